@@ -5,27 +5,44 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus } from "node:os";
 import { join } from "node:path";
-import { between, tables } from "./figures/tables.mjs";
-import { PARTS } from "./figures/parts.mjs";
+import { between, changes, inside, tables } from "./figures/tables.mjs";
+import { OPTIONAL, PARTS } from "./figures/parts.mjs";
 import { program, target } from "./native.mjs";
+import { assemble, environment, python } from "./python.mjs";
 import { chromium, rust } from "./setup.mjs";
 import { fingerprint, main, options, root, sh, step, Trouble } from "./sh.mjs";
 
-const README = join(root, "README.md");
+/** Where a room's tables belong. */
+const READMES = { python: "crates/python/README.md" };
+export const readmeOf = (room) => READMES[room] ?? "README.md";
 const KEPT = join(target, "figures.json");
 /** What a figure depends on, beside its command; tests and documents are not of it. */
-const CODE = ["Cargo.lock", "Cargo.toml", "crates/*/Cargo.toml", "crates/*/src/*", "crates/*/examples/*", "scripts/bench.mjs", "scripts/figure.mjs", "scripts/rooms/*", "www"];
+const CODE = [
+  ".cargo/config.toml",
+  "Cargo.lock",
+  "Cargo.toml",
+  "crates/*/Cargo.toml",
+  "crates/*/src/*",
+  "crates/*/examples/*",
+  "crates/python/python/*",
+  "scripts/bench.mjs",
+  "scripts/figure.mjs",
+  "scripts/rooms/*",
+  "www",
+];
 /** More of its processors' time than this, spent by others while nothing is measured, makes a machine a busy one. */
 const BUSY = 0.05;
 const FLAGS = {
   only: "<ROOM>  one room's tables, or one part of them, as in cube/walk",
   quick: "few seeds and short training, to see that all of it runs; such figures are never written",
   long: "also what takes hours, such as an hour of backgammon",
-  write: "put the tables into README between their marks",
+  write: "put the tables into README (of Python into crates/python/README.md) between their marks, and say what differs",
 };
 
 /** Rooms in README's order. */
 export const rooms = (parts) => [...new Set(parts.map(({ id }) => id.split("/")[0]))];
+
+const hasPage = (room) => PARTS.some(({ id }) => id === `${room}/page`);
 
 /** The parts that are asked for. */
 export function chosen(parts, { only, long }) {
@@ -77,33 +94,58 @@ async function isBusy() {
   return (after[0] - before[0]) / (after[1] - before[1]) > BUSY;
 }
 
+/** Runs a command without input and gives its output, or a failure with the next step. `anyway` takes any status. */
+const output = (command, args, { anyway = false, env = {}, next } = {}) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args.map(String), { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    const chunks = [];
+    let said = "";
+    child.stdout.on("data", (chunk) => chunks.push(chunk));
+    child.stderr.on("data", (chunk) => (said += chunk));
+    child.on("error", (error) => reject(new Trouble(`${command}: ${error.message}`, next ?? "npm start sets up what is missing")));
+    child.on("close", (code) => {
+      if (code === 0 || anyway) return resolve(Buffer.concat(chunks));
+      const line = [command, ...args].join(" ");
+      reject(new Trouble(`${line} ended with status ${code}\n${said.trim()}`, next ?? "run this command to see why"));
+    });
+  });
+
+/** The lines of JSON of a command. */
+async function lines(...asked) {
+  const text = (await output(...asked)).toString();
+  return text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+}
+
+/** The Python of the package's tests, and a fresh copy of the package with the library that was built last. */
+async function packaged() {
+  const lacking = await environment();
+  if (lacking) {
+    const [what, ...next] = lacking.split("; ");
+    throw new Trouble(what, next.join("; "));
+  }
+  const stage = join(target, "figures/python");
+  assemble(stage);
+  return { python, env: { PYTHONPATH: stage, XDG_CACHE_HOME: join(stage, "cache") } };
+}
+
 /** What parts measure with. */
 async function measuring({ quick }) {
   await rust();
   const hothouse = await program();
   const files = join(target, "figures");
   mkdirSync(files, { recursive: true });
-  /** Lines of JSON of a command, whose status is looked at or not. */
-  const lines = (command, args, { anyway = false } = {}) =>
-    new Promise((resolve, reject) => {
-      const child = spawn(command, args.map(String), { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
-      let [out, said] = ["", ""];
-      child.stdout.on("data", (chunk) => (out += chunk));
-      child.stderr.on("data", (chunk) => (said += chunk));
-      child.on("error", (error) => reject(new Trouble(`${command}: ${error.message}`, "npm start sets up what is missing")));
-      child.on("close", (code) => {
-        if (code && !anyway) return reject(new Trouble(`${[command, ...args].join(" ")} ended with status ${code}\n${said.trim()}`, "run this command to see why"));
-        resolve(out.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line)));
-      });
-    });
-  const succeeds = (command, args) => new Promise((resolve) => spawn(command, args, { stdio: "ignore" }).on("error", () => resolve(false)).on("close", (code) => resolve(code === 0)));
+  const succeeds = (command, args) => output(command, args).then(() => true, () => false);
   return {
     quick,
     hothouse: (...args) => lines(hothouse, [...args, "--json"]),
     hothouseAnyway: (...args) => lines(hothouse, [...args, "--json"], { anyway: true }),
     page: (room) => lines("node", [join(root, "scripts/bench.mjs"), room, "--json"]),
+    python: async (...args) => {
+      const { python, env } = await packaged();
+      return lines(python, args, { env });
+    },
     example: (name, args) => sh("cargo", ["run", "--release", "-p", "learn", "--example", name, "--", ...args.map(String)]),
-    has: (command) => succeeds(command, ["--version"]),
+    bytes: (command, args, next) => output(command, args, { next }),
     hasTorch: () => succeeds(process.env.HOTHOUSE_PYTHON ?? "python3", ["-c", "import torch"]),
     file: (name) => join(files, name),
   };
@@ -114,31 +156,61 @@ export function block(room, parts, kept, browser) {
   const own = parts.filter(({ id }) => id.startsWith(`${room}/`));
   const measured = own.map(({ id }) => kept.find((part) => part.id === id)).filter(Boolean);
   if (!measured.length) return;
-  const rows = new Map(measured.flatMap((part) => part.rows.map((row) => [row.name, row])));
-  const text = tables((name) => rows.get(name))[room];
-  const all = (of) => [...new Set(measured.map(of))].join(", ");
+  const all = (of) => [...new Set(measured.map(of).filter(Boolean))].join(", ");
   const busy = measured.filter((part) => part.busy).length;
-  const machine = `${all(({ chip }) => chip)}${busy ? `, a shared machine, busy with other work in ${busy} of ${measured.length} parts` : ""}`;
   const missing = own.filter(({ id }) => !measured.some((part) => part.id === id));
-  const conditions = [`${machine}; ${browser} headless; code ${all(({ code }) => code)}; ${all(({ date }) => date)}${measured.some(({ quick }) => quick) ? "; quick" : ""}.`];
-  if (missing.length) conditions.push(`Not measured there: ${missing.map(({ id }) => id.split("/")[1]).join(", ")}.`);
-  return `*${conditions.join(" ")}*\n\n${text}`;
+  const conditions = [
+    `${all(({ chip }) => chip)}${busy ? `, a shared machine, busy with other work in ${busy} of ${measured.length} parts` : ""}`,
+    hasPage(room) && `${browser} headless`,
+    `code ${all(({ code }) => code)}`,
+    all(({ date }) => date),
+    measured.some(({ quick }) => quick) && "quick",
+    all(({ how }) => how),
+  ];
+  const said = [`${conditions.filter(Boolean).join("; ")}.`];
+  if (missing.length) said.push(`Not measured there: ${missing.map(({ id }) => id.split("/")[1]).join(", ")}.`);
+  return `*${said.join(" ")}*\n\n${tables(finder(measured)).text[room]}`;
 }
 
-await main(import.meta.url, async () => {
-  const asked = options(FLAGS);
-  const quick = !!asked.quick;
-  if (quick && asked.write) throw new Trouble("figures of a quick pass are not written", "leave --quick or --write out");
-  const parts = chosen(PARTS, asked);
-  const [chip, code] = [thisChip(), await thisCode()];
-  let kept = [];
+/** Rows of measured parts by their names. */
+function finder(measured) {
+  const rows = new Map(measured.flatMap((part) => part.rows.map((row) => [row.name, row])));
+  return (name) => rows.get(name);
+}
+
+/** Names of rows that a table asks for and that no part gave. A part that was not measured excuses its rows, and so does `OPTIONAL`. */
+export function unaccounted(parts, measured) {
+  const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));
+  const unmeasured = parts.filter(({ id }) => !measured.some((part) => part.id === id)).map(({ gives }) => gives);
+  const optional = OPTIONAL.map(({ rows }) => rows).filter((rows) => !given.some((name) => rows.test(name)));
+  const excuses = [...unmeasured, ...optional];
+  return tables(finder(measured)).missing.filter((name) => !excuses.some((excuse) => excuse.test(name)));
+}
+
+/** Why rows that not every machine can give are not there. */
+export function reasons(measured) {
+  const { missing } = tables(finder(measured));
+  const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));
+  const absent = ({ rows }) => missing.some((name) => rows.test(name)) && !given.some((name) => rows.test(name));
+  return OPTIONAL.filter(absent).map(({ why }) => why);
+}
+
+function readKept() {
   try {
-    kept = JSON.parse(readFileSync(KEPT, "utf8"));
-  } catch {} // the first time
+    return JSON.parse(readFileSync(KEPT, "utf8"));
+  } catch {
+    return []; // the first time
+  }
+}
+
+/** Measures those parts that are not kept; gives all that is kept, and the names of parts that failed. */
+async function measureAll(parts, now) {
+  const { quick } = now;
+  let kept = readKept();
   const failed = [];
   let on;
   for (const part of parts) {
-    if (held(kept, part, { chip, code, quick })) {
+    if (held(kept, part, now)) {
       console.log(`   kept    ${part.id}`);
       continue;
     }
@@ -148,7 +220,10 @@ await main(import.meta.url, async () => {
       await step(`${part.id}: ${part.does}`, async () => {
         const rows = await part.run(on);
         const date = new Date().toISOString().slice(0, 10);
-        kept = [...kept.filter((other) => !(other.id === part.id && other.quick === quick)), { id: part.id, does: part.does, chip, code, quick, date, busy, rows }];
+        // A quick pass has one agent, and so no other beside it.
+        const how = quick ? undefined : part.how;
+        kept = kept.filter((other) => !(other.id === part.id && other.quick === quick));
+        kept.push({ id: part.id, does: part.does, ...now, date, busy, how, rows });
         mkdirSync(target, { recursive: true });
         writeFileSync(KEPT, `${JSON.stringify(kept, null, 1)}\n`);
         return `${rows.length} figures${busy ? ", while others used the machine" : ""}`;
@@ -158,17 +233,49 @@ await main(import.meta.url, async () => {
       console.log(error.next ? `${error.message}\nNext: ${error.next}` : error.stack);
     }
   }
-  const usable = kept.filter((row) => PARTS.some((part) => held([row], part, { chip, code, quick })));
-  const browser = await chromium().then(({ chromium }) => sh(chromium, ["--version"])).then((said) => said.trim());
-  let readme = readFileSync(README, "utf8");
-  for (const room of rooms(parts)) {
-    const text = block(room, PARTS, usable, browser);
-    if (!text) continue;
-    console.log(`\n## ${room}\n\n${text}`);
-    if (!asked.write) continue;
-    readme = between(readme, room, text);
-    if (!readme) throw new Trouble(`README.md has no place for ${room}`, `put <!-- figures:${room} --> and <!-- /figures --> where its tables belong`);
+  return { kept, failed };
+}
+
+/** Fails where a table asks for a row that no part gives, such as one whose name is misspelt. */
+function account(measured) {
+  for (const why of reasons(measured)) console.log(`\nSome figures are left out: ${why}.`);
+  const names = unaccounted(PARTS, measured);
+  if (!names.length) return;
+  throw new Trouble(
+    `tables ask for rows that no part gave: ${names.join(", ")}`,
+    "mend their names in scripts/figures/tables.mjs or in the part; a part is measured anew once its entry is out of target/figures.json",
+  );
+}
+
+/** Puts blocks between their marks, each into the file of its room, and prints each line of a table that differs. */
+function write(blocks) {
+  const texts = new Map();
+  for (const [room, block] of blocks) {
+    const file = readmeOf(room);
+    const before = texts.get(file) ?? readFileSync(join(root, file), "utf8");
+    const after = between(before, room, block);
+    const next = `put <!-- figures:${room} --> and <!-- /figures --> where its tables belong`;
+    if (!after) throw new Trouble(`${file} has no place for ${room}`, next);
+    for (const [was, now] of changes(inside(before, room), block)) {
+      console.log(`\n${room}\n  was: ${was ?? "no such line"}\n  now: ${now ?? "no such line"}`);
+    }
+    texts.set(file, after);
   }
-  if (asked.write) writeFileSync(README, readme);
+  for (const [file, text] of texts) writeFileSync(join(root, file), text);
+}
+
+await main(import.meta.url, async () => {
+  const asked = options(FLAGS);
+  const quick = !!asked.quick;
+  if (quick && asked.write) throw new Trouble("figures of a quick pass are not written", "leave --quick or --write out");
+  const parts = chosen(PARTS, asked);
+  const now = { chip: thisChip(), code: await thisCode(), quick };
+  const { kept, failed } = await measureAll(parts, now);
+  const usable = kept.filter((row) => PARTS.some((part) => held([row], part, now)));
+  const browser = rooms(parts).some(hasPage) ? (await sh((await chromium()).chromium, ["--version"])).trim() : undefined;
+  const blocks = rooms(parts).map((room) => [room, block(room, PARTS, usable, browser)]).filter(([, text]) => text);
+  for (const [room, text] of blocks) console.log(`\n## ${room}\n\n${text}`);
+  if (!asked.only && !quick) account(usable);
+  if (asked.write) write(blocks);
   if (failed.length) throw new Trouble(`could not be measured: ${failed.join(", ")}`, "see above why; the same command measures these alone");
 });

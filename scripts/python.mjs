@@ -1,7 +1,7 @@
 // `npm test -- --only python`: the Python package and its tests, in an environment of its own. The package is put together from its
 // sources and the native library that the workspace builds, so that nothing is compiled for it but what it adds. What is not there
 // (Python, its package of environments, the network) is said, and then the part is skipped.
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { program, target } from "./native.mjs";
 import { ask, fingerprint, root, sh, step } from "./sh.mjs";
@@ -17,8 +17,8 @@ const AT_LEAST = [3, 10];
 
 const home = join(target, "python-tests");
 const windows = process.platform === "win32";
-const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
-const stage = join(home, "stage");
+export const python = join(home, windows ? "Scripts/python.exe" : "bin/python");
+const STAMP = join(home, "ready.json");
 const LIBRARY = { win32: "hothouse_native.dll", darwin: "libhothouse_native.dylib" }[process.platform] ?? "libhothouse_native.so";
 
 /** The part of `npm test`: gives `{ passed, failed, skips }`, and where it cannot run `{ skipped }` with the reason and the next step. */
@@ -26,7 +26,8 @@ export async function pythonTests() {
   const lacking = await environment();
   if (lacking) return { passed: 0, failed: 0, skipped: lacking };
   const hothouse = await program();
-  await step("Python's library", () => void assemble());
+  const stage = join(home, "stage");
+  await step("Python's library", () => void assemble(stage));
   const env = { PYTHONPATH: stage, HOTHOUSE: hothouse, MPLBACKEND: "Agg", XDG_CACHE_HOME: join(home, "cache") };
   const tests = join(root, "tests/python");
   // Ray leaves threads and handlers of signals behind, so its tests have a process of their own.
@@ -52,32 +53,43 @@ export const environment = () => (made ??= make());
 
 async function make() {
   let lacking;
-  const { bavail, bsize } = statfsSync(root);
-  const wants = [...WANTS, ...(bavail * bsize > LARGE_BYTES ? LARGE : [])];
   await step("Python and what its tests need", async () => {
     const version = (await ask("python3", ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]))?.split(".").map(Number);
     if (!version || version[0] < AT_LEAST[0] || (version[0] === AT_LEAST[0] && version[1] < AT_LEAST[1])) {
       lacking = `there is no Python ${AT_LEAST.join(".")} with venv here; install it (apt-get install python3-venv, or python.org)`;
       return "missing";
     }
-    const stamp = join(home, "ready");
-    const wanted = fingerprint([...NEEDS, ...wants, version.join(".")]);
-    if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return "present";
-    rmSync(home, { recursive: true, force: true });
-    const made = await ask("python3", ["-m", "venv", home]);
-    if (made === null || (await ask(python, ["-m", "pip", "install", "-q", ...NEEDS])) === null) {
-      lacking = "pip could not install what Python's tests need; connect to the network and run the same command again";
-      return "missing";
+    const install = async (packages) => (await ask(python, ["-m", "pip", "install", "-q", ...packages])) !== null;
+    const needs = fingerprint([...NEEDS, version.join(".")]);
+    let { has, needs: had } = installed();
+    if (had !== needs) {
+      has = [];
+      rmSync(home, { recursive: true, force: true });
+      if ((await ask("python3", ["-m", "venv", home])) === null || !(await install(NEEDS))) {
+        lacking = "pip could not install what Python's tests need; connect to the network and run the same command again";
+        return "missing";
+      }
     }
-    for (const want of wants) await ask(python, ["-m", "pip", "install", "-q", want]);
-    writeFileSync(stamp, wanted);
-    return "installed";
+    const { bavail, bsize } = statfsSync(root);
+    const wants = [...WANTS, ...(bavail * bsize > LARGE_BYTES ? LARGE : [])].filter((want) => !has.includes(want));
+    for (const want of wants) if (await install([want])) has.push(want);
+    writeFileSync(STAMP, JSON.stringify({ needs, has }));
+    return had === needs && !wants.length ? "present" : "installed";
   });
   return lacking;
 }
 
-/** The package as an installer would lay it down. */
-function assemble() {
+/** What the environment was made for, and the packages that were wanted and could be installed. */
+function installed() {
+  try {
+    return JSON.parse(readFileSync(STAMP, "utf8"));
+  } catch {
+    return { has: [] }; // there is none, or one of an earlier form
+  }
+}
+
+/** The package in a folder, as an installer would lay it down, with the library that was built last. */
+export function assemble(stage) {
   const sources = join(root, "crates/python/python/hothouse");
   rmSync(stage, { recursive: true, force: true });
   mkdirSync(stage, { recursive: true });

@@ -1,37 +1,102 @@
 // What `npm run figures` measures, part by part. A part gives rows as benches do; every number of README's tables is one of these. No run
-// has a seed that a preset was tuned on: all are 101 and above.
+// has a seed that a preset was tuned on: all are 101 and above. `gives` says which names a part's rows may have.
+import { writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { counted, measured } from "../figure.mjs";
+import { Trouble } from "../sh.mjs";
 
 const SEEDS = [101, 102, 103];
 const FIRST = SEEDS[0];
+/** Agents that learn and play on a core each run side by side, two at most. */
+const ABREAST = Math.min(2, availableParallelism());
+
+/** Rows that not every machine can give. A group of them is there as a whole, or its reason holds. */
+export const OPTIONAL = [
+  { rows: /^words\.\w+\.(bf16|amx)\.(tokens_per_s|share)$/, why: "the processor has no AVX512-BF16 and no AMX tiles" },
+  { rows: /^words\.\w+\.(pytorch\.tokens_per_s|ratio_to_pytorch)$/, why: "no Python here has torch (HOTHOUSE_PYTHON names one)" },
+  {
+    rows: /^words\.\w+\.(pytorch_bf16\.tokens_per_s|(bf16|amx)\.ratio_to_pytorch_bf16)$/,
+    why: "no Python here has torch, or the processor has no bf16 products",
+  },
+  { rows: /^python\..*\.envpool$/, why: "EnvPool is not installed beside the package's tests" },
+  { rows: /^python\.lunarlander\..*\.gymnasium$/, why: "Gymnasium's LunarLander needs box2d, which is not installed" },
+  { rows: /^python\.lunarlander\.ratio$/, why: "no other LunarLander is installed" },
+];
 
 /** Seeds of a row, fewer in a quick pass. */
 const seeds = (count, { quick }) => Array.from({ length: quick ? Math.min(count, 3) : count }, (_, i) => FIRST + i);
 
-/** A bench of the program, and the same of the page's modules. */
-const terminal = (room) => ({ id: `${room}/terminal`, does: `hothouse bench ${room}`, run: (on) => on.hothouse("bench", room) });
-const page = (room) => ({ id: `${room}/page`, does: `npm run bench -- ${room}`, run: (on) => on.page(room) });
+/** What a bench of the program gives of a room, and what the page gives. */
+const ofTerminal = (room) => new RegExp(`^${room}\\.(?!.*_page$)`);
+const ofPage = (room) => new RegExp(`^${room}\\..*_page$${room === "core" ? "|^page\\." : ""}`);
 
-/** How strong an agent is after so many seconds of one core, a row a seed. `ends` are opponents with numbers of games. */
+/** A bench of the program, and the same of the page's modules. */
+const terminal = (room) => ({
+  id: `${room}/terminal`,
+  does: `hothouse bench ${room}`,
+  gives: ofTerminal(room),
+  run: (on) => on.hothouse("bench", room),
+});
+const page = (room) => ({
+  id: `${room}/page`,
+  does: `npm run bench -- ${room}`,
+  gives: ofPage(room),
+  run: (on) => on.page(room),
+});
+
+/** Does `work` for each item, `limit` of them at a time, and gives the results in order. After a failure it begins no more. */
+export async function abreast(limit, items, work) {
+  const results = [];
+  let next = 0;
+  let failure;
+  const worker = async () => {
+    while (next < items.length && !failure) {
+      const at = next++;
+      await work(items[at]).then((result) => (results[at] = result), (error) => (failure ??= error));
+    }
+  };
+  await Promise.all(Array.from({ length: limit }, worker));
+  if (failure) throw failure;
+  return results;
+}
+
+/** Plays two games, so that a missing GNU Backgammon is known before an agent trains. `hothouse` looks for it beyond PATH. */
+async function checkGnubg(on) {
+  try {
+    await on.hothouse("eval", "backgammon", "random", "--against", "gnubg", "--games", 2, "--threads", 1);
+  } catch (error) {
+    throw new Trouble(`GNU Backgammon does not play here: ${error.message}`, "install gnubg (apt-get install gnubg, brew install gnubg)");
+  }
+}
+
+/** How strong an agent is after some seconds of one core, a row a seed. `ends` are opponents with numbers of games. */
 function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
+  const sideBySide = Math.min(ABREAST, of.length) > 1;
+  /** Trains and judges the agent of a seed; both use one thread. */
+  const judged = async (on, seed) => {
+    const file = on.file(`${id}-${seed}.safetensors`);
+    const budget = ["--cpu-seconds", on.quick ? seconds / 10 : seconds, "--threads", 1];
+    await on.hothouse("train", "backgammon", ...train, "--seed", seed, ...budget, "--save", file);
+    const rows = [];
+    for (const [against, games, ...more] of ends) {
+      const duels = ["--against", against, "--seed", FIRST, "--games", on.quick ? games / 10 : games, "--threads", 1, ...more];
+      const [duel] = await on.hothouse("eval", "backgammon", file, ...duels);
+      const name = `backgammon.${id}.seed${seed}.${against}${more.join("")}`;
+      rows.push(counted(`${name}.points`, duel.points_per_game, `points a game, ${what}`));
+      rows.push(counted(`${name}.standard_error`, duel.standard_error, `points a game, over ${duel.games} games in pairs`));
+    }
+    return rows;
+  };
+  const command = ["train backgammon", ...train, "--threads 1 --cpu-seconds", seconds].join(" ");
   return {
     id: `backgammon/${id}`,
-    does: `train backgammon ${train.join(" ")} --cpu-seconds ${seconds}, seeds ${of.join(", ")}; eval backgammon`,
+    does: `${command}, seeds ${of.join(", ")}${sideBySide ? ", two at a time" : ""}; eval backgammon --threads 1`,
+    how: sideBySide ? "backgammon's agents two at a time, a core each" : undefined,
+    gives: new RegExp(`^backgammon\\.${id}\\.seed`),
     long,
     async run(on) {
-      const rows = [];
-      for (const seed of on.quick ? of.slice(0, 1) : of) {
-        const file = on.file(`${id}-${seed}.safetensors`);
-        await on.hothouse("train", "backgammon", ...train, "--seed", seed, "--cpu-seconds", on.quick ? seconds / 10 : seconds, "--threads", 1, "--save", file);
-        for (const [against, games, ...more] of ends) {
-          if (against === "gnubg" && !(await on.has("gnubg"))) continue;
-          const [duel] = await on.hothouse("eval", "backgammon", file, "--against", against, "--seed", FIRST, "--games", on.quick ? games / 10 : games, ...more);
-          const name = `backgammon.${id}.seed${seed}.${against}${more.join("")}`;
-          rows.push(counted(`${name}.points`, duel.points_per_game, `points a game, ${what}`));
-          rows.push(counted(`${name}.standard_error`, duel.standard_error, `points a game, over ${duel.games} games in pairs`));
-        }
-      }
-      return rows;
+      if (ends.some(([against]) => against === "gnubg")) await checkGnubg(on);
+      return (await abreast(ABREAST, on.quick ? of.slice(0, 1) : of, (seed) => judged(on, seed))).flat();
     },
   };
 }
@@ -41,6 +106,7 @@ function cube(id, { variant, seconds, states, long }) {
   return {
     id: `cube/${id}`,
     does: `train cube --variant ${variant} --seed ${FIRST} --seconds ${seconds}; eval cube --seed ${FIRST} --states ${states}`,
+    gives: new RegExp(`^cube\\.${id}\\.(greedy|beam)`),
     long,
     async run(on) {
       const file = on.file(`cube-${id}.safetensors`);
@@ -58,7 +124,8 @@ function cube(id, { variant, seconds, states, long }) {
         if (line.kind === "search") {
           percent("beam.solved", line.all.solved, `${line.all.states} uniform states`);
           if (line.all.optimal !== undefined) percent("beam.optimal", line.all.optimal, `${line.all.states} uniform states`);
-          if (line.all.length !== undefined) rows.push(counted(`cube.${id}.beam.moves`, line.all.length, "quarter turns in the mean"));
+          // No state solved has no number of turns: they never end.
+          rows.push(counted(`cube.${id}.beam.moves`, line.all.length ?? Infinity, "quarter turns in the mean"));
           rows.push(counted(`cube.${id}.beam.solve_ms`, line.all.ms, "ms in the mean"), counted(`cube.${id}.beam.most_solve_ms`, line.most_ms, "ms at most"));
         }
       }
@@ -67,32 +134,49 @@ function cube(id, { variant, seconds, states, long }) {
   };
 }
 
-/** Populations with new beginnings, until a circuit passes the room's test: seconds of a whole process, seed by seed. */
-function untilSolved(variant) {
+/**
+ * Populations with new beginnings, until a circuit passes the room's test: seconds of a whole process, seed by seed. A member ends once
+ * it passes the check of its population (64 grids; all 512 states of a rule), or once it makes no progress, and only then another begins
+ * in its place. (Where all members pass at once, all but the best begin anew too, which no counter has.)
+ */
+function untilSolved(id, { variant = id, set = [] } = {}) {
+  const settings = set.flatMap((setting) => ["--set", setting]);
   return {
-    id: `logic/${variant}`,
-    does: `train logic --variant ${variant} --until-solved, seeds 101 to 200`,
+    id: `logic/${id}`,
+    does: `${["train logic --variant", variant, ...settings, "--until-solved"].join(" ")}, seeds 101 to 200`,
+    gives: new RegExp(`^logic\\.${id}\\.(solve_s|solve_cpu_s|solve_most_s|solved|members|begun_anew|begun|perfect)$`),
     async run(on) {
       const ends = [];
       for (const seed of seeds(100, on)) {
+        const budget = ["--until-solved", "--cpu-seconds", 600, "--device", "cpu", "--save", on.file("logic.safetensors")];
         const began = performance.now();
-        const lines = await on.hothouse("train", "logic", "--variant", variant, "--seed", seed, "--until-solved", "--cpu-seconds", 600, "--device", "cpu", "--save", on.file("logic.safetensors"));
-        ends.push({ ...lines.at(-1), took_s: (performance.now() - began) / 1000 });
+        const lines = await on.hothouse("train", "logic", "--variant", variant, ...settings, "--seed", seed, ...budget);
+        const took_s = (performance.now() - began) / 1000;
+        const members = lines.find(({ kind }) => kind === "began").knobs.population;
+        ends.push({ ...lines.at(-1), took_s, members });
       }
-      const solved = ends.filter(({ ended_by }) => ended_by === "solved");
-      const times = ends.map((end) => (end.ended_by === "solved" ? end.took_s : Infinity));
-      const sum = (of) => ends.reduce((total, end) => total + of(end), 0);
-      const name = (what) => `logic.${variant}.${what}`;
-      return [
-        measured(name("solve_s"), times, `s of a whole process, over ${ends.length} seeds`),
-        measured(name("solve_cpu_s"), ends.map((end) => end.cpu_seconds), "processor seconds"),
-        counted(name("solve_most_s"), Math.max(...times), "s, the longest of these"),
-        counted(name("solved"), solved.length, `of ${ends.length} seeds`),
-        counted(name("ended"), sum((end) => end.progress.ended), "members that ended: perfect, or begun anew"),
-        counted(name("perfect"), sum((end) => end.progress.perfect_runs), "of these were perfect"),
-      ];
+      return populationRows(`logic.${id}`, ends);
     },
   };
+}
+
+/** Of the last lines of runs, each with the seconds that it took and the members that it has side by side. */
+export function populationRows(prefix, ends) {
+  const solved = ends.filter(({ ended_by }) => ended_by === "solved");
+  const times = ends.map((end) => (end.ended_by === "solved" ? end.took_s : Infinity));
+  const sum = (of) => ends.reduce((total, end) => total + of(end), 0);
+  const anew = sum(({ progress }) => progress.ended - progress.perfect_runs);
+  const name = (what) => `${prefix}.${what}`;
+  return [
+    measured(name("solve_s"), times, `s of a whole process, over ${ends.length} seeds`),
+    measured(name("solve_cpu_s"), ends.map((end) => end.cpu_seconds), "processor seconds"),
+    counted(name("solve_most_s"), Math.max(...times), "s, the longest of these"),
+    counted(name("solved"), solved.length, `of ${ends.length} seeds`),
+    counted(name("members"), ends[0].members, "members side by side"),
+    counted(name("begun_anew"), anew, "members that made no progress, each replaced by another"),
+    counted(name("begun"), sum(({ members }) => members) + anew, "members of all seeds, those that began anew with them"),
+    counted(name("perfect"), sum(({ progress }) => progress.perfect_runs), "of these passed the population's check"),
+  ];
 }
 
 /** Single members side by side, none of which begins anew. */
@@ -101,26 +185,38 @@ function members(id, { variant, count, updates, settings = [], long }) {
   return {
     id: `logic/${id}`,
     does: `cargo run --release -p learn --example logic_seeds -- ${args.join(" ")}`,
+    gives: new RegExp(`^logic\\.${id}\\.(perfect|of|confirmed|took_s|updates)$`),
     long,
     async run(on) {
       const text = await on.example("logic_seeds", on.quick ? [variant, 2, 20, ...args.slice(3)] : args);
-      const [, perfect, of, after, seconds] = text.match(/: (\d+) of (\d+) perfect, after \[([\d, ]*)\].* in ([\d.]+) s/) ?? [];
-      if (!of) throw new Error(`the example said something else: ${text}`);
-      const found = after.split(", ").filter(Boolean).map(Number);
-      const rows = [counted(`logic.${id}.perfect`, Number(perfect), `of ${of} members within ${updates} updates`)];
-      rows.push(counted(`logic.${id}.of`, Number(of), "members"), counted(`logic.${id}.took_s`, Number(seconds), "s on all threads"));
-      if (found.length) rows.push(measured(`logic.${id}.updates`, found, "updates until perfect, of those that were"));
-      return rows;
+      return memberRows(`logic.${id}`, text, updates);
     },
   };
 }
 
-/** The greedy policy's return after so many million steps, medians of five seeds. */
+/** Of what the example says: `checkerboard: 12 of 20 perfect, 11 confirmed, after [..] … in 3.2 s`. */
+export function memberRows(prefix, text, updates) {
+  const said = text.match(/: (\d+) of (\d+) perfect, (\d+) confirmed, after \[([\d, ]*)\].* in ([\d.]+) s/);
+  if (!said) throw new Error(`the example said something else: ${text}`);
+  const [perfect, of, confirmed] = said.slice(1, 4).map(Number);
+  const found = said[4].split(", ").filter(Boolean).map(Number);
+  const until = "updates until they passed the population's check, of those that did";
+  return [
+    counted(`${prefix}.perfect`, perfect, `of ${of} members passed the population's check within ${updates} updates`),
+    counted(`${prefix}.of`, of, "members"),
+    counted(`${prefix}.confirmed`, confirmed, `of ${of} members were confirmed within ${updates} updates`),
+    counted(`${prefix}.took_s`, Number(said[5]), "s on all threads"),
+    found.length ? measured(`${prefix}.updates`, found, until) : counted(`${prefix}.updates`, Infinity, until),
+  ];
+}
+
+/** The greedy policy's return after some millions of steps, medians of five seeds. */
 function returns(id, env, at) {
   const args = ["--env", env, "--at", at.join(","), "--first", FIRST, "--seeds", 5];
   return {
     id: `control/${id}`,
     does: `cargo run --release -p learn --example returns -- ${args.join(" ")}`,
+    gives: new RegExp(`^control\\.${env === "all" ? "[^.]+" : env}\\.return_after_(${at.join("|")})M$`),
     async run(on) {
       const text = await on.example("returns", on.quick ? ["--env", env, "--at", "1", "--first", FIRST, "--seeds", 1] : args);
       const found = new Map();
@@ -134,6 +230,40 @@ function returns(id, env, at) {
   };
 }
 
+const BITS = "bits a byte";
+
+/** What a program that compresses makes of a file, in bits for each of its bytes. */
+const compressed = async (on, name, program, flag, file, bytes) =>
+  counted(name, (8 * (await on.bytes(program, [flag, "-c", file])).length) / bytes, `${BITS} of the whole text, ${program} ${flag}`);
+
+/** A real text: the King James Bible, of which a model learns nine tenths and is tested on the last. */
+function kingJames() {
+  const knobs = "tokenizer=bpe vocab=2048 width=192 heads=6 context=128 batch=16 micro=4 steps=8 warmup=50 decay_steps=400 prompt=";
+  const settings = knobs.split(" ").flatMap((setting) => ["--set", setting]);
+  const all = ["-f", "gen1:1-rev22:21"];
+  const steps = "8.192e5";
+  const train = `train words --data kjv.txt --seed ${FIRST} ${settings.join(" ")} --steps ${steps} --device cpu`;
+  return {
+    id: "words/text",
+    does: `bible ${all.join(" ")} > kjv.txt; ${train}; gzip -9, xz -9e`,
+    gives: /^words\.text\./,
+    async run(on) {
+      const text = await on.bytes("bible", all, "apt-get install bible-kjv bible-kjv-text");
+      const file = on.file("kjv.txt");
+      writeFileSync(file, text);
+      const budget = ["--steps", on.quick ? "8.192e4" : steps, "--device", "cpu", "--save", on.file("text.safetensors")];
+      const end = (await on.hothouse("train", "words", "--data", file, "--seed", FIRST, ...settings, ...budget)).at(-1);
+      return [
+        counted("words.text.bytes", text.length, "bytes"),
+        counted("words.text.bits_per_byte", end.test.val_bits_per_byte, `${BITS} of the last tenth`),
+        counted("words.text.cpu_s", end.cpu_seconds, "processor seconds"),
+        await compressed(on, "words.text.gzip_bits_per_byte", "gzip", "-9", file, text.length),
+        await compressed(on, "words.text.xz_bits_per_byte", "xz", "-9e", file, text.length),
+      ];
+    },
+  };
+}
+
 export const PARTS = [
   terminal("core"),
   page("core"),
@@ -142,6 +272,7 @@ export const PARTS = [
   {
     id: "control/solve",
     does: `hothouse solve --seeds 5 --first-seed ${FIRST}`,
+    gives: /^control\.[^.]+-v\d\.(solved_at|solved|of|lowest|solve_steps|solve_s)$/,
     async run(on) {
       // A seed that was not solved is a row too, though the command fails for it.
       const lines = await on.hothouseAnyway("solve", "--seeds", on.quick ? 1 : 5, "--first-seed", FIRST);
@@ -180,6 +311,7 @@ export const PARTS = [
   terminal("logic"),
   page("logic"),
   untilSolved("life"),
+  untilSolved("life-unmined-population", { variant: "life", set: ["hard_share=0"] }),
   untilSolved("checkerboard"),
   members("life-members", { variant: "life", count: 24, updates: 1500 }),
   members("life-unmined", { variant: "life", count: 24, updates: 1500, settings: ["hard=0"] }),
@@ -191,15 +323,19 @@ export const PARTS = [
   {
     id: "words/terminal",
     does: "hothouse bench words, with --versus pytorch where a Python has torch",
+    gives: ofTerminal("words"),
     run: async (on) => on.hothouse("bench", "words", ...((await on.hasTorch()) ? ["--versus", "pytorch"] : [])),
   },
   page("words"),
   {
     id: "words/char",
     does: "train words --steps 8.192e6 --set decay_steps=16000 --device cpu, seed 101",
+    gives: /^words\.char\.(above|cpu_s)$/,
     async run(on) {
       const end = (await on.hothouse("train", "words", "--seed", FIRST, "--steps", "8.192e6", "--set", "decay_steps=16000", "--device", "cpu", "--save", on.file("char.safetensors"))).at(-1);
       return [counted("words.char.above", 100 * end.test.above, "% above the floor"), counted("words.char.cpu_s", end.cpu_seconds, "processor seconds")];
     },
   },
+  kingJames(),
+  { id: "python/bench", does: "python -m hothouse.bench", gives: /^python\./, run: (on) => on.python("-m", "hothouse.bench", "--json") },
 ];

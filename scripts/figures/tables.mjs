@@ -1,5 +1,5 @@
-// README's tables of figures, from the rows of `parts.mjs` alone. A line without any figure is left out, and so is a cell that was not
-// measured. It measures nothing.
+// The tables of figures of README and of crates/python/README.md, from the rows of `parts.mjs` alone. A line without any figure is left
+// out, and so is a cell that was not measured. It measures nothing.
 
 const SCALES = [
   [1e9, "billion"],
@@ -30,12 +30,18 @@ export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
 function table(heads, lines) {
   const kept = lines.filter(([, ...cells]) => cells.some(Boolean));
   if (!kept.length) return "";
-  const line = (cells) => `| ${cells.map((cell) => cell ?? "").join(" | ")} |`;
+  const line = (cells) => `| ${heads.map((_, column) => cells[column] ?? "").join(" | ")} |`;
   return [line(heads), line(heads.map(() => "---")), ...kept.map(line)].join("\n");
 }
 
-/** The tables of each room. `get` gives a row by its name, or nothing. */
-export function tables(get) {
+/** The tables of each room, as `text`, and the names of rows that they ask for in vain, as `missing`. `find` gives a row by its name. */
+export function tables(find) {
+  const missing = new Set();
+  const get = (name) => {
+    const row = find(name);
+    if (!row) missing.add(name);
+    return row;
+  };
   const say = (name, options) => {
     const row = get(name);
     return row && words(row, options);
@@ -72,6 +78,11 @@ export function tables(get) {
     return found.every((value) => value !== undefined) ? found.join(" of ") : undefined;
   };
   const plain = (name) => get(name)?.value.toFixed(1);
+  const whole = (name) => get(name)?.value.toLocaleString("en-US");
+  const spread = (name) => {
+    const row = get(name);
+    return row && `${row.value.toFixed(1)} (${row.lower.toFixed(1)} to ${row.upper.toFixed(1)})`;
+  };
   const control = [
     table(head, [
       both("CartPole solved, from the start of the process (20 seeds) or of a warm revisit (5), s", "control.ppo.cartpole.solve_s"),
@@ -88,7 +99,11 @@ export function tables(get) {
     ),
     table(
       ["return after", "1M steps", "10M", "50M"],
-      environments.map((id) => [id, ...[1, 10, 50].map((million) => get(`control.${id}.return_after_${million}M`)).map((row) => row && `${row.value.toFixed(1)} (${row.lower.toFixed(1)} to ${row.upper.toFixed(1)})`)]),
+      // What 50 million steps give is measured of one environment.
+      environments.map((id) => {
+        const millions = id === "CartPole-v1" ? [1, 10, 50] : [1, 10];
+        return [id, ...millions.map((million) => spread(`control.${id}.return_after_${million}M`))];
+      }),
     ),
   ];
 
@@ -99,8 +114,9 @@ export function tables(get) {
   const strength = (label, id, seeds, opponents) => [
     label,
     ...["gnubg", "linear", "random"].map((against) => {
+      if (!opponents.includes(against)) return;
       const said = seeds.map((seed) => points(`backgammon.${id}.seed${seed}.${against}`)).filter(Boolean);
-      return opponents.includes(against) && said.length ? said.join("; ") : undefined;
+      return said.length ? said.join("; ") : undefined;
     }),
   ];
   const three = [101, 102, 103];
@@ -109,7 +125,11 @@ export function tables(get) {
       both("the strong learner plays and learns, games a second, one core", "backgammon.td.games_per_s_core"),
       both("rolls answered with every result, one core, a second", "backgammon.rules.decisions_per_s_core"),
       both("the published configuration's self-play without learning, network evaluations a second, one core", "backgammon.selfplay.evals_per_s_core"),
-      both("its games a minute at 100 evaluations, without learning, two threads (published: 849 [1])", "backgammon.selfplay.games_per_min"),
+      both(
+        "its games a minute at 100 evaluations, without learning, two threads " +
+          "(published: 849 with 14 workers; evaluations a move not stated [1])",
+        "backgammon.selfplay.games_per_min",
+      ),
       both("the same with learning on", "backgammon.published.games_per_min"),
     ]),
     table(
@@ -137,10 +157,11 @@ export function tables(get) {
 
   const percent = (name) => get(name) && `${get(name).value.toFixed(2)}%`;
   const greedy = (label, id) => [label, ...["greedy", "greedy_any", "greedy_optimal", "greedy_at_4", "greedy_at_6", "greedy_at_8"].map((what) => percent(`cube.${id}.${what}`))];
-  const beam = (label, prefix, suffix = "") => [
+  /** `gives` names what a search of that kind counts: of a large cube nobody knows the least number of turns. */
+  const beam = (label, prefix, gives, suffix = "") => [
     label,
-    ...["solved", "optimal"].map((what) => percent(`${prefix}.${what}${suffix}`)),
-    say(`${prefix}.moves${suffix}`),
+    ...["solved", "optimal"].map((what) => (what === "solved" || gives.includes(what) ? percent(`${prefix}.${what}${suffix}`) : undefined)),
+    gives.includes("moves") ? say(`${prefix}.moves${suffix}`) : undefined,
     ...["solve_ms", "most_solve_ms"].map((what) => say(`${prefix}.${what}${suffix}`, { unit: "ms" })),
   ];
   const cubes = [
@@ -152,39 +173,77 @@ export function tables(get) {
         greedy("tuned deep Q, 60 s", "dqn"),
         greedy("deep Q as published, 60 s", "dqn-published"),
         greedy("deep Q as published, 100 minutes", "dqn-published-long"),
-        ["published: deep Q after some 100 minutes [2]", undefined, undefined, undefined, "45.8%"],
+        ["published: deep Q after 2,000 episodes [2]", undefined, undefined, undefined, "45.8%"],
         ["published: deep Q after 12 million steps [3]", undefined, undefined, undefined, "100%", "92.6%", "54.8%"],
       ],
     ),
     table(
       ["beam search", "solved", "optimally", "turns", "time", "at most"],
       [
-        beam("2x2x2 by walk length, 20 s, beam 256, uniform states", "cube.walk.beam"),
-        beam("2x2x2 in the page after 60 s, beam 256, 20 states of each distance from 1 to 14", "cube.2x2x2.beam_256.after_60s", "_page"),
-        beam("3x3x3 by walk length, 300 s, beam 4,096, uniform states", "cube.three.beam"),
-        beam("3x3x3 in the page after 300 s, beam 4,096, scrambles", "cube.3x3x3.beam_4096.after_300s", "_page"),
+        beam("2x2x2 by walk length, 20 s, beam 256, uniform states", "cube.walk.beam", ["optimal", "moves"]),
+        beam(
+          "2x2x2 in the page after 60 s, beam 256, 20 states of each distance from 1 to 14",
+          "cube.2x2x2.beam_256.after_60s",
+          ["optimal"],
+          "_page",
+        ),
+        beam("3x3x3 by walk length, 300 s, beam 4,096, uniform states", "cube.three.beam", ["moves"]),
+        beam("3x3x3 in the page after 300 s, beam 4,096, scrambles", "cube.3x3x3.beam_4096.after_300s", ["moves"], "_page"),
       ],
     ),
     table(head, [
-      both("training step of the published 144-128-64-6 double dueling network, batch 64, one core (published: 5.0 ms [2])", "cube.dqn.step_ms", { unit: "ms" }),
+      both(
+        "training step of a 144-128-64-6 double dueling network, batch 64, one core " +
+          "(published for a network of that size: 5.0 ms after 100 episodes, 13.0 after 200 [2])",
+        "cube.dqn.step_ms",
+        { unit: "ms" },
+      ),
       both("the same with priorities and sampling", "cube.dqn.full_step_ms", { unit: "ms" }),
     ]),
   ];
 
-  const solves = (variant) => [
-    variant === "life" ? "a perfect Game of Life" : "a perfect checkerboard",
-    get(`logic.${variant}.solved`) && `${get(`logic.${variant}.solved`).value} ${get(`logic.${variant}.solved`).unit}`,
-    say(`logic.${variant}.solve_s`),
-    say(`logic.${variant}.solve_most_s`),
-    say(`logic.${variant}.solve_cpu_s`),
-    of(`logic.${variant}.perfect`, `logic.${variant}.ended`),
-    say(`logic.${variant}.solve_s_page`),
-  ];
-  const member = (label, id) => [label, of(`logic.${id}.perfect`, `logic.${id}.of`), say(`logic.${id}.updates`)];
+  const population = (label, id, page) => {
+    const row = (what) => `logic.${id}.${what}`;
+    const solved = get(row("solved"));
+    return [
+      label,
+      solved && `${solved.value} ${solved.unit}`,
+      say(row("solve_s")),
+      say(row("solve_most_s")),
+      say(row("solve_cpu_s")),
+      whole(row("members")),
+      whole(row("begun_anew")),
+      of(row("perfect"), row("begun")),
+      page ? say(row("solve_s_page")) : undefined,
+    ];
+  };
+  const member = (label, id) => {
+    const row = (what) => `logic.${id}.${what}`;
+    return [label, of(row("perfect"), row("of")), of(row("confirmed"), row("of")), say(row("updates"))];
+  };
+  // A member is called perfect once it passes the check of its population. Only what is solved was confirmed.
+  const passed = "64 grids right (Life: 512 states)";
   const logic = [
-    table(["a population with new beginnings, two threads", "seeds", "time, s", "longest", "processor s", "members perfect of those ended", "page, warm revisit, s"], [solves("life"), solves("checkerboard")]),
     table(
-      ["single members, none begins anew", "perfect", "updates until then"],
+      [
+        "a population with new beginnings, two threads",
+        "solved: confirmed on 1,000 grids (Life: 512 states)",
+        "time, s",
+        "longest",
+        "processor s",
+        "members side by side",
+        "begun anew, of all seeds",
+        `${passed}, of all members`,
+        "page, warm revisit, s",
+      ],
+      [
+        population("Game of Life", "life", true),
+        population("the same without states that its evaluation found wrong", "life-unmined-population", false),
+        population("checkerboard", "checkerboard", true),
+      ],
+    ),
+    table(
+      ["single members, none begins anew", passed, "confirmed on 1,000 grids (Life: 512 states)", "updates until 64 grids right"],
       [
         member("Life, within 1,500 updates", "life-members"),
         member("the same without states that its evaluation found wrong", "life-unmined"),
@@ -196,7 +255,12 @@ export function tables(get) {
       ],
     ),
     table(head, [
-      both("update of the published checkerboard (16x16, 20 steps, batch 2: 47.2 million gates), one core (published: 2 s on a Colab GPU in JAX, 29 s in Rust [4])", "logic.checkerboard.step_ms_core", { unit: "ms" }),
+      both(
+        "update of the published checkerboard (16x16, 20 steps, batch 2: 47.2 million gates), one core " +
+          "(published: 2 s on a Colab GPU in JAX, 29 s in Rust before its optimisation [4])",
+        "logic.checkerboard.step_ms_core",
+        { unit: "ms" },
+      ),
       both("the same on two threads", "logic.checkerboard.step_ms", { unit: "ms" }),
       both("update of the published Game of Life, batch 20", "logic.life.step_ms", { unit: "ms" }),
       both("gates of a hardened circuit times cells a second, one core", "logic.hard.gate_cells_per_s_core"),
@@ -226,15 +290,98 @@ export function tables(get) {
     ["char preset, 8.2 million tokens, seed 101", "above the entropy floor", "processor seconds"],
     [["", say("words.char.above", { unit: "%" }), say("words.char.cpu_s")]],
   );
-  const rooms = { core: [core], control, backgammon, cube: cubes, logic, words: [language, learned] };
-  return Object.fromEntries(Object.entries(rooms).map(([room, all]) => [room, all.filter(Boolean).join("\n\n")]));
+  const bytes = whole("words.text.bytes");
+  const bits = (label, name, cpu) => [label, say(`words.text.${name}`), cpu && say(`words.text.${cpu}`)];
+  const bible = table(
+    [`the King James Bible${bytes ? `, ${bytes} bytes` : ""}`, "bits a byte", "processor seconds"],
+    [
+      bits("a model of 2,048 byte pairs after 819,200 tokens, seed 101, on the last tenth", "bits_per_byte", "cpu_s"),
+      bits("`gzip -9`, the whole text", "gzip_bits_per_byte"),
+      bits("`xz -9e`, the whole text", "xz_bits_per_byte"),
+    ],
+  );
+
+  const rival = (name) => {
+    const row = get(name);
+    const version = row?.unit.match(/, \w+ (\S+)$/)?.[1];
+    return row && `${words(row)}${version ? `, version ${version}` : ""}`;
+  };
+  const ratio = (name) => {
+    const row = get(name);
+    return row && `${words(row)} ${row.unit}`;
+  };
+  const steps = (label, prefix, count, modes) => {
+    const row = (way) => `python.${prefix}.steps_per_s.${count}${way}`;
+    return [
+      label,
+      ...["SameStep", "NextStep"].map((mode) => (modes.includes(mode) ? say(row(mode)) : undefined)),
+      rival(row("gymnasium")),
+      rival(row("envpool")),
+      modes.includes("arrays_alone") ? say(row("arrays_alone")) : undefined,
+      ratio(`python.${prefix}.ratio${count && `.${count.slice(0, -1)}`}`),
+    ];
+  };
+  const all = ["SameStep", "NextStep", "arrays_alone"];
+  const python = [
+    table(
+      [
+        "steps a second, one core",
+        "`SameStep`",
+        "`NextStep`",
+        "Gymnasium's own",
+        "EnvPool, one thread",
+        "arrays alone",
+        "`SameStep` to the fastest rival",
+      ],
+      [
+        steps("4,096 x CartPole (Gymnasium: one vector)", "cartpole", "4096.", all),
+        steps("65,536 x CartPole (Gymnasium: one vector)", "cartpole", "65536.", all),
+        steps("1,024 x LunarLander (Gymnasium: 16 in a loop)", "lunarlander", "", ["SameStep"]),
+      ],
+    ),
+    table(
+      ["a policy of two layers of 64 on 1,024 states of CartPole, one core", "states a second", "to the same calls without Python"],
+      [["", say("python.policy.states_per_s_core"), say("python.policy.ratio")]],
+    ),
+  ];
+
+  const rooms = { core: [core], control, backgammon, cube: cubes, logic, words: [language, learned, bible], python };
+  const text = Object.fromEntries(Object.entries(rooms).map(([room, all]) => [room, all.filter(Boolean).join("\n\n")]));
+  return { text, missing: [...missing] };
 }
 
-/** A text with what stands between `<!-- figures:ROOM -->` and `<!-- /figures -->` replaced; nothing where there are no such marks. */
-export function between(text, room, block) {
-  const [from, to] = [`<!-- figures:${room} -->`, "<!-- /figures -->"];
+/** Where a room's block begins and ends in a text; nothing where the text has no such marks. */
+function marks(text, room) {
+  const from = `<!-- figures:${room} -->`;
   const began = text.indexOf(from);
-  const ended = text.indexOf(to, began);
-  if (began < 0 || ended < 0) return;
-  return `${text.slice(0, began + from.length)}\n\n${block}\n\n${text.slice(ended)}`;
+  const ended = text.indexOf("<!-- /figures -->", began);
+  return began < 0 || ended < 0 ? undefined : [began + from.length, ended];
+}
+
+/** What a text has between the marks of a room. */
+export const inside = (text, room) => text.slice(...(marks(text, room) ?? [0, 0]));
+
+/** A text with another block between the marks of a room; nothing where it has no such marks. */
+export function between(text, room, block) {
+  const found = marks(text, room);
+  return found && `${text.slice(0, found[0])}\n\n${block}\n\n${text.slice(found[1])}`;
+}
+
+/** Lines of tables by their labels; `the same` may come again, so a label has a number. */
+function labelled(block) {
+  const lines = new Map();
+  for (const line of block.split("\n").filter((line) => line.startsWith("|") && !/^[|\s-]*$/.test(line))) {
+    const label = line.split("|")[1].trim();
+    let nth = 1;
+    while (lines.has(`${label} ${nth}`)) nth++;
+    lines.set(`${label} ${nth}`, line);
+  }
+  return lines;
+}
+
+/** The lines in which the tables of two blocks differ, each as it was and as it is now; nothing for one that the other lacks. */
+export function changes(before, after) {
+  const [was, now] = [before, after].map(labelled);
+  const labels = [...new Set([...was.keys(), ...now.keys()])];
+  return labels.map((label) => [was.get(label), now.get(label)]).filter(([old, fresh]) => old !== fresh);
 }

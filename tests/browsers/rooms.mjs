@@ -1,10 +1,11 @@
 // What every room has to do in an engine beside Chromium: the same run as the native program, a file and a link that bring it back,
-// a page that goes on when it is loaded again, somebody who plays, and pictures on which something is drawn.
+// a page that goes on when it is loaded again, somebody who plays, and pictures on which something is drawn and moves.
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
 import { serve } from "../../scripts/serve.mjs";
 import { root } from "../../scripts/sh.mjs";
 import { pixels, tab } from "../../scripts/webdriver.mjs";
@@ -15,18 +16,21 @@ const PICTURES = join(process.env.CARGO_TARGET_DIR ?? join(root, "target"), "bro
 const WAIT_MS = 120_000;
 const SOON_MS = 20_000;
 const SEED = 7;
-/** Of a picture that is blank all pixels have one colour. */
-const LEAST = { colours: 4, share: 0.003 };
+/** Of a picture that is blank all pixels have one colour; and of a chart that has axes alone none has the colour of its curve. */
+const LEAST = { colours: 4, share: 0.003, curve: 20 };
+/** How far each channel of a curve's pixel may be from that colour. */
+const NEAR = 16;
 const ARROW_RIGHT = "\ue014";
 
 const text = (page, css, words) => page.until((css, words) => new RegExp(words).test(document.querySelector(css)?.textContent ?? ""), css, words);
 
-/** Each room with a small run, where to look, and how it is played. */
+/** Each room with a small run, where to look, which of these pictures move while it trains, and how it is played. */
 export const ROOMS = {
   control: {
     variant: "CartPole-v1",
     knobs: { envs: 128, rollout_steps: 16, hidden: 32 },
     pictures: [".environments canvas", ".stage-field canvas", ".plane-field canvas", ".main-chart .plot"],
+    moving: [".environments canvas", ".stage-field canvas", ".plane-field canvas", ".main-chart .plot"],
     async play(page) {
       await page.click("button", "Take the controls");
       await text(page, ".stage-hint", "Round 1");
@@ -39,6 +43,7 @@ export const ROOMS = {
     variant: "strong",
     knobs: { games: 16, hidden: 16, batch: 128 },
     pictures: [".table .board", ".considered"],
+    moving: [".table .board"],
     async play(page) {
       await page.click("label", "Play it");
       await page.click(".setup button", "New match");
@@ -58,6 +63,7 @@ export const ROOMS = {
     variant: "2x2x2",
     knobs: { hidden: "32-16", batch: 64, walk: 8, updates: 4 },
     pictures: [".cube-picture canvas", ".depths .bars-field", ".net"],
+    moving: [".cube-picture canvas"],
     async play(page) {
       await page.run(() => {
         const field = [...document.querySelectorAll("label")].find((one) => one.textContent.startsWith("By distance")).control;
@@ -76,6 +82,7 @@ export const ROOMS = {
     variant: "checkerboard",
     knobs: { population: 2, batch: 1, updates: 2 },
     pictures: [".grid-canvas canvas", ".gates-picture", ".main-chart .plot"],
+    moving: [".grid-canvas canvas", ".main-chart .plot"],
     async play(page) {
       const cells = () => page.run(() => document.querySelector(".grid-canvas canvas").toDataURL());
       await page.run(async () => {
@@ -98,6 +105,7 @@ export const ROOMS = {
     variant: "char",
     knobs: { width: 32, layers: 2, heads: 2, context: 32, batch: 4, micro: 2, steps: 2, characters: 60000, sample: 40 },
     pictures: [".paper", ".samples-list", ".main-chart .plot"],
+    moving: [".samples-list", ".main-chart .plot"],
     async play(page) {
       await page.until(() => document.querySelector(".reading textarea:not([disabled])"));
       await page.click(".writing button", "Write");
@@ -132,13 +140,19 @@ async function enter(page, room) {
   await page.until((room) => window.hothouse?.room.id === room && document.querySelector(".transport"), room);
 }
 
-/** Looks at a part of the page: how many pixels of it are in sight, how many colours they have, and the share that has not the commonest. */
+const isNear = (one, other) => [16, 8, 0].every((shift) => Math.abs(((one >> shift) & 255) - ((other >> shift) & 255)) <= NEAR);
+
+/**
+ * Looks at a part of the page: its pixels in sight, how many these are, how many colours they have, the share that has not the
+ * commonest, and how many have the colour of a chart's curve.
+ */
 async function looked(page, part, name) {
   await page.find(part);
   const box = await page.run(async (part) => {
     for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
     const { left, top, right, bottom } = document.querySelector(part).getBoundingClientRect();
-    return { left, top, right, bottom, wide: innerWidth };
+    const accent = getComputedStyle(document.documentElement).getPropertyValue("--accent").trim();
+    return { left, top, right, bottom, wide: innerWidth, accent };
   }, part);
   const png = await page.picture();
   writeFileSync(join(PICTURES, name), png);
@@ -146,26 +160,52 @@ async function looked(page, part, name) {
   const scale = picture.width / box.wide;
   const [left, top] = [box.left, box.top].map((edge) => Math.max(0, Math.ceil(edge * scale)));
   const [right, bottom] = [Math.min(picture.width, Math.floor(box.right * scale)), Math.min(picture.height, Math.floor(box.bottom * scale))];
+  const [across, down] = [Math.max(0, right - left), Math.max(0, bottom - top)];
+  const all = across * down;
+  const seen = new Int32Array(all);
   const counts = new Map();
-  for (let y = top; y < bottom; y++)
-    for (let x = left; x < right; x++) {
-      const colour = picture.at(x, y);
-      counts.set(colour, (counts.get(colour) ?? 0) + 1);
-    }
-  const all = Math.max(0, right - left) * Math.max(0, bottom - top);
-  return { all, colours: counts.size, share: 1 - Math.max(0, ...counts.values()) / all };
+  for (let k = 0; k < all; k++) {
+    const colour = picture.at(left + (k % across), top + Math.floor(k / across));
+    seen[k] = colour;
+    counts.set(colour, (counts.get(colour) ?? 0) + 1);
+  }
+  const accent = Number.parseInt(box.accent.slice(1), 16);
+  let curve = 0;
+  for (const [colour, count] of counts) if (isNear(colour, accent)) curve += count;
+  return { seen, all, colours: counts.size, share: 1 - Math.max(0, ...counts.values()) / all, curve };
 }
 
-/** Each part of the page shows something, soon: a grid may begin with nothing on it. */
+/** Each part of the page shows something, soon: a grid may begin with nothing on it, and a chart until its first test. Gives the pixels of each. */
 async function inspect(page, room, parts) {
   mkdirSync(PICTURES, { recursive: true });
+  const pictures = new Map();
   for (const [k, part] of parts.entries()) {
     const name = `${page.name}-${room}-${k + 1}.png`;
-    const shows = ({ all, colours, share }) => all > 1000 && colours >= LEAST.colours && share >= LEAST.share;
+    const isChart = part.endsWith(".plot");
+    const patienceMs = isChart ? WAIT_MS : SOON_MS;
+    const shows = ({ all, colours, share, curve }) => all > 1000 && colours >= LEAST.colours && share >= LEAST.share && (!isChart || curve >= LEAST.curve);
     let found;
-    for (const began = performance.now(); !found || (!shows(found) && performance.now() - began < SOON_MS); ) found = await looked(page, part, name);
-    const { all, colours, share } = found;
-    assert.ok(shows(found), `${name}: ${part} has ${all} pixels in sight and ${colours} colours, and ${(100 * share).toFixed(2)}% of it differ from the commonest`);
+    for (const began = performance.now(); !found || (!shows(found) && performance.now() - began < patienceMs); ) found = await looked(page, part, name);
+    const { seen, all, colours, share, curve } = found;
+    const told = `${all} pixels in sight and ${colours} colours, ${(100 * share).toFixed(2)}% of it differ from the commonest, and ${curve} pixels have the colour of a curve`;
+    assert.ok(shows(found), `${name}: ${part} has ${told}`);
+    pictures.set(part, seen);
+  }
+  return pictures;
+}
+
+/** Each of these parts becomes another picture than it was while the run trains. */
+async function move(page, room, parts, pictures) {
+  for (const [k, part] of parts.entries()) {
+    const name = `${page.name}-${room}-moved-${k + 1}.png`;
+    let was = pictures.get(part);
+    for (const began = performance.now(); ; ) {
+      const { seen } = await looked(page, part, name);
+      const isAsLarge = seen.length === was.length;
+      if (isAsLarge && seen.some((colour, at) => colour !== was[at])) break;
+      if (!isAsLarge) was = seen;
+      assert.ok(performance.now() - began < WAIT_MS, `${name}: ${part} shows what it showed ${WAIT_MS / 1000} s before`);
+    }
   }
 }
 
@@ -191,6 +231,8 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
     await server?.close();
   });
 
+  test(`${title}: every room of the page is tested`, () => assert.deepEqual(Object.keys(ROOMS).sort(), [...LISTED].sort()));
+
   for (const room of rooms) {
     const run = ROOMS[room];
     const knobs = Object.entries(run.knobs).map(([name, value]) => `&${name}=${value}`);
@@ -198,8 +240,14 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
 
     test(`${title}, ${room}: its run is the native program's, and a link does it again`, { skip }, async () => {
       await visit(page, server, `?device=cpu${at}`);
-      const inUse = await page.run(() => ({ module: hothouse.backend.module, why: hothouse.backend.why.join(" ") }));
+      const inUse = await page.run(() => ({ ...hothouse.backend, why: hothouse.backend.why.join(" ") }));
       assert.equal(inUse.module, module, inUse.why);
+      // A module with threads has two or more, where there are as many cores; the other has one.
+      const hasThreads = module.startsWith("threads");
+      const { threads } = inUse;
+      assert.ok(hasThreads ? threads >= Math.min(2, availableParallelism()) : threads === 1, `${threads} threads: ${inUse.why}`);
+      const badge = await page.until(() => document.querySelector(".badge .long")?.textContent);
+      assert.ok(badge.startsWith(threads === 1 ? "one thread," : `${threads} threads,`), badge);
       const { digest, count, link } = await page.run(
         () =>
           new Promise((resolve) =>
@@ -265,7 +313,8 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
         addEventListener("unhandledrejection", ({ reason }) => window.faults.push(String(reason)));
         return new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && event.progress.iteration >= 5 && resolve()));
       });
-      await inspect(page, room, run.pictures);
+      const pictures = await inspect(page, room, run.pictures);
+      await move(page, room, run.moving, pictures);
       await run.play(page);
       await inspect(page, `${room}-played`, run.pictures.slice(0, 1));
       assert.deepEqual(await page.run(() => [...window.faults, ...[...document.querySelectorAll(".crash")].map((one) => one.textContent)]), []);

@@ -76,7 +76,10 @@ for (const room of ROOMS) {
     const known = new Map();
     await same(t, room, modules, async (run, arithmetic) => {
       if (!known.has(run)) known.set(run, await native(run));
-      return arithmetic === known.get(run).arithmetic ? known.get(run) : native(run, "portable");
+      const best = known.get(run);
+      // Chromium, which these pages are in, fuses wherever the processor does: a module that does not has lost it.
+      if (best.arithmetic === "fused") assert.equal(arithmetic, "fused", "the relaxed module's arithmetic where native code fuses");
+      return arithmetic === best.arithmetic ? best : native(run, "portable");
     });
   });
 }

@@ -16,6 +16,12 @@ def test_quartiles(samples, expected):
     assert bench.quartiles([float(x) for x in samples.split()]) == [float(x) for x in expected.split()]
 
 
+def test_a_rival_has_its_version_in_the_unit():
+    assert bench._unit("SameStep") == "steps/s"
+    name, number = bench._unit("gymnasium").removeprefix("steps/s, ").split()
+    assert name == "gymnasium" and number[0].isdigit()
+
+
 def test_every_call_of_a_round_counts(monkeypatch):
     """A call that takes a millisecond and every tenth time eleven does a hundred times two units a second, not the best of them."""
     clock_s, calls = 0.0, itertools.count(1)

@@ -168,6 +168,29 @@ def test_ctrl_c_ends_the_iteration():
     assert whole.digest == run.digest
 
 
+#: A step of hours.
+LONG = {"width": 32, "layers": 1, "heads": 2, "context": 32, "micro": 8, "batch": 256, "steps": 10000}
+
+
+def test_a_long_iteration_ends_where_it_can_be_saved():
+    run = hothouse.Run("words", seed=4, knobs=LONG)
+    began = time.monotonic()
+    run.advance(seconds=1)
+    assert time.monotonic() - began < 6
+    tokens = run.progress["tokens"]
+    assert run.progress["iteration"] == 0 and tokens > 0 and run.arithmetic == "partial"
+    again = hothouse.Run.restore(run.save())
+    assert again.progress["tokens"] == tokens and again.digest == run.digest
+    timer = threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+    timer.start()
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run.advance(seconds=600)
+    # A second until the signal, and one until it ends within the iteration.
+    assert time.monotonic() - began < 6
+    assert run.progress["iteration"] == 0 and run.progress["tokens"] > tokens
+
+
 def test_the_lock_is_let_go():
     run = hothouse.Run("control", threads=1)
     worker = threading.Thread(target=lambda: run.advance(seconds=2))
@@ -238,6 +261,65 @@ def test_threads_take_turns_on_a_policy_and_on_environments():
     for thread in threads + more:
         thread.join()
     assert not wrong and not also_wrong, (wrong, also_wrong)
+
+
+def test_a_policy_reads_what_other_threads_step():
+    policy = hothouse.Run("control", knobs=SMALL).advance(steps=1).policy()
+    envs = hothouse.make_vec("CartPole-v1", 20_000, autoreset_mode="SameStep", threads=2)
+    observations, _ = envs.reset(seed=1)
+    assert np.shares_memory(observations, policy._rows(observations))
+    actions = np.zeros(20_000, np.int64)
+    reads, wrong = in_threads(2, lambda: [policy(observations) for _ in range(50)])
+    steps, also_wrong = in_threads(2, lambda: [envs.step(actions) for _ in range(200)])
+    predictions, wrong_too = in_threads(1, lambda: [policy.predict(observations) for _ in range(50)])
+    for thread in reads + steps + predictions:
+        thread.join(120)
+        assert not thread.is_alive()
+    assert not wrong and not also_wrong and not wrong_too, (wrong, also_wrong, wrong_too)
+
+
+def test_actions_may_be_the_array_that_a_step_writes():
+    from hothouse import _native
+
+    envs = _native.Envs("Pendulum-v1", 64, "NextStep", 1)
+    envs.reset(1)
+    # Zeros at first, and then what the step before gave.
+    for _ in range(2):
+        envs.step(envs.rewards)
+    assert (envs.rewards < 0).any()
+
+
+def test_a_file_of_events_is_written_by_one_run_and_over_no_other_file(tmp_path):
+    from hothouse import _native
+
+    path = tmp_path / "run.jsonl"
+    events = _native.Events(str(path))
+    events.write('{"kind":"opened"}')
+    with pytest.raises(OSError, match="another run is writing"):
+        _native.Events(str(path))
+    events.close()
+    with pytest.raises(ValueError, match="closed"):
+        events.write("{}")
+    assert path.read_text() == '{"kind":"opened"}\n'
+    again = _native.Events(str(path))
+    assert path.read_text() == ""
+    again.close()
+    notes = tmp_path / "notes.txt"
+    notes.write_text("these are notes")
+    with pytest.raises(FileExistsError, match="would be lost. Name another file with events="):
+        _native.Events(str(notes))
+    assert notes.read_text() == "these are notes"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes with names")
+def test_events_go_to_no_pipe_and_to_no_device(tmp_path):
+    from hothouse import _native
+
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in [pipe, "/dev/null"]:
+        with pytest.raises(OSError, match="is a device or a pipe"):
+            _native.Events(str(path))
 
 
 def test_tensors_go_to_other_libraries_without_a_copy():

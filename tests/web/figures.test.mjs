@@ -3,12 +3,24 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { counted, measured, quartiles } from "../../scripts/figure.mjs";
-import { block, chipOf, chosen, held } from "../../scripts/figures.mjs";
-import { PARTS } from "../../scripts/figures/parts.mjs";
-import { between, tables, words } from "../../scripts/figures/tables.mjs";
+import { block, chipOf, chosen, held, readmeOf, reasons, rooms, unaccounted } from "../../scripts/figures.mjs";
+import { abreast, memberRows, OPTIONAL, PARTS, populationRows } from "../../scripts/figures/parts.mjs";
+import { between, changes, inside, tables, words } from "../../scripts/figures/tables.mjs";
 import { parts as cubeParts } from "../../scripts/rooms/cube.mjs";
 
-const golden = readFileSync(new URL("../golden/quartiles.txt", import.meta.url), "utf8");
+const read = (file) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+const golden = read("tests/golden/quartiles.txt");
+/** Every row that the tables ask for, as if it was measured. */
+const everything = () => tables(() => {}).missing.map((name) => measured(name, [1, 2, 3], "times as fast as gymnasium"));
+/** Those rows as parts give them, each by the last part that may give it, without those that are left out. */
+function passed({ without = () => false } = {}) {
+  const done = PARTS.map(({ id }) => ({ id, rows: [] }));
+  for (const row of everything()) {
+    const at = PARTS.findLastIndex(({ gives }) => gives.test(row.name));
+    if (!without(row.name)) done[at].rows.push(row);
+  }
+  return done;
+}
 
 test("quartiles are NumPy's, and what never ends is infinite", () => {
   const cases = golden.split("\n").filter((line) => line.includes("->") && !line.startsWith("#"));
@@ -78,22 +90,146 @@ test("a room's tables name chip, date and conditions, and what is missing", () =
   assert.match(text, /\| multiply-add peak, one core, GFLOP\/s \| 110 \(105 to 115\) \| 51\.0 \(50\.5 to 51\.5\) \|/);
   assert.doesNotMatch(text, /matrix product/, "a line without figures is left out");
   assert.equal(block("core", PARTS, [], ""), undefined);
+  const how = "backgammon's agents two at a time, a core each";
+  const agents = ["minute", "bare"].map((id) => ({ ...part, id: `backgammon/${id}`, how, rows: [] }));
+  assert.match(block("backgammon", PARTS, agents, ""), new RegExp(`2026-11-23; ${how}\\.`));
+  const python = { ...part, id: "python/bench", rows: [measured("python.policy.ratio", [1, 1], "times")] };
+  assert.doesNotMatch(block("python", PARTS, [python], undefined), /headless/, "Python has no page");
 });
 
-test("every line of a table asks for rows of a room that is measured", () => {
-  const asked = new Set();
-  tables((name) => void asked.add(name));
-  assert.ok(asked.size > 150);
-  const rooms = new Set(PARTS.map(({ id }) => id.split("/")[0]));
-  for (const name of asked) assert.ok(rooms.has(name.split(".")[0]) || name.startsWith("page."), name);
+test("every line of a table asks for rows that a part may give", () => {
+  const asked = tables(() => {}).missing;
+  assert.ok(asked.length > 150);
+  for (const name of asked) assert.ok(PARTS.some(({ gives }) => gives.test(name)), name);
+  for (const { gives, id } of PARTS) assert.ok(asked.some((name) => gives.test(name)), `no table asks for a row of ${id}`);
+});
+
+test("a full pass has every row that a table asks for", () => {
+  assert.deepEqual(unaccounted(PARTS, passed()), []);
+  assert.deepEqual(reasons(passed()), []);
+  const lost = ["cube.walk.greedy_at_6", "core.peak_gflops_page", "logic.life.begun_anew"];
+  assert.deepEqual(unaccounted(PARTS, passed({ without: (name) => lost.includes(name) })).sort(), lost.toSorted());
+  // A part that is long or that failed is not there, and excuses its own rows alone.
+  const short = passed().filter(({ id }) => !PARTS.find((part) => part.id === id).long && id !== "cube/dqn");
+  assert.deepEqual(unaccounted(PARTS, short), []);
+  const dqn = passed({ without: (name) => name === "cube.dqn.step_ms" }).filter(({ id }) => id !== "cube/dqn");
+  assert.deepEqual(unaccounted(PARTS, dqn), ["cube.dqn.step_ms"]);
+});
+
+test("rows that not every machine can give are left out together, with their reason", () => {
+  const plain = passed({ without: (name) => OPTIONAL.some(({ rows }) => rows.test(name)) });
+  assert.deepEqual(unaccounted(PARTS, plain), []);
+  assert.equal(reasons(plain).length, OPTIONAL.length);
+  const torch = passed({ without: (name) => name === "words.d256.ratio_to_pytorch" });
+  assert.deepEqual(unaccounted(PARTS, torch), ["words.d256.ratio_to_pytorch"]);
+});
+
+test("of several seeds two are measured at a time, and a failure begins no more", async () => {
+  let [now, most] = [0, 0];
+  const work = async (x) => {
+    most = Math.max(most, ++now);
+    await new Promise((resolve) => setTimeout(resolve, 5 * (4 - x)));
+    now--;
+    return 10 * x;
+  };
+  assert.deepEqual(await abreast(2, [1, 2, 3], work), [10, 20, 30]);
+  assert.deepEqual([now, most], [0, 2]);
+  most = 0;
+  assert.deepEqual(await abreast(1, [1, 2, 3], work), [10, 20, 30]);
+  assert.equal(most, 1);
+  const begun = [];
+  const failing = async (x) => {
+    begun.push(x);
+    if (x === 1) throw new Error("no");
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  await assert.rejects(abreast(2, [1, 2, 3, 4], failing), /no/);
+  assert.deepEqual(begun, [1, 2]);
+});
+
+/** What parts measure with, played by a record of commands. */
+const recorded = (commands, answer) => ({
+  quick: false,
+  file: (name) => name,
+  hothouse: async (...args) => (commands.push(args.join(" ")), answer(args)),
+});
+
+test("an agent of one core learns and plays on one thread, and GNU Backgammon is looked for before", async () => {
+  const part = PARTS.find(({ id }) => id === "backgammon/minute");
+  const commands = [];
+  const duel = { points_per_game: 0.5, standard_error: 0.02, games: 4000 };
+  const rows = await part.run(recorded(commands, () => [duel]));
+  assert.match(commands[0], /^eval backgammon random --against gnubg --games 2 /);
+  for (const command of commands) assert.match(command, / --threads 1( |$)/);
+  assert.equal(commands.filter((command) => command.startsWith("train")).length, 3);
+  assert.deepEqual([...new Set(rows.map(({ name }) => name.split(".")[2]))], ["seed101", "seed102", "seed103"]);
+  for (const { name } of rows) assert.match(name, part.gives);
+  const none = recorded([], ([verb]) => {
+    if (verb === "eval") throw new Error("GNU Backgammon is not installed here");
+    throw new Error("trained in vain");
+  });
+  await assert.rejects(part.run(none), ({ message, next }) => /not installed/.test(message) && /install gnubg/.test(next));
+});
+
+test("a population's rows count members that began anew", () => {
+  const end = (ended_by, took_s, progress) => ({ ended_by, took_s, cpu_seconds: 2 * took_s, members: 4, progress });
+  const counts = [[1, 1], [4, 2], [7, 0]].map(([ended, perfect_runs]) => ({ ended, perfect_runs }));
+  const ends = [end("solved", 1, counts[0]), end("solved", 2, counts[1]), end("cpu_seconds", 600, counts[2])];
+  const rows = populationRows("logic.life", ends);
+  const value = (what) => rows.find(({ name }) => name === `logic.life.${what}`).value;
+  assert.deepEqual(["solve_s", "solve_most_s", "solve_cpu_s", "solved"].map(value), [2, Infinity, 4, 2]);
+  // Nine ended without passing, and each of these has another in its place: 3 seeds of 4 members, and 9.
+  assert.deepEqual(["members", "begun_anew", "begun", "perfect"].map(value), [4, 9, 21, 3]);
+  for (const { name } of rows) assert.match(name, PARTS.find(({ id }) => id === "logic/life").gives);
+});
+
+test("single members are counted as the example says, confirmed ones apart", () => {
+  const said = (perfect, confirmed, after) =>
+    `checkerboard side=16: ${perfect} of 20 perfect, ${confirmed} confirmed, after [${after}] updates; 99 updates in 3.25 s\n`;
+  const rows = memberRows("logic.x", said(3, 2, "40, 80, 120"), 500);
+  const found = Object.fromEntries(rows.map(({ name, value }) => [name.slice(8), value]));
+  assert.deepEqual(found, { perfect: 3, of: 20, confirmed: 2, took_s: 3.25, updates: 80 });
+  assert.equal(memberRows("logic.x", said(0, 0, ""), 500).at(-1).value, Infinity);
+  assert.throws(() => memberRows("logic.x", "checkerboard : 3 of 20 perfect, after [] updates", 500), /something else/);
+});
+
+test("lines of tables that differ are shown as they were and as they are", () => {
+  const first = "| | a |\n| --- | --- |\n| x | 1 |\n| the same | 2 |";
+  const before = `*then*\n\n${first}\n\n| y | b |\n| --- | --- |\n| the same | 3 |\n| gone | 4 |`;
+  const after = `*now*\n\n${first}\n\n| y | b |\n| --- | --- |\n| the same | 5 |\n| new | 6 |`;
+  assert.deepEqual(changes(before, after), [
+    ["| the same | 3 |", "| the same | 5 |"],
+    ["| gone | 4 |", undefined],
+    [undefined, "| new | 6 |"],
+  ]);
+  assert.deepEqual(changes(before, before), []);
+  assert.equal(inside("a <!-- figures:x -->b<!-- /figures --> c", "x"), "b");
+});
+
+test("a cell of a table has a figure or is empty", () => {
+  const rows = new Map(everything().map((row) => [row.name, row]));
+  for (const text of Object.values(tables((name) => rows.get(name)).text)) assert.doesNotMatch(text, /\| (undefined|false|NaN|null) /);
+});
+
+test("every published figure names a source that README lists", () => {
+  const listed = read("README.md").split("### Sources of published figures")[1].split("\n## ")[0];
+  const sources = new Set([...listed.matchAll(/^(\d+)\. /gm)].map(([, number]) => number));
+  const rows = new Map(everything().map((row) => [row.name, row]));
+  const all = Object.values(tables((name) => rows.get(name)).text).join("\n");
+  const figures = [...all.matchAll(/published(?: for [^:|]*)?: [^|)]*/g)].map(([text]) => text);
+  assert.ok(figures.length >= 5, `${figures.length}`);
+  for (const text of figures) assert.ok(sources.has(text.match(/\[(\d+)\]/)?.[1]), text);
+});
+
+test("no table is older than the rules that its file states", () => {
+  for (const file of new Set(rooms(PARTS).map(readmeOf))) assert.ok(!read(file).includes("Measured with an earlier version"), file);
 });
 
 test("a block goes between its marks, and nothing else changes", () => {
   const text = "a\n<!-- figures:core -->\nold\n<!-- /figures -->\nb\n<!-- figures:cube -->\nkept\n<!-- /figures -->\n";
   assert.equal(between(text, "core", "new"), "a\n<!-- figures:core -->\n\nnew\n\n<!-- /figures -->\nb\n<!-- figures:cube -->\nkept\n<!-- /figures -->\n");
   assert.equal(between(text, "words", "new"), undefined);
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  for (const room of new Set(PARTS.map(({ id }) => id.split("/")[0]))) assert.ok(between(readme, room, ""), `README has no place for ${room}`);
+  for (const room of rooms(PARTS)) assert.ok(between(read(readmeOf(room)), room, ""), `${readmeOf(room)} has no place for ${room}`);
 });
 
 test("a chip is named with what sets it apart", () => {

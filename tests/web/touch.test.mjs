@@ -1,6 +1,7 @@
 // A phone held in a hand, in every room: taps, pulls over the picture, and swipes that scroll the page. How it looks is for layout.test.mjs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
 import { ahead, event, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
@@ -125,6 +126,8 @@ const ROOMS = {
     },
   },
 };
+
+test("every room of the page is touched", () => assert.deepEqual(Object.keys(ROOMS).sort(), [...LISTED].sort()));
 
 for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entries(ROOMS))
   test(`${room}: by touch on a phone it is paused, scrolled and played`, async () => {

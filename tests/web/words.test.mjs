@@ -101,7 +101,7 @@ test("it learns before any click: loss falls above a floor, samples come at each
   assert.ok(later.progress.tokens > first.progress.tokens && later.loss > 0, JSON.stringify(later));
   const tested = await eventWhere(page, "test", ({ floor }) => floor > 0);
   assert.ok(tested.val_loss > tested.floor && Math.abs(tested.above - (tested.val_loss / tested.floor - 1)) < 1e-4, JSON.stringify(tested));
-  await text(page, ".lead", "^Validation loss .* nats a token \\(perplexity .*\\), .*% above the best possible, after ");
+  await text(page, ".lead", "^Validation loss .* nats a token \\(perplexity .*\\), .*% above the entropy floor, after ");
   await text(page, ".main-chart .number", "training .*validation ");
   await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 3);
   const samples = await ask(page, { ask: "samples" });

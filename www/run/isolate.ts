@@ -6,6 +6,9 @@ import type { Module } from "./features";
 const TRIED = "hothouse.isolation-tried";
 const PATIENCE_MS = 5000;
 
+/** What came of registering, once `isolate` has asked for it. */
+let registered: Promise<ServiceWorkerRegistration | undefined> | undefined;
+
 /** The browser's service workers, where it has any: some have none, or throw where they are refused. */
 function workers(): ServiceWorkerContainer | undefined {
   try {
@@ -19,7 +22,7 @@ function workers(): ServiceWorkerContainer | undefined {
 export async function isolate(): Promise<void> {
   const container = workers();
   if (!container) return;
-  const registered = register(container);
+  registered = register(container);
   if (crossOriginIsolated) {
     remember(null);
     void registered.then(keepForOffline);
@@ -72,9 +75,17 @@ async function keepForOffline(registration: ServiceWorkerRegistration | undefine
 }
 
 async function post(message: unknown, transfer: Transferable[] = []): Promise<void> {
-  const worker = (await workers()?.ready)?.active;
-  if (!worker) throw new Error("this page has no service worker");
+  const registration = await registered;
+  const worker = registration && (await Promise.race([workers()?.ready, redundant(registration)]))?.active;
+  if (!worker) throw new Error("this page has no service worker. Load the page again, in a browser that has them");
   worker.postMessage(message, transfer);
+}
+
+/** Ends where the service worker cannot be installed: `ready` never does then, nor where it is not registered. */
+function redundant({ installing }: ServiceWorkerRegistration): Promise<undefined> {
+  return new Promise((resolve) => {
+    installing?.addEventListener("statechange", () => installing.state === "redundant" && resolve(undefined));
+  });
 }
 
 /** Asks the service worker to have these addresses ready for when there is no network. */

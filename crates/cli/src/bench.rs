@@ -78,7 +78,7 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
     }
     if measured.is_empty() {
         bail!(Usage(format!(
-            "{suite} has no training step of planned calls to look into. Choose core or words"
+            "--profile measures core and words, not {suite}. Choose core or words; the page shows the same for other rooms"
         )));
     }
     Ok(())

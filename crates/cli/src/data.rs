@@ -23,9 +23,16 @@ impl DataArgs {
         Ok(Some(Dataset { name: folder_name(path), bytes, hash: String::new(), content: None }))
     }
 
+    /// The length of a single text that is measured before it is read: neither a pipe nor a folder.
+    pub fn length(&self) -> Result<Option<u64>> {
+        let file = self.path()?.filter(|path| path.is_file());
+        file.map(|path| Ok(files::measured_data(path)?.bytes)).transpose()
+    }
+
     pub fn read(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };
-        let data = if path.is_dir() { read_folder(path)? } else { files::read_data(path)? };
+        let data =
+            if path.is_dir() { read_folder(path, files::most_data())? } else { files::read_data(path)? };
         let Some(vocab) = &self.vocab else { return Ok(Some(data)) };
         let line = files::read_any(vocab)?;
         if !is_vocabulary(&line) {
@@ -79,15 +86,15 @@ fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<
     Ok(())
 }
 
-/// The texts among them, one behind the other, each ended by a line break. What is no UTF-8 is left out.
-fn read_folder(folder: &Path) -> Result<Dataset> {
+/// The texts among them, one behind the other, each ended by a line break: `most` bytes in all. What is no UTF-8 is left out.
+fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
-    for (path, _) in texts(folder)? {
-        let bytes = fs::read(&path).map_err(|e| anyhow!("cannot read {} ({e})", path.display()))?;
-        if std::str::from_utf8(&bytes).is_err() || bytes.contains(&0) {
+    for (path, length) in texts(folder)? {
+        let left = most.saturating_sub(content.len() as u64);
+        let Some(bytes) = read_text(&path, length, left, folder)? else {
             others += 1;
             continue;
-        }
+        };
         found += 1;
         content.extend_from_slice(&bytes);
         if content.last().is_some_and(|&last| last != b'\n') {
@@ -95,13 +102,35 @@ fn read_folder(folder: &Path) -> Result<Dataset> {
         }
     }
     if found == 0 {
-        let why = format!("none of its {others} files is a text in UTF-8");
+        let why = format!("none of its {others} files has a text in UTF-8");
         bail!(
             "there is nothing to learn from in {}: {why}. Name another folder, or a file",
             folder.display()
         );
     }
     Ok(Dataset::new(folder_name(folder), content))
+}
+
+/// None where a file is no text. What says that it has no bytes is not opened: files of the system say so and may have no end.
+fn read_text(path: &Path, length: u64, left: u64, folder: &Path) -> Result<Option<Vec<u8>>> {
+    if length == 0 {
+        return Ok(None);
+    }
+    let shown = path.display();
+    if length > left {
+        bail!(
+            "{shown} has {length} bytes, and of all texts in {} no more than {left} more fit. Name a smaller folder",
+            folder.display()
+        );
+    }
+    let file = files::open(path)?;
+    let about = file.metadata().with_context(|| format!("cannot read {shown}"))?;
+    if !about.is_file() {
+        return Ok(None);
+    }
+    let bytes = files::read_at_most(file, left, &shown.to_string())?;
+    let is_text = std::str::from_utf8(&bytes).is_ok() && !bytes.contains(&0);
+    Ok(is_text.then_some(bytes))
 }
 
 #[cfg(test)]
@@ -131,7 +160,33 @@ mod tests {
         }
         let error = args.read().unwrap_err().to_string();
         assert!(error.contains("none of its 1 files") && error.contains("Name another"), "{error}");
+        fs::write(folder.join("empty.txt"), "").unwrap();
+        let error = args.read().unwrap_err().to_string();
+        assert!(error.contains("none of its 2 files"), "{error}");
         let args = DataArgs { data: None, vocab: Some("vocab.json".into()) };
         assert!(args.read().unwrap_err().to_string().contains("--data"));
+    }
+
+    #[test]
+    fn all_texts_of_a_folder_share_a_limit() {
+        let scratch = testkit::Scratch::new("budget");
+        let folder = scratch.path("texts");
+        fs::create_dir_all(&folder).unwrap();
+        for (name, text) in [("a", "1234567"), ("b", "12345678")] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        assert_eq!(read_folder(&folder, 17).unwrap().bytes, 17);
+        let error = read_folder(&folder, 15).unwrap_err().to_string();
+        assert!(error.contains("b has 8 bytes") && error.contains("no more than 7 more fit"), "{error}");
+    }
+
+    /// They say that they have no bytes, and some have no end.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_folder_of_the_systems_own_files_is_no_text() {
+        let folder = PathBuf::from("/proc/sys/kernel/random");
+        let error = read_folder(&folder, 1 << 20).unwrap_err().to_string();
+        assert!(error.contains("there is nothing to learn from"), "{error}");
+        assert_eq!(read_text(Path::new("/proc/self/pagemap"), 0, 1 << 20, &folder).unwrap(), None);
     }
 }

@@ -10,9 +10,6 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// How the first line of every such file begins.
-pub const BEGINS: &[u8] = br#"{"kind":"opened""#;
-
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
     /// The first line.
@@ -546,6 +543,6 @@ mod tests {
         assert!(line.starts_with(begins), "{line}");
         assert!(line.contains(r#""shares":{"policy":0.25,"world":null"#), "{line}");
         let opened = Record::Opened(Backend::default()).line(schema);
-        assert!(opened.as_bytes().starts_with(BEGINS), "{opened}");
+        assert!(opened.as_bytes().starts_with(files::EVENTS_BEGIN), "{opened}");
     }
 }

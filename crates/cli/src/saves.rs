@@ -36,10 +36,20 @@ pub fn stem(variant: &str, seed: u32) -> String {
     format!("{since_ms:013}-{variant}-seed{seed}-{}", std::process::id())
 }
 
+/// Whether a file's name begins as [`stem`] does.
+fn has_stem(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let time = name.split_once('-').map_or("", |(time, _)| time);
+    time.len() >= 13 && time.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// All files of that kind in the folder.
 pub fn cached(extension: &str) -> Result<Vec<PathBuf>> {
-    let folder = cache();
-    let entries = match fs::read_dir(&folder) {
+    files_of(&cache(), extension)
+}
+
+fn files_of(folder: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let entries = match fs::read_dir(folder) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.with_context(|| format!("cannot read {}", folder.display()))?,
     };
@@ -61,10 +71,16 @@ fn games() -> PathBuf {
 pub fn fresh_game(game: &str, seed: u32) -> Result<PathBuf> {
     let folder = games();
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let mut old: Vec<PathBuf> = fs::read_dir(&folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    old.sort_by_cached_key(|path| std::cmp::Reverse(written(path)));
-    old.into_iter().skip(KEPT - 1).for_each(|path| drop(fs::remove_file(path)));
+    leave_newest(&folder, KEPT - 1);
     Ok(folder.join(format!("{}.{EXTENSION}", stem(game, seed))))
+}
+
+/// Removes the oldest games of a folder. A file that this program did not name stays.
+fn leave_newest(folder: &Path, count: usize) {
+    let mut games = files_of(folder, EXTENSION).unwrap_or_default();
+    games.retain(|path| has_stem(path));
+    games.sort_by_cached_key(|path| std::cmp::Reverse(written(path)));
+    games.into_iter().skip(count).for_each(|path| drop(fs::remove_file(path)));
 }
 
 /// Whether that is one of them.
@@ -147,6 +163,32 @@ fn about(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_oldest_games_go_and_files_of_other_kinds_stay() {
+        let scratch = testkit::Scratch::new("games");
+        let folder = scratch.path("games");
+        fs::create_dir_all(&folder).unwrap();
+        let old = |name: &str, hours: u64| {
+            let file = fs::File::create(folder.join(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(3600 * hours)).unwrap();
+        };
+        old("notes.txt", 1000);
+        old("README", 1000);
+        old(&format!("favourite.{EXTENSION}"), 1000);
+        let name = |game: u64| format!("{}-{game}.{EXTENSION}", stem("match", 1));
+        let names: Vec<String> = (0..5).map(name).collect();
+        (0..).zip(&names).for_each(|(hours, name)| old(name, hours));
+        leave_newest(&folder, 3);
+        let mut left: Vec<_> =
+            fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        left.sort_unstable();
+        let mut expected = names[..3].to_vec();
+        expected.extend(["README", "favourite.safetensors", "notes.txt"].map(String::from));
+        expected.sort_unstable();
+        assert_eq!(left, expected);
+    }
 
     #[test]
     fn a_person_chooses_by_number() {

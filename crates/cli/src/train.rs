@@ -96,16 +96,36 @@ pub fn restored(file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn
 
 /// A run from a checkpoint's bytes, and the data beside it.
 pub fn restored_from(bytes: &[u8], file: &Path, data: &DataArgs, host: run::Host) -> Result<Box<dyn AnyRun>> {
+    check_length(bytes, file, data)?;
     let data = data.read()?;
     let run = run::restore_with(bytes, host, data.as_ref());
     let run = run.with_context(|| format!("cannot use {}", file.display()))?;
     if data.is_some() && run.config().data != data {
-        bail!(Usage(format!(
-            "the run in {} does not learn from the file of --data. Leave it out",
-            file.display()
-        )));
+        bail!(foreign_data(file));
     }
     Ok(run)
+}
+
+fn foreign_data(file: &Path) -> Usage {
+    Usage(format!("the run in {} does not learn from the file of --data. Leave it out", file.display()))
+}
+
+/// Refuses, before it is read, a text that is longer than what the run learns from: the run's memory was reckoned for that.
+fn check_length(checkpoint: &[u8], file: &Path, data: &DataArgs) -> Result<()> {
+    let Some(found) = data.length()? else { return Ok(()) };
+    // A damaged checkpoint is refused with its own reason.
+    let Ok(wanted) = run::data_wanted(checkpoint) else { return Ok(()) };
+    match wanted {
+        Some(wanted) if found > wanted.bytes => bail!(Usage(format!(
+            "the run in {} learns from {}, {} bytes, and the file of --data has {found}. Name that text with --data",
+            file.display(),
+            wanted.name,
+            wanted.bytes
+        ))),
+        // What lies in the checkpoint is no longer than that.
+        None if found > checkpoint.len() as u64 => bail!(foreign_data(file)),
+        _ => Ok(()),
+    }
 }
 
 /// Trains the run and shows it as the person wants to see it.

@@ -27,12 +27,14 @@ fn a_profile_has_every_part_of_a_step() {
 }
 
 #[test]
-fn a_room_without_planned_steps_has_no_profile() {
+fn what_is_not_profiled_names_what_is() {
     let scratch = Scratch::new();
-    for room in ["gpu", "logic"] {
+    for room in ["gpu", "logic", "control"] {
         let output = scratch.run(&["bench", room, "--profile"]);
         assert_eq!(output.status.code(), Some(2), "{room}");
-        assert!(stderr(&output).contains("Choose core or words"), "{}", stderr(&output));
+        let said = stderr(&output);
+        assert!(said.contains("--profile measures core and words, not"), "{said}");
+        assert!(said.contains("Choose core or words"), "{said}");
     }
     let both = scratch.run(&["bench", "words", "--profile", "--versus", "pytorch"]);
     assert_eq!(both.status.code(), Some(2));

@@ -58,6 +58,57 @@ fn a_run_that_was_printed_is_the_same_run() {
     );
 }
 
+/// Every key with a value that no run has by itself, and the flag of that value.
+const EVERY_KEY: [(&str, &str, &[&str]); 18] = [
+    ("variant", "Pendulum-v1", &["--variant", "Pendulum-v1"]),
+    ("seed", "7", &["--seed", "7"]),
+    ("data", "text.txt", &["--data", "text.txt"]),
+    ("vocab", "vocab.json", &["--vocab", "vocab.json"]),
+    ("device", "cpu", &["--device", "cpu"]),
+    ("threads", "3", &["--threads", "3"]),
+    ("isa", "portable", &["--isa", "portable"]),
+    ("steps", "40000", &["--steps", "40000"]),
+    ("seconds", "2.5", &["--seconds", "2.5"]),
+    ("cpu_seconds", "3.5", &["--cpu-seconds", "3.5"]),
+    ("until_solved", "true", &["--until-solved"]),
+    ("save", "own.safetensors", &["--save", "own.safetensors"]),
+    ("save_every", "4.5", &["--save-every", "4.5"]),
+    ("monitor", "own.ring", &["--monitor", "own.ring"]),
+    ("events", "own.jsonl", &["--events", "own.jsonl"]),
+    ("csv", "own.csv", &["--csv", "own.csv"]),
+    ("tensorboard", "board", &["--tensorboard", "board"]),
+    ("knobs", "", &["--set", "lr=0.002"]),
+];
+
+#[test]
+fn every_key_comes_back_as_it_was_written() {
+    let scratch = Scratch::new();
+    let flags: Vec<&str> = EVERY_KEY.iter().flat_map(|(_, _, flags)| *flags).copied().collect();
+    let print = ["train", "control", "--print-config", "--at", "3:lr=0.0001"];
+    let text = scratch.told(&[&print[..], &flags].concat());
+    let written: toml::Table = toml::from_str(&text).unwrap();
+    for (key, value, _) in EVERY_KEY.iter().filter(|(key, ..)| *key != "knobs") {
+        let found = &written[*key];
+        assert_eq!(found.as_str().map_or_else(|| found.to_string(), String::from), *value, "{key}");
+    }
+    assert_eq!((written["version"].as_integer(), written["room"].as_str()), (Some(1), Some("control")));
+    assert_eq!(written["knobs"]["lr"].as_float(), Some(0.002));
+    let change = &written["changes"][0];
+    assert_eq!((change["iteration"].as_integer(), change["value"].as_float()), (Some(3), Some(0.0001)));
+    // What is read from the file is what the flags say.
+    fs::write(scratch.path("run.toml"), &text).unwrap();
+    assert_eq!(scratch.told(&["train", "--config", "run.toml", "--print-config"]), text);
+    // These are all keys that there are.
+    fs::write(scratch.path("none.toml"), "nothing = 1").unwrap();
+    let said = stderr(&scratch.run(&["train", "--config", "none.toml"]));
+    let known = said.trim().split_once("There are: ").unwrap().1.split(", ");
+    let mut known: Vec<&str> = known.collect();
+    let mut written: Vec<&str> = written.keys().map(String::as_str).collect();
+    known.sort_unstable();
+    written.sort_unstable();
+    assert_eq!(written, known);
+}
+
 #[test]
 fn json_is_read_too() {
     let scratch = Scratch::new();

@@ -6,6 +6,7 @@ use common::*;
 use serde_json::Value;
 use std::io::Write;
 use std::process::{Output, Stdio};
+use std::time::Duration;
 
 const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
 /// After R.
@@ -210,4 +211,50 @@ fn what_is_no_cube_is_refused_before_an_agent_is_trained() {
         assert!(lines(&output)[0]["error"].is_string(), "{args:?}");
         assert!(scratch.cached("safetensors").is_empty(), "{args:?}");
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_search_ends_at_the_first_ctrl_c_and_what_is_finished_is_told() {
+    let scratch = Scratch::new();
+    trained(&scratch, "3x3x3", "60_000", "three.safetensors");
+    let far = "R U F2 R' U2 F R2 U' F L U2 F' D2 B R' D";
+    let long = ["--method", "beam", "--width", "4096", "--nodes", "100_000_000"];
+    let start = |args: &[&str]| {
+        let mut command = scratch.hothouse(args);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Running::start(command)
+    };
+    let solve = ["solve", "cube", "--from", "three.safetensors", "--scramble", "-"];
+    let mut running = start(&[&solve[..], &long].concat());
+    let mut input = running.process.stdin.take().unwrap();
+    writeln!(input, "R\n{far}").unwrap();
+    assert!(running.read_to("\n").contains("solution"));
+    std::thread::sleep(Duration::from_millis(300));
+    running.interrupt();
+    assert_eq!(running.wait(), Some(1));
+    assert_eq!(running.rest(), "", "what was being searched for has no line");
+    assert!(running.complaint().contains("stopped before every cube was solved"));
+
+    let eval = ["eval", "cube", "three.safetensors", "--states", "1000", "--method", "greedy"];
+    let mut running = start(&eval);
+    running.read_to("cube / ");
+    std::thread::sleep(Duration::from_millis(500));
+    running.interrupt();
+    assert_eq!(running.wait(), Some(1));
+    let (told, said) = (running.rest(), running.complaint());
+    assert!(said.contains("stopped after ") && said.contains(" of 1000 states"), "{said}");
+    assert!(told.contains("uniform states") && !told.contains("1,000 uniform"), "{told}");
+}
+
+#[test]
+fn a_search_that_cannot_begin_is_refused_before_an_agent_is_trained() {
+    let scratch = Scratch::new();
+    let far_more = ["--method", "astar", "--nodes", "4_000_000_000"];
+    let output =
+        scratch.run(&[&["solve", "cube", "--scramble", "R", "--seconds", "20"], &far_more[..]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("of memory") && said.contains("Choose fewer nodes"), "{said}");
+    assert!(!said.contains("is trained") && scratch.cached("safetensors").is_empty(), "{said}");
 }

@@ -19,6 +19,8 @@ pub const LARGEST_BYTES: u64 = 1 << 30;
 /// Bytes of a safetensors file before its header, which say how long that is; and of the longest that readers of the format take.
 const HEAD: usize = 8;
 const LONGEST_HEADER: u64 = 100_000_000;
+/// Names that a temporary file tries before it gives up.
+const TEMPORARY_NAMES: u32 = 100;
 /// Of data from a pipe where the system does not say how much memory there is.
 const MOST_DATA: u64 = 16 << 30;
 
@@ -54,6 +56,16 @@ pub const MONITOR: Kind = Kind {
     is_one: |file| bytes(file, 8) == MAGIC.to_le_bytes(),
     next: "Name another file with --monitor",
     is_stream: false,
+};
+
+/// How every file of events begins.
+pub const EVENTS_BEGIN: &[u8] = br#"{"kind":"opened""#;
+
+pub const EVENTS: Kind = Kind {
+    name: "file of events",
+    is_one: |file| begins(file, EVENTS_BEGIN),
+    next: "Name another file with --events",
+    is_stream: true,
 };
 
 fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
@@ -149,10 +161,11 @@ pub fn check(path: &Path, kind: Kind) -> Result<()> {
             format!("there is no folder {}. Create it, or name a file in another one", folder.display());
         return Err(refused(ErrorKind::NotFound, text));
     }
-    let probe = beside(&target);
-    let tried = File::create(&probe).and_then(|mut file| file.write_all(b"probe"));
-    let removed = fs::remove_file(&probe);
-    tried.and(removed).with_context(|| {
+    let tried = beside(&target).and_then(|(probe, mut file)| {
+        let written = file.write_all(b"probe");
+        written.and(fs::remove_file(&probe))
+    });
+    tried.with_context(|| {
         format!(
             "cannot write in {}. Make room, change its permissions, or name a file elsewhere",
             folder.display()
@@ -177,18 +190,14 @@ pub fn replace(
     write: impl FnOnce(&mut File) -> std::io::Result<()>,
 ) -> Result<File> {
     let target = place(path, kind)?;
-    let temporary = beside(&target);
-    let made = File::options().read(true).write(true).create(true).truncate(true).open(&temporary);
-    let made = made.and_then(|mut file| {
-        write(&mut file)?;
-        fs::rename(&temporary, &target)?;
-        Ok(file)
-    });
+    let (temporary, mut file) = beside(&target)?;
+    let made = write(&mut file).and_then(|()| fs::rename(&temporary, &target));
     if made.is_err() {
         // The first error is the one to tell; what is left of the attempt only takes room.
         let _ = fs::remove_file(&temporary);
     }
-    Ok(made?)
+    made?;
+    Ok(file)
 }
 
 /// Opens what is written line by line, at its beginning and with all that it has; a pipe or a device for writing alone. Whoever has
@@ -206,6 +215,16 @@ pub fn open_lines(path: &Path, kind: Kind) -> Result<File> {
     // Where the file system knows no locks, nothing is lost but this refusal.
     if is_plain && let Err(TryLockError::WouldBlock) = file.try_lock() {
         bail!("another run is writing to {shown}. Let it end, or choose another place. {next}");
+    }
+    Ok(file)
+}
+
+/// What is written line by line, begun anew.
+pub fn begin_lines(path: &Path, kind: Kind) -> Result<File> {
+    let file = open_lines(path, kind)?;
+    // A pipe or a device has nothing that could be lost.
+    if file.metadata().is_ok_and(|there| there.is_file()) {
+        file.set_len(0).with_context(|| format!("cannot write {}. {}", path.display(), kind.next))?;
     }
     Ok(file)
 }
@@ -424,16 +443,20 @@ pub fn measured_data(path: &Path) -> Result<Dataset> {
 
 /// What is to be learned from, where it fits half of the memory: a run keeps what it makes of it beside it.
 pub fn read_data(path: &Path) -> Result<Dataset> {
-    let name = data_name(path);
-    let most = match memory_bytes() {
-        u64::MAX => MOST_DATA,
-        memory => memory / 2,
-    };
+    let (name, most) = (data_name(path), most_data());
     let content = match path.as_os_str() == STDIN {
         true => read_at_most(std::io::stdin().lock(), most, &name),
         false => read_at_most(open(path)?, most, &name),
     };
     Ok(Dataset::new(name, content?))
+}
+
+/// Bytes of data that are read at most.
+pub fn most_data() -> u64 {
+    match memory_bytes() {
+        u64::MAX => MOST_DATA,
+        memory => memory / 2,
+    }
 }
 
 /// The file's own, without its folders.
@@ -451,10 +474,25 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// A name in the same folder, so that renaming never crosses a file system.
-pub fn beside(path: &Path) -> PathBuf {
+/// A new file in the same folder, so that renaming never crosses a file system. A link or a file that has one of its names already
+/// stays as it is, and the next name is taken.
+fn beside(path: &Path) -> std::io::Result<(PathBuf, File)> {
+    let taken = |error: &std::io::Error| error.kind() == ErrorKind::AlreadyExists;
+    let tries = (0..TEMPORARY_NAMES).map(|attempt| {
+        let temporary = temporary_name(path, attempt);
+        let file = File::options().read(true).write(true).create_new(true).open(&temporary)?;
+        Ok((temporary, file))
+    });
+    let mut tries = tries.skip_while(|made| made.as_ref().is_err_and(taken));
+    tries.next().unwrap_or_else(|| Err(ErrorKind::AlreadyExists.into()))
+}
+
+/// `.NAME.PID.part`, then `.NAME.PID-1.part`
+fn temporary_name(path: &Path, attempt: u32) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    folder_of(path).join(format!(".{name}.{}.part", std::process::id()))
+    let process = std::process::id();
+    let again = if attempt == 0 { String::new() } else { format!("-{attempt}") };
+    folder_of(path).join(format!(".{name}.{process}{again}.part"))
 }
 
 #[cfg(test)]
@@ -484,6 +522,33 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), checkpoint("two"));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert_eq!(free_name(&path), folder.join("run-2.safetensors"));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_under_the_name_of_a_temporary_file_is_not_followed() {
+        let folder = scratch("planted");
+        let (path, victim) = (folder.join("run.safetensors"), folder.join("victim"));
+        fs::write(&victim, "precious").unwrap();
+        for attempt in 0..3 {
+            std::os::unix::fs::symlink("victim", temporary_name(&path, attempt)).unwrap();
+        }
+        check(&path, CHECKPOINT).unwrap();
+        write_whole(&path, CHECKPOINT, &checkpoint("one")).unwrap();
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+        assert_eq!(fs::read(&path).unwrap(), checkpoint("one"));
+        for attempt in 0..3 {
+            assert!(fs::symlink_metadata(temporary_name(&path, attempt)).unwrap().is_symlink());
+        }
+        // Where all its names are taken, it says so and touches none of them.
+        for attempt in 3..TEMPORARY_NAMES {
+            fs::write(temporary_name(&path, attempt), "another's").unwrap();
+        }
+        assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("cannot write in"));
+        assert!(write_whole(&path, CHECKPOINT, &checkpoint("two")).is_err());
+        assert_eq!(fs::read(&path).unwrap(), checkpoint("one"));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2 + TEMPORARY_NAMES as usize);
         fs::remove_dir_all(folder).unwrap();
     }
 

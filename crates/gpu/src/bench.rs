@@ -35,12 +35,7 @@ pub async fn bench(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink<'_>) -
     let unit = format!("GB/s, read and written, by a copy of {} MB", bandwidth.bytes() / 1_000_000);
     give(sink, "gpu.bandwidth_gb_per_s", &gigabytes, unit);
     drop(bandwidth);
-    for timing in gpu.tune(now).await?.into_iter().filter(|timing| timing.chosen) {
-        let [m, n, k] = timing.shape;
-        let rate = 2e-9 * (m * n * k) as f64 / timing.product_s;
-        let unit = format!("GFLOP/s, the best round of the fastest of its tiles: {}", timing.tile.name());
-        count(sink, format!("gpu.tuned.{m}x{n}x{k}.gflops"), rate, unit);
-    }
+    gpu.tune(now).await?;
     products(gpu, now, sink).await?;
     poles(gpu, isa, &bytes_per_s, now, sink).await
 }

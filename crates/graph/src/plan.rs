@@ -393,6 +393,10 @@ impl Plan {
         }
         parts
     }
+    /// Multiply-adds of all its products.
+    pub fn multiply_adds(&self) -> f64 {
+        self.steps.iter().map(|step| step.call.multiply_adds()).sum()
+    }
     /// Multiply-adds of its longest product, which no part is shorter than.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)

@@ -1,10 +1,13 @@
-//! How often and how soon members become perfect: many seeds of an experiment, none of them begun again.
+//! How often and how soon members become perfect: many seeds of an experiment, none of them begun again. A perfect member has passed
+//! the 64 grids of the population's check; a confirmed one also 1,000 grids of another stream, or the only case that there is.
 //!
 //! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, seeds, updates at most, settings.
 
 use learn::logic::Wiring;
+use learn::logic::check::harden;
 use learn::logic::experiment::{Config, Form, Preset};
-use learn::logic::population::{Population, Slice};
+use learn::logic::generalise::Confirmation;
+use learn::logic::population::{Member, Population, Slice};
 use math::Isa;
 use std::time::Instant;
 
@@ -54,21 +57,22 @@ fn main() {
     let lr = config.lr;
     let mut population = Population::new(config, seed, Isa::best()).expect("it can be learned");
     let mut perfect_at: Vec<Option<u64>> = vec![None; population.members().len()];
+    let mut confirmed = vec![false; population.members().len()];
     let began = Instant::now();
     while population.progress().iterations * u64::from(population.config().updates) < most
-        && perfect_at.iter().any(Option::is_none)
+        && confirmed.iter().any(|confirmed| !confirmed)
     {
         let Slice::Iteration(stats) = population.advance() else { continue };
         let iterations = population.progress().iterations;
         let config = population.config().clone();
         let done = (iterations * u64::from(config.updates)) as f32 / most as f32;
         population.set(Config { lr: lr * anneal.powf(done), ..config });
-        for (member, at) in population.members().iter().zip(&mut perfect_at) {
-            if member.perfect && at.is_none() {
-                *at = Some(member.trainer.updates());
-            }
+        for (i, member) in population.members().iter().enumerate().filter(|(_, member)| member.perfect) {
+            perfect_at[i].get_or_insert(member.trainer.updates());
+            confirmed[i] = confirmed[i] || is_confirmed(&population, member);
         }
-        if iterations.is_power_of_two() || iterations.is_multiple_of(64) {
+        let is_last = iterations * u64::from(population.config().updates) >= most;
+        if is_last || iterations.is_power_of_two() || iterations.is_multiple_of(64) {
             let hard: Vec<String> =
                 population.members().iter().map(|m| format!("{:.4}", m.checked.wrong)).collect();
             let (soft, s) = (stats.loss.unwrap_or(0.0), began.elapsed().as_secs_f64());
@@ -79,10 +83,29 @@ fn main() {
     let mut found: Vec<u64> = perfect_at.iter().flatten().copied().collect();
     found.sort_unstable();
     println!(
-        "{name} {}: {} of {} perfect, after {found:?} updates; {updates} updates in {:.2} s",
+        "{name} {}: {} of {} perfect, {} confirmed, after {found:?} updates; {updates} updates in {:.2} s",
         settings.join(" "),
         found.len(),
         perfect_at.len(),
+        confirmed.iter().filter(|&&confirmed| confirmed).count(),
         began.elapsed().as_secs_f64()
     );
+}
+
+/// By the rule of a run (`run/src/logic/room.rs`): a rule's check has covered every case, and so has one grid where all starts are equal.
+fn is_confirmed(population: &Population, member: &Member) -> bool {
+    /// Draws of confirmations lie apart from those of checks.
+    const CONFIRMATIONS: u32 = 0x00C0_FF1A;
+    let experiment = population.experiment();
+    if !experiment.is_random() {
+        return true;
+    }
+    let circuit = harden(experiment, member.trainer.automaton()).pruned();
+    let seed = member.seed ^ CONFIRMATIONS ^ member.trainer.updates() as u32;
+    let mut confirmation = Confirmation::new(Isa::best(), experiment, circuit, seed);
+    loop {
+        if let Some(right) = confirmation.advance() {
+            return right == 1.0;
+        }
+    }
 }

@@ -111,9 +111,9 @@ pub trait Judge<P> {
         true
     }
 
-    /// States that a machine wants at once, where it is not this processor.
-    fn at_once(&self) -> Option<usize> {
-        None
+    /// States of a slice, which are `usual` for a small network on the processor.
+    fn at_once(&self, usual: usize) -> usize {
+        usual
     }
 }
 

@@ -1,7 +1,9 @@
 //! Cellular automata of learned logic gates (Miotti, Niklasson, Randazzo, Mordvintsev: "Differentiable Logic Cellular
-//! Automata", 2025). Every cell holds a few channels. Kernels of gates read the nine cells around it in one channel at a time, the same in
-//! every channel; a network of gates reads the cell and what the kernels say, and gives the cell's next state. This file says
-//! what training and circuits have in common: gates, layers, wires, and which cells fire where not all of them do.
+//! Automata", Google, Paradigms of Intelligence, 2025, google-research.github.io/self-organising-systems/difflogic-ca, and its
+//! notebook; "published" means these). Every cell holds a few channels. Kernels of gates read the nine cells around it in one
+//! channel at a time, the same in every channel; a network of gates reads the cell and what the kernels say, and gives the cell's
+//! next state. This file says what training and circuits have in common: gates, layers, wires, and which cells fire where not all
+//! of them do.
 
 pub mod automaton;
 pub mod check;

@@ -1,10 +1,11 @@
 //! The published learner while another machine does some of its work: a stand-in on this processor, which answers late, and is lost
 //! when it is told to. Whatever happens, what is learned is to the bit what it would have been on the processor.
 
-use learn::backgammon::published::LocalAccelerator;
 use learn::backgammon::published::accelerator::{
-    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PackedSample, TrainResult, TrainStateRef, Work,
+    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult,
+    TrainStateRef, Work, decision_words, packed_sample,
 };
+use learn::backgammon::published::{ACTIONS, Decision, LocalAccelerator};
 use learn::backgammon::{Learner, ProbeSlice, Progress, Published, PublishedConfig, Slice, Stats};
 use learn::offload::serve;
 use learn::{Data, Fault, Machine};
@@ -12,6 +13,7 @@ use math::Isa;
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use worlds::backgammon::{Board, Results, Roll};
 
 const LEAVES: Work = Work { leaves: true, learning: false };
 
@@ -272,6 +274,22 @@ fn a_trial_leaves_no_trace() {
 }
 
 #[test]
+fn a_trial_leaves_no_trace_in_the_numbers_of_the_next_round() {
+    let (_, home) = at_home(3);
+    for work in [LEAVES, Work::ALL] {
+        let mut tried = learner();
+        (0..2).for_each(|_| {
+            round(&mut tried);
+        });
+        tried.offloading().unwrap().begin_probe(&stand_in(1, -1), work).unwrap();
+        while !matches!(tried.offloading().unwrap().advance_probe(), ProbeSlice::Passed { .. }) {}
+        tried.offloading().unwrap().end_probe();
+        // Losses, lengths of gradients and seconds, of which the clock shows none.
+        assert_eq!(round(&mut tried).0, home[2]);
+    }
+}
+
+#[test]
 fn a_trial_that_breaks_off_leaves_no_trace_either() {
     let (home, _) = at_home(3);
     let mut stopped = 0;
@@ -293,4 +311,30 @@ fn a_trial_that_breaks_off_leaves_no_trace_either() {
         same(&format!("broken off after {lives}"), &tried.parts(), &home.parts());
     }
     assert!(stopped > 3, "{stopped}");
+}
+
+/// An action's number is the two places that it leaves, each of 26.
+#[test]
+fn a_packed_sample_has_a_bit_for_each_legal_action_and_for_no_other() {
+    const SAMPLE_WORDS: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
+    let (mut scratch, mut room) = (Results::new(), Results::new());
+    for (place, roll) in Roll::ALL.into_iter().enumerate() {
+        let board = Board::START;
+        let decision = Decision { board, roll: place as u8, second: false };
+        let mut sample = [0; SAMPLE_WORDS];
+        sample[..DECISION_WORDS].copy_from_slice(&decision_words(&decision));
+        let packed = packed_sample(&sample, &mut scratch);
+        assert_eq!(packed[..SAMPLE_WORDS], sample);
+        if roll.is_double() {
+            board.halves(roll, &mut room);
+        } else {
+            board.results(roll, &mut room);
+        }
+        let mut legal: Vec<usize> =
+            room.plays().iter().map(|play| usize::from(play[0]) * 26 + usize::from(play[1])).collect();
+        legal.sort_unstable();
+        let is_set = |&action: &usize| packed[SAMPLE_WORDS + action / 32] >> (action % 32) & 1 == 1;
+        let set: Vec<usize> = (0..32 * ACTIONS.div_ceil(32)).filter(is_set).collect();
+        assert_eq!(set, legal, "{roll:?}");
+    }
 }

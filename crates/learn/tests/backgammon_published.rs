@@ -3,8 +3,9 @@
 use learn::Data;
 use learn::backgammon::arena::duel;
 use learn::backgammon::baselines::Random;
-use learn::backgammon::{Learner, Published, PublishedConfig, PublishedError, Slice, Stats};
+use learn::backgammon::{Depth, Learner, Published, PublishedConfig, PublishedError, Slice, Stats};
 use math::{Isa, Rng};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use worlds::backgammon::{Board, Results, Roll};
 
 fn small() -> PublishedConfig {
@@ -64,6 +65,24 @@ fn any_number_of_threads_and_a_clock_change_nothing() {
         round(&mut other);
     });
     assert!(one != other.parts(), "another seed is another run");
+}
+
+/// Parts of a round are rules, inputs, network, tree, targets, learning and another machine; this learner has nothing of the fifth.
+#[test]
+fn a_round_is_timed_by_what_passes_on_the_clock() {
+    static TICKS: AtomicU64 = AtomicU64::new(1000);
+    let mut learner = learner();
+    learner.set_clock(|| 1000.0);
+    assert_eq!(round(&mut learner).parts_s, [0.0; 7], "no time passes on a clock that stands");
+    let from = TICKS.load(Relaxed);
+    learner.set_clock(|| TICKS.fetch_add(1, Relaxed) as f64);
+    let parts_s = round(&mut learner).parts_s;
+    let took = (TICKS.load(Relaxed) - from) as f64;
+    for (part, &seconds) in parts_s.iter().enumerate() {
+        let is_used = ![4, 6].contains(&part);
+        // One actor of three stands for all.
+        assert!((seconds > 0.0) == is_used && seconds <= 3.0 * took, "part {part}: {seconds} of {took}");
+    }
 }
 
 #[test]
@@ -188,6 +207,23 @@ fn a_player_thinks_of_each_decision_by_itself_and_ranks_as_it_chooses() {
     let won = Board::new([0; 25], off).unwrap();
     assert_eq!(learner.player(1).expects(won).unwrap().equity(), 2.0);
     assert_eq!(learner.player(1).expects(won.turned()).unwrap().equity(), -2.0);
+}
+
+/// What was not searched has no share of a search, and is worth what it was worth at first.
+#[test]
+fn without_a_search_the_first_look_is_the_last() {
+    let mut player = learner().player(1);
+    for (high, low) in [(3, 1), (6, 5), (4, 4)] {
+        let ranked = player.rank(Board::START, Roll::new(high, low).unwrap());
+        assert!(ranked.len() > 5);
+        for candidate in ranked {
+            assert_eq!((candidate.share, candidate.depth), (0.0, Depth::Static));
+            let expected = candidate.chances.equity();
+            for equity in [candidate.equity, candidate.first_equity] {
+                assert!((f64::from(equity) - expected).abs() < 1e-5, "{equity}, not {expected}");
+            }
+        }
+    }
 }
 
 /// Some seconds of play against itself, and a few evaluations a decision, beat random moves by a margin that a network which has

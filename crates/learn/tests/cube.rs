@@ -132,6 +132,28 @@ fn who_knows_nothing_still_finds_what_is_near() {
     }
 }
 
+/// By values of states and by the same values of actions, each with the move itself, A* takes the same states in the same order. The values are
+/// wrong, so that it looks at many before it ends.
+#[test]
+fn a_star_searches_alike_by_values_of_states_and_of_actions() {
+    let guess = |state: Two| (Rng::new(4, 0).block([state.rank(), 0, 0, 0])[0] % 4) as f32;
+    let mut states = By(Scores::Value, 6, |state: Two, _| guess(state));
+    let mut actions = By(Scores::ActionValues, 6, |state: Two, action| 1.0 + guess(state.turned(action)));
+    for batch in [1, 8] {
+        let method = Method::AStar { weight: 1.0, batch };
+        let mut one = search(method, Limits::default(), Metric::Quarter);
+        let mut most = 0;
+        for state in drawn_near(5, 25) {
+            let by_states = one.solve(state, &mut states).expect("values");
+            let by_actions = one.solve(state, &mut actions).expect("values");
+            assert_eq!(by_actions.solution, by_states.solution, "{state:?}");
+            assert_eq!(by_actions.nodes, by_states.nodes, "{state:?}");
+            most = by_states.nodes.max(most);
+        }
+        assert!(most > 100, "{most}");
+    }
+}
+
 fn drawn_near(walk: usize, count: usize) -> Vec<Two> {
     let (actions, mut numbers) = (Actions::of::<Two>(Metric::Quarter), Rng::new(9, 2).sequence(0));
     let one = |_| {
@@ -313,6 +335,33 @@ fn judging_all_states_counts_what_following_each_counts() {
     let [plain, onward] = Greedy::ALL.map(|greedy| report.total(greedy));
     assert!(plain.optimal < plain.solved && plain.solved < plain.states && plain.share() > 0.01, "{plain:?}");
     assert!(onward.solved > plain.solved, "{onward:?}");
+}
+
+/// Also of the solved state, which no way leaves.
+#[test]
+#[cfg(not(target_arch = "wasm32"))]
+fn the_best_action_is_known_of_every_state() {
+    let nearest = Two::SOLVED.turned(4);
+    let judge = &mut By(Scores::Value, 6, |state: Two, _| if state == nearest { 0.0 } else { 1.0 });
+    let mut all = Exhaustive::new(QUARTER.clone());
+    while all.judged() < Two::STATES {
+        assert!(all.advance(judge).is_none());
+    }
+    // One slice more, which chooses for the first states.
+    assert!(all.advance(judge).is_none());
+    assert_eq!(all.best(Two::SOLVED), 4);
+}
+
+/// A file has its weights under these names.
+#[test]
+fn parameters_are_named_by_their_layers() {
+    let (inputs, hidden) = (Inputs::Stickers, vec![16, 8]);
+    let net = NetConfig { inputs, hidden, blocks: 2, norm: true, dueling: true };
+    let plan = plan_learning::<Two>(&net, 6, Loss::Squares, 1, Isa::best()).expect("a plan");
+    let mut names: Vec<&str> = plan.table().specs().iter().map(|spec| &*spec.name).collect();
+    names.retain(|name| name.ends_with(".weight") && !name.contains("norm"));
+    let layers = ["hidden.1", "block.0.0", "block.0.1", "block.1.0", "block.1.1", "head"];
+    assert_eq!(names, layers.map(|layer| format!("{layer}.weight")));
 }
 
 /// Small enough for a test.

@@ -837,6 +837,57 @@ fn settings_that_cannot_be_used_are_refused() {
     assert_eq!(learner.inside(0).expect("a plan").stage, 2);
 }
 
+/// Each setting by itself: numbers that are taken, the least and the greatest among them, and numbers that are refused.
+#[test]
+fn settings_are_held_to_their_ranges() {
+    type Set = fn(&mut DqnConfig, f32);
+    let settings: [(&str, Set, &[f32], &[f32]); 26] = [
+        ("gamma", |of, x| of.rewards.gamma = x, &[0.1, 1.0], &[0.05, 1.5]),
+        ("step", |of, x| of.rewards.step = x, &[-100.0, 0.0], &[-101.0, 0.5]),
+        ("goal", |of, x| of.rewards.goal = x, &[0.0, 100.0], &[-1.0, 101.0]),
+        ("n_step", |of, x| of.n_step = x as usize, &[1.0, 5.0], &[0.0, 6.0]),
+        ("huber", |of, x| of.loss = Loss::Huber(x), &[1e-4, 1e4], &[5e-5, 2e4]),
+        ("target_every", |of, x| of.target_every = x as usize, &[1.0, 1e6], &[0.0, 2e6]),
+        ("tau", |of, x| of.tau = x, &[1e-6, 1.0], &[0.0, 1.5]),
+        ("updates", |of, x| of.updates = x as usize, &[1.0, 1e5], &[0.0, 2e5]),
+        ("lr", |of, x| of.lr = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("lr_steps", |of, x| of.lr_steps = x, &[1.0, 1e9], &[0.5, 2e9]),
+        ("max_grad_norm", |of, x| of.max_grad_norm = x, &[0.0, 1e6], &[-1.0, 2e6]),
+        ("warmup", |of, x| of.warmup = x as usize, &[1.0, 512.0], &[0.0, 513.0]),
+        ("alpha", |of, x| of.alpha = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("floor", |of, x| of.floor = x, &[1e-6, 1.0], &[5e-7, 1.5]),
+        ("beta", |of, x| of.beta = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("beta_steps", |of, x| of.beta_steps = x, &[1.0, 1e9], &[0.5, 2e9]),
+        ("updates_per_move", |of, x| of.updates_per_move = x as usize, &[1.0, 1e4], &[0.0, 2e4]),
+        ("slack", |of, x| of.slack = x as usize, &[0.0, 190.0], &[191.0]),
+        ("epsilon", |of, x| of.epsilon = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("epsilon_end", |of, x| of.epsilon_end = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("epsilon_moves", |of, x| of.epsilon_moves = x, &[1.0, 1e12], &[0.5, 2e12]),
+        ("threshold", |of, x| of.curriculum.threshold = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("window", |of, x| of.curriculum.window = x as usize, &[1.0, 1000.0], &[0.0, 1001.0]),
+        ("fraction", |of, x| of.curriculum.fraction = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("hindsight", |of, x| of.hindsight = x, &[0.0, 1.0], &[-0.5, 1.5]),
+        ("pretraining", |of, x| of.pretraining = x as usize, &[0.0, 1e9], &[2e9]),
+    ];
+    for (name, set, taken, refused) in settings {
+        let checked = |x: f32| {
+            let mut config = small();
+            set(&mut config, x);
+            config.check::<Two>()
+        };
+        for &x in taken {
+            assert!(checked(x).is_ok(), "{name} may be {x}");
+        }
+        for &x in refused {
+            let error = checked(x).expect_err("refused");
+            assert!(
+                matches!(error, LearnerError::Range { name: of, .. } if of == name),
+                "{name} = {x}: {error}"
+            );
+        }
+    }
+}
+
 #[test]
 fn one_can_look_inside() {
     let mut learner = learner::<Two>(small(), 7);

@@ -4,6 +4,7 @@ use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};
 use learn::logic::experiment::{Config, Experiment, Preset, Starts, Task};
 use learn::logic::generalise::Confirmation;
+use learn::logic::population::{Population, Progress};
 use learn::logic::{Wiring, Wirings};
 use math::{Isa, Rng};
 use worlds::logic::Grid;
@@ -74,4 +75,24 @@ fn four_grids_are_not_enough_to_be_perfect_nor_sixteen_to_be_confirmed() {
     panic!(
         "only {past_four} were right on four grids and wrong on sixty, and {past_sixteen} right on sixteen and refuted"
     );
+}
+
+/// At a rate of 0 no update changes what a member gets wrong. The first one sets the best there is, and the patience of three ends with the
+/// fourth.
+#[test]
+fn a_member_that_gets_no_better_begins_again_from_another_seed() {
+    let preset = Config::preset(Preset::Life);
+    let config = Config { population: 2, batch: 2, updates: 1, patience: 3, lr: 0.0, ..preset };
+    let mut population = Population::new(config, 7, Isa::best()).unwrap();
+    let seeds = |of: &Population| of.members().iter().map(|member| member.seed).collect::<Vec<_>>();
+    let first = seeds(&population);
+    for (iterations, ended) in [(1, 0), (2, 0), (3, 0), (4, 2)] {
+        while population.progress().iterations < iterations {
+            population.advance();
+        }
+        let expected = Progress { iterations, updates: 2 * iterations, perfect: 0, ended };
+        assert_eq!(population.progress(), expected);
+        assert_eq!(seeds(&population) == first, ended == 0);
+    }
+    assert!(population.members().iter().all(|member| member.trainer.updates() == 0));
 }

@@ -324,6 +324,33 @@ fn the_picture_holds_every_gate_and_wire_within_its_bounds() {
     }
 }
 
+/// A chain of four gates from the middle one of nine inputs, which is the output as well. Inputs are drawn at 174 and gates from 254 to 302,
+/// from 358 to 406 and so on; a wire bends halfway, and a long one 156 from its ends.
+#[test]
+fn a_wire_is_drawn_level_from_its_beginning_and_to_its_end() {
+    let mut circuit = Circuit::new("", false, 1);
+    let not = 12;
+    let mut wire = 4;
+    for _ in 0..4 {
+        wire = circuit.add(not, wire, 0);
+    }
+    circuit.outputs = vec![4];
+    let text = circuit.to_svg();
+    let wires: Vec<&str> = text
+        .split("<path class=\"wire\" d=\"")
+        .skip(1)
+        .map(|path| path.split_once('"').expect("a quotation mark ends it").0)
+        .collect();
+    let drawn = [
+        "M174.0 216.0C214.0 216.0 214.0 216.0 254.0 216.0",
+        "M302.0 216.0C330.0 216.0 330.0 216.0 358.0 216.0",
+        "M406.0 216.0C434.0 216.0 434.0 216.0 462.0 216.0",
+        "M510.0 216.0C538.0 216.0 538.0 216.0 566.0 216.0",
+        "M174.0 216.0C330.0 216.0 482.0 216.0 638.0 216.0",
+    ];
+    assert_eq!(wires, drawn);
+}
+
 /// Programs around what was exported, where there are compilers for them.
 #[cfg(not(target_arch = "wasm32"))]
 mod compiled {

@@ -1,9 +1,10 @@
 //! A population on another machine, of which this processor is the stand-in: to the bit what it becomes here.
 
+use learn::logic::automaton::GateForm;
 use learn::logic::experiment::{Config, Preset};
 use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
 use learn::logic::population::{Population, Slice};
-use learn::logic::train::{Optimiser, Trainer};
+use learn::logic::train::{Optimiser, StepStats, Trainer};
 use learn::offload::ProbeSlice;
 use learn::offload::{request, serve};
 use learn::{Fault, Machine};
@@ -57,6 +58,28 @@ fn offloaded_updates_are_those_at_home() {
     there.end_offload();
     iterate(&mut there, 1);
     assert!(saved(&here) == saved(&there));
+}
+
+#[test]
+fn a_machine_answers_once_for_each_time_that_it_is_asked() {
+    let experiment = Config::preset(Preset::Life).experiment().unwrap();
+    let spec = OffloadSpec {
+        architecture: experiment.architecture.clone(),
+        form: GateForm::Softmax,
+        rollout: experiment.training.clone(),
+        loss_channels: 1,
+        members: 2,
+    };
+    let mut worker = request(&Local(Isa::best()), &spec).unwrap();
+    let mut trained = Trained::default();
+    assert!(!worker.poll(&mut trained).unwrap());
+    assert_eq!(trained, Trained::default(), "nothing is written before there is an answer");
+    for _ in 0..2 {
+        worker.ask().unwrap();
+        assert!(worker.poll(&mut trained).unwrap());
+        assert_eq!(trained.sums, [StepStats { loss: 0.0, grad_norm: 0.0 }; 2]);
+        assert!(!worker.poll(&mut trained).unwrap());
+    }
 }
 
 /// Its workers stop after so many updates.

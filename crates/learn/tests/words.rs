@@ -379,6 +379,7 @@ fn a_learner_goes_on_to_the_bit_from_where_it_was_saved() {
         let parts = whole.parts();
         let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|p| (p.1.as_slice(), &p.2));
         let mut again = Learner::restore(config, &corpus(), 3, Isa::best(), &find).unwrap();
+        assert!(find("iteration").is_none(), "between two iterations there is nothing of one");
         assert!(state(&again) == state(&whole));
         assert_eq!(iterate(&mut again, 2), iterate(&mut whole, 2));
         assert!(state(&again) == state(&whole));

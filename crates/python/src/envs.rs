@@ -1,9 +1,10 @@
 //! Environments of one kind, stepped together: NumPy's actions in, and observations, rewards and flags in arrays that each step
 //! writes anew. Results are the same for any number of threads.
 
+use crate::arrays;
 use crate::host::{self, Threads, Turns};
 use math::{Isa, Kernel, PANEL, Simd, dispatch};
-use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArray2, PyArray3};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::MutexGuard;
@@ -322,7 +323,7 @@ impl Envs {
 
     /// Shows what some environments begin with.
     fn show(&self, py: Python, shards: &[Shard], which: impl Fn(usize) -> bool) -> PyResult<()> {
-        let mut rows = self.observations.bind(py).try_readwrite()?;
+        let mut rows = arrays::write(self.observations.bind(py))?;
         let features = self.features();
         let rows = &mut rows.as_slice_mut()?[..self.count * features];
         for (shard, rows) in shards.iter().zip(rows.chunks_mut(SHARD * features)) {
@@ -332,6 +333,53 @@ impl Envs {
             }
         }
         Ok(())
+    }
+}
+
+impl Envs {
+    /// Copies the actions: all of them are looked at before any environment moves.
+    fn take(&self, shards: &mut [Shard], actions: &Bound<PyAny>) -> PyResult<()> {
+        let wrong = |kind: &str| {
+            PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"))
+        };
+        match self.kind.spec.actions {
+            Actions::Choices(count) => {
+                let actions = actions.cast::<PyArray1<i64>>().map_err(|_| wrong("int64"))?;
+                let choices = arrays::read(actions)?;
+                let choices = choices.as_slice().map_err(|_| wrong("int64"))?;
+                self.take_batch(shards, Batch::Choices(choices, count))
+            }
+            Actions::Range(..) => {
+                let actions = actions.cast::<PyArray1<f32>>().map_err(|_| wrong("float32"))?;
+                let levels = arrays::read(actions)?;
+                let levels = levels.as_slice().map_err(|_| wrong("float32"))?;
+                self.take_batch(shards, Batch::Levels(levels))
+            }
+        }
+    }
+
+    fn take_batch(&self, shards: &mut [Shard], batch: Batch) -> PyResult<()> {
+        let given = match batch {
+            Batch::Choices(from, _) => from.len(),
+            Batch::Levels(from) => from.len(),
+        };
+        if given != self.count {
+            return Err(PyValueError::new_err(format!(
+                "{given} actions are not one for each of {} environments. Give as many",
+                self.count
+            )));
+        }
+        let isa = self.isa;
+        let taken = |(i, shard): (usize, &mut Shard)| batch.take(isa, i * SHARD, &mut shard.actions);
+        if shards.iter_mut().enumerate().all(taken) {
+            return Ok(());
+        }
+        Err(PyValueError::new_err(match batch {
+            Batch::Choices(_, count) => {
+                format!("an action is none of 0 to {}. Choose one of them", count - 1)
+            }
+            Batch::Levels(_) => "an action is not a finite number. Give one".into(),
+        }))
     }
 }
 
@@ -419,8 +467,9 @@ impl Envs {
     }
 
     /// Begins the next episode of all environments, or of those in the mask.
-    fn begin(&self, py: Python, mask: Option<PyReadonlyArray1<bool>>) -> PyResult<()> {
+    fn begin(&self, py: Python, mask: Option<&Bound<PyArray1<bool>>>) -> PyResult<()> {
         let shards = &mut self.ready(py)?.shards;
+        let mask = mask.map(arrays::read).transpose()?;
         let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
         if mask.is_some_and(|mask| mask.len() != self.count) {
             return Err(PyValueError::new_err(format!(
@@ -442,7 +491,7 @@ impl Envs {
         match mask {
             None => self.show(py, shards, |_| true),
             Some(mask) => {
-                let mut rows = self.observations.bind(py).try_readwrite()?;
+                let mut rows = arrays::write(self.observations.bind(py))?;
                 let features = self.features();
                 let rows = &mut rows.as_slice_mut()?[..self.count * features];
                 for (shard, (rows, mask)) in
@@ -464,48 +513,16 @@ impl Envs {
             return Err(PyRuntimeError::new_err("episodes have ended. Reset those environments first"));
         }
         let (isa, mode, features) = (self.isa, self.mode, self.features());
-        let wrong = |kind: &str| {
-            PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"))
-        };
-        let (choices, levels);
-        let batch = match self.kind.spec.actions {
-            Actions::Choices(count) => {
-                choices = actions.cast::<PyArray1<i64>>().map_err(|_| wrong("int64"))?.try_readonly()?;
-                Batch::Choices(choices.as_slice().map_err(|_| wrong("int64"))?, count)
-            }
-            Actions::Range(..) => {
-                levels = actions.cast::<PyArray1<f32>>().map_err(|_| wrong("float32"))?.try_readonly()?;
-                Batch::Levels(levels.as_slice().map_err(|_| wrong("float32"))?)
-            }
-        };
-        let given = match batch {
-            Batch::Choices(from, _) => from.len(),
-            Batch::Levels(from) => from.len(),
-        };
-        if given != self.count {
-            return Err(PyValueError::new_err(format!(
-                "{given} actions are not one for each of {} environments. Give as many",
-                self.count
-            )));
-        }
-        let mut observations = self.observations.bind(py).try_readwrite()?;
-        let mut rewards = self.rewards.bind(py).try_readwrite()?;
-        let mut flags = self.flags.bind(py).try_readwrite()?;
+        arrays::let_pass(py);
+        self.take(shards, actions)?;
+        let mut observations = arrays::write(self.observations.bind(py))?;
+        let mut rewards = arrays::write(self.rewards.bind(py))?;
+        let mut flags = arrays::write(self.flags.bind(py))?;
         let (observations, mut last) = observations.as_slice_mut()?.split_at_mut(self.count * features);
         let rewards = rewards.as_slice_mut()?;
         let (terminated, flags) = flags.as_slice_mut()?.split_at_mut(self.count);
         let (truncated, mut done) = flags.split_at_mut(self.count);
         let threads = &self.threads;
-        // All of them are looked at before any environment moves.
-        let taken = |(i, shard): (usize, &mut Shard)| batch.take(isa, i * SHARD, &mut shard.actions);
-        if !shards.iter_mut().enumerate().all(taken) {
-            return Err(PyValueError::new_err(match batch {
-                Batch::Choices(_, count) => {
-                    format!("an action is none of 0 to {}. Choose one of them", count - 1)
-                }
-                Batch::Levels(_) => "an action is not a finite number. Give one".into(),
-            }));
-        }
         let ended = py.detach(|| {
             let mut steps: Vec<(bool, &mut Shard, Out)> = Vec::with_capacity(shards.len());
             let flags = terminated.chunks_mut(SHARD).zip(truncated.chunks_mut(SHARD));
@@ -560,7 +577,7 @@ impl Envs {
             ))
         })?;
         shard.over.retain(|&over| over as usize != lane);
-        let mut rows = self.observations.bind(py).try_readwrite()?;
+        let mut rows = arrays::write(self.observations.bind(py))?;
         let rows = &mut rows.as_slice_mut()?[at * SHARD * features..];
         show(shard.world.observations(), features, lane, rows);
         Ok(())

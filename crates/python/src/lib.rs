@@ -3,6 +3,7 @@
 //! and nothing aborts: what is wrong becomes an exception that says the next step.
 #![allow(unsafe_code)] // the macros' own; crates/run/tests/run/invariants.rs holds that there is none of ours
 
+mod arrays;
 mod data;
 mod disk;
 mod envs;
@@ -23,6 +24,7 @@ fn native(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<envs::Envs>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<policy::Policy>()?;
+    module.add_class::<disk::Events>()?;
     module.add_function(wrap_pyfunction!(environments, module)?)?;
     module.add_function(wrap_pyfunction!(every_room, module)?)?;
     module.add_function(wrap_pyfunction!(run::play, module)?)?;

@@ -1,5 +1,6 @@
 //! What a run has learned, acting on batches of observations.
 
+use crate::arrays;
 use crate::host::{Turns, alone};
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -40,6 +41,12 @@ impl Policy {
     }
 }
 
+/// Environments may write them in another thread.
+fn taken<'py>(observations: &Bound<'py, PyArray2<f32>>) -> PyResult<PyReadonlyArray2<'py, f32>> {
+    arrays::let_pass(observations.py());
+    arrays::read(observations)
+}
+
 #[pymethods]
 impl Policy {
     #[getter]
@@ -56,8 +63,9 @@ impl Policy {
     fn act<'py>(
         &self,
         py: Python<'py>,
-        observations: PyReadonlyArray2<'py, f32>,
+        observations: &Bound<'py, PyArray2<f32>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let observations = taken(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let mut actions = vec![0.0; count];
         let learned = &mut *self.policy.take(py, || Ok(()))?;
@@ -66,7 +74,8 @@ impl Policy {
     }
 
     /// The same so many times over without a look at Python: what the figures compare a call with.
-    fn act_repeatedly(&self, py: Python, observations: PyReadonlyArray2<f32>, times: usize) -> PyResult<()> {
+    fn act_repeatedly(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<()> {
+        let observations = taken(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let mut actions = vec![0.0; count];
         let learned = &mut *self.policy.take(py, || Ok(()))?;
@@ -78,8 +87,9 @@ impl Policy {
     fn predict<'py>(
         &self,
         py: Python<'py>,
-        observations: PyReadonlyArray2<'py, f32>,
+        observations: &Bound<'py, PyArray2<f32>>,
     ) -> PyResult<Predicted<'py>> {
+        let observations = taken(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let width = self.policy_len;
         let (mut policy, mut values) = (vec![0.0; count * width], vec![0.0; count]);

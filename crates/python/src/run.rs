@@ -120,18 +120,24 @@ impl Session {
         Ok(bytes)
     }
 
+    /// Whether what it has done is kept where it stops now.
+    fn can_stop(&self) -> bool {
+        self.run.is_preparing() || self.run.saves().is_some()
+    }
+
     fn is_done(&self, target: f64) -> bool {
         self.run.diverged() || self.run.progress().counts[0] >= target && self.run.at_boundary()
     }
 
     /// Slices until the run stands at a boundary with its first counter at `target` (or, where it is to `end`, at any), or the time
-    /// is up.
-    fn work(&mut self, target: f64, for_s: f64, end: bool) -> bool {
+    /// is up. One that is `late` ends within a long iteration as well.
+    fn work(&mut self, target: f64, for_s: f64, end: bool, late: bool) -> bool {
         let began = Instant::now();
         loop {
             self.take_events();
             let reached = end || self.run.progress().counts[0] >= target;
-            if self.run.diverged() || reached && self.run.at_boundary() {
+            let may_end = self.run.at_boundary() || late && self.can_stop();
+            if self.run.diverged() || reached && may_end {
                 return true;
             }
             if began.elapsed().as_secs_f64() >= for_s {
@@ -217,12 +223,12 @@ impl Run {
     }
 
     /// Trains for so many seconds at most; true once it stands at the end of an iteration with its first counter at `target` or, where
-    /// it is to `end`, wherever that is.
-    fn work(&self, py: Python, target: f64, for_s: f64, end: bool) -> PyResult<bool> {
+    /// it is to `end`, wherever that is. One that is `late` ends within a long iteration as well, where it can be saved.
+    fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
         let (mut session, threads) = self.here(py)?;
         let session = &mut *session;
         session.run.command(Command::Start).map_err(refusal)?;
-        let done = py.detach(|| threads.run(|| session.work(target, for_s, end)));
+        let done = py.detach(|| threads.run(|| session.work(target, for_s, end, late)));
         if done {
             session.run.command(Command::Pause).map_err(refusal)?;
             session.take_events();

@@ -267,6 +267,10 @@ pub struct Run<R: Room> {
     marks: Vec<Mark>,
     tests: Vec<Row>,
     testing: Option<Testing>,
+    /// An iteration that ended on another machine before the test beside it, and where that was. The run ends it after the test.
+    ended: Option<(Iteration, WorkedOn)>,
+    /// When the run paused with a test under way.
+    paused_s: Option<f64>,
     solved: Option<Progress>,
     attempts: u32,
     expected: Expected,
@@ -344,6 +348,8 @@ impl<R: Room> Run<R> {
             marks: Vec::new(),
             tests: Vec::new(),
             testing: None,
+            ended: None,
+            paused_s: None,
             solved: None,
             attempts: 0,
             expected: Expected::default(),
@@ -455,12 +461,30 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// One slice of the learner's.
+    /// The learner is between two iterations, and the run has taken in the one that ended.
+    fn is_at_boundary(&self) -> bool {
+        self.ended.is_none() && self.room.at_boundary()
+    }
+
+    /// A test that the end of an iteration waits for. A confirmation is long, and goes on beside the next iteration.
+    fn holds_back(&self) -> bool {
+        self.testing.as_ref().is_some_and(|testing| !testing.confirms)
+    }
+
+    /// The state within an iteration can be saved: a test under way needs the weights of the boundary.
+    fn saves_within(&self) -> bool {
+        self.ended.is_none() && self.testing.is_none() && self.room.saves_within()
+    }
+
+    /// One slice: of the learner, or of a test that holds back the end of an iteration.
     fn work(&mut self) {
+        if let Some((iteration, at)) = self.ended.take() {
+            return self.end_iteration(iteration, at);
+        }
         let at = self.room.worked_on();
         if self.room.at_boundary() {
             let iteration = self.room.iteration();
-            if self.is_brief || self.room.saves_within() {
+            if !self.holds_back() && (self.is_brief || self.saves_within()) {
                 self.began = None;
             } else if self.began.as_ref().is_none_or(|(began, _)| began.iteration != iteration) {
                 self.began = self.encode().ok().map(|bytes| (self.progress(), bytes));
@@ -474,7 +498,7 @@ impl<R: Room> Run<R> {
             Slice::Stopped(fault) => self.fall_back(at, &fault),
         }
         // A learner that had to prepare itself, as by reading a text, comes to its first boundary without an iteration.
-        if self.changes_are_due() && self.room.at_boundary() {
+        if self.changes_are_due() && self.is_at_boundary() {
             self.apply_changes();
         }
         if self.save_wanted && self.saves().is_some() {
@@ -497,9 +521,10 @@ impl<R: Room> Run<R> {
     }
 
     fn end_iteration(&mut self, iteration: Iteration, at: WorkedOn) {
-        // A confirmation is long, and goes on beside the next iteration.
-        while self.testing.as_ref().is_some_and(|testing| !testing.confirms) {
+        if self.holds_back() {
             self.advance_test();
+            self.ended = Some((iteration, at));
+            return;
         }
         let round_s = self.clock.round_s;
         let row = self.row(&iteration);
@@ -702,7 +727,7 @@ impl<R: Room> Run<R> {
     /// What [`AnyRun::saves`] promises.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.began {
-            Some((began, bytes)) if !self.room.at_boundary() && !self.room.saves_within() => {
+            Some((began, bytes)) if !self.is_at_boundary() && !self.saves_within() => {
                 let (bytes, done, unit) = (bytes.clone(), began.iteration, R::SCHEMA.iteration_word);
                 let text = format!(
                     "The {unit} in progress is a long one, so the file has the run as it was after {done}."
@@ -794,7 +819,7 @@ impl<R: Room> AnyRun for Run<R> {
                 // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
                 self.room.may_set(&name, &value)?;
                 self.pending.push((name, value));
-                if self.room.at_boundary() {
+                if self.is_at_boundary() {
                     self.apply_changes();
                 }
             }
@@ -823,12 +848,15 @@ impl<R: Room> AnyRun for Run<R> {
     fn advance(&mut self, now_s: f64) -> bool {
         self.waiting = false;
         let paused = !self.running && !self.finish_iteration && !self.save_wanted;
-        if paused && self.testing.is_none() {
+        let paused_s = if paused { *self.paused_s.get_or_insert(now_s) } else { now_s };
+        self.paused_s = self.paused_s.filter(|_| paused);
+        let is_done = self.testing.is_none() && self.ended.is_none();
+        if paused && (is_done || now_s - paused_s > LONG_S) {
             self.clock.rest();
             self.devices.pause();
             return false;
         }
-        // At home a test comes first, and is ended also where the run pauses; beside another machine, while that works.
+        // On the processor a test comes first; beside another machine it runs while that works. A short test ends also where the run pauses.
         if self.testing.is_some() && (paused || !self.is_offloaded()) {
             self.take_time(now_s);
             self.advance_test();
@@ -836,7 +864,7 @@ impl<R: Room> AnyRun for Run<R> {
         }
         // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
         let bound = self.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
-        if self.room.at_boundary() && !bound {
+        if self.is_at_boundary() && !bound {
             let processor_only = self.room.processor_only();
             match self.devices.settle(self.room.offload(), processor_only, now_s) {
                 Settled::Already => {}
@@ -906,11 +934,7 @@ impl<R: Room> AnyRun for Run<R> {
         let (mut looks, since_s) = (0, (self.clock.lent)());
         while self.saves().is_none() {
             let is_long = (self.clock.lent)() - since_s > LONG_S;
-            if is_long && self.testing.is_some() {
-                self.advance_test();
-                continue;
-            }
-            if is_long && (self.began.is_some() || self.room.saves_within()) {
+            if is_long && (self.began.is_some() || self.saves_within()) {
                 break;
             }
             self.waiting = false;
@@ -931,14 +955,14 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn saves(&self) -> Option<Progress> {
-        if self.room.at_boundary() {
+        if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // A short iteration ends first, and so does a test, which is of the weights of the newest boundary.
-        if self.clock.round_s <= LONG_S || self.testing.is_some() || self.waiting {
+        // A short iteration ends first.
+        if self.clock.round_s <= LONG_S {
             return None;
         }
-        if self.room.saves_within() {
+        if self.saves_within() && !self.waiting {
             return Some(self.progress());
         }
         self.began.as_ref().map(|(began, _)| began.clone())
@@ -1053,7 +1077,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn at_boundary(&self) -> bool {
-        self.room.at_boundary()
+        self.is_at_boundary()
     }
 
     fn is_preparing(&self) -> bool {
@@ -1080,7 +1104,7 @@ impl<R: Room> AnyRun for Run<R> {
         Digest {
             iteration: self.room.iteration(),
             weights: digest::of_weights(self.room.weights()),
-            arithmetic: if self.room.at_boundary() { self.arithmetic.name() } else { PARTIAL }.into(),
+            arithmetic: if self.is_at_boundary() { self.arithmetic.name() } else { PARTIAL }.into(),
         }
     }
 

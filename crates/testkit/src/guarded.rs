@@ -70,6 +70,31 @@ unsafe impl GlobalAlloc for Guarded {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
+
+    /// Where it is set, the test that is named writes beyond a buffer and gives it back.
+    const WRITES: &str = "TESTKIT_WRITES_BEYOND_A_BUFFER";
+
+    #[test]
+    #[allow(unsafe_code)]
+    fn a_write_beyond_a_buffer_ends_the_process() {
+        if std::env::var_os(WRITES).is_some() {
+            let layout = Layout::from_size_align(12, 4).unwrap();
+            // SAFETY: what is written lies in the guard.
+            unsafe {
+                let at = Guarded.alloc(layout);
+                at.add(12).write(0);
+                Guarded.dealloc(at, layout);
+            }
+            return;
+        }
+        let name = "guarded::tests::a_write_beyond_a_buffer_ends_the_process";
+        let mut child = Command::new(std::env::current_exe().unwrap());
+        let output = child.args(["--exact", name, "--nocapture"]).env(WRITES, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{said}");
+        assert!(said.contains("byte 12 of a buffer of 12 bytes was written"), "{said}");
+    }
 
     #[test]
     #[allow(unsafe_code)]

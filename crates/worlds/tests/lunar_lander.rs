@@ -1,10 +1,11 @@
 //! LunarLander beside Gymnasium (`tests/golden/worlds_lunar_lander.py`): step by step in flight and on the
 //! ground as far as f32 lets Box2D's own numbers go, and by what thousands of episodes come to.
 
+use math::rng::uniform_from_word;
 use math::{Isa, Rng};
 use serde_json::Value;
 use testkit::distance;
-use worlds::lunar_lander::{GROUND, OBSERVATION, SCATTER, STATE, STEP_LIMIT, heuristic};
+use worlds::lunar_lander::{GROUND, OBSERVATION, SCATTER, STATE, STEP_LIMIT, coins, heuristic, key};
 use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
 use worlds::{Action, LunarLander64, LunarLanders, Vector, World64, kind};
 
@@ -415,6 +416,39 @@ fn episodes_begin_as_gymnasium_begins_them() {
     for s in &starts {
         let [left, right] = [s[14] - s[2], s[8] - s[2]];
         assert!(right > 0.3 && right < 0.7 && left < -0.3 && left > -0.7, "legs at {left} and {right}");
+    }
+}
+
+/// The counter of a draw is the environment, its episode, the number of the draw by four, and what the draw is for: 1 where an episode begins,
+/// 3 for coins.
+#[test]
+fn numbers_are_drawn_under_the_counters_that_the_gpu_uses_too() {
+    const STREAM: u32 = 0x004C_4C33;
+    const BENDS: usize = 11;
+    let (seed, first) = (5, 2);
+    let rng = Rng::new(seed, STREAM);
+    assert_eq!(key(seed), rng.key);
+    assert_eq!(coins(seed), rng.block([0, 0, 0, 3])[..2]);
+    let many = LunarLanders::new(Isa::best(), seed, first, 3);
+    let twin = LunarLander64::new(0);
+    for env in 0..3 {
+        let mut drawn = 0u32;
+        let mut uniform = |low: f64, high: f64| {
+            drawn += 1;
+            // The twin alone draws a seed for its scatter, before all else.
+            let Some(place) = drawn.checked_sub(2) else { return low };
+            let words = rng.block([first + env, 0, place / 4, 1]);
+            low + (high - low) * f64::from(uniform_from_word(words[place as usize % 4]))
+        };
+        let expected = twin.first_state(&mut uniform);
+        assert_eq!(drawn, 1 + 12 + 2, "a seed, heights and a force");
+        let mut state = [0.0; STATE];
+        many.environment(env as usize, &mut state);
+        let state = state.map(f64::from);
+        let ground = GROUND..GROUND + BENDS;
+        assert!(distance(&state[ground.clone()], &expected[ground]) < 1e-4, "environment {env}");
+        // The velocity of the hull.
+        assert!(distance(&state[3..5], &expected[3..5]) < 1e-2, "environment {env}");
     }
 }
 

@@ -477,6 +477,18 @@ fn an_alphabet_is_all_that_a_text_has() {
     assert_eq!(alphabet(b"a\xFFb\xE6\x97"), (2, 2));
 }
 
+/// A call that has the end of the text left to read merges for the rest of its work: what was read before is no work of this call.
+#[test]
+fn what_was_read_in_an_earlier_call_is_paid_for() {
+    let text = "ab cd ".repeat(200);
+    let mut training = BpeTraining::new(300);
+    // The least that a call reads is 1024 bytes of the 1200.
+    assert!(!training.advance(text.as_bytes(), 1).unwrap());
+    assert_eq!(training.share(), 0.0);
+    training.advance(text.as_bytes(), 1500).unwrap();
+    assert!(training.share() > 0.0);
+}
+
 /// Of a text that is longer than is learned from, pairs are those of all of it: here some stand at its end alone.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]

@@ -63,8 +63,8 @@ const cube: Explanation = {
 const baselines: Explanation = {
   heading: "The two baselines",
   words:
-    "One moves at random among all legal moves; everybody who understands anything wins more than a point a game from it. " +
-    "The other is pubeval, a linear evaluation that Gerald Tesauro gave away in 1993 as a benchmark: a weighted sum of what stands where, never learned further, and a club beginner's match. " +
+    "One moves at random among all legal moves. " +
+    "The other is pubeval, a linear evaluation that Gerald Tesauro gave away in 1993 as a benchmark: a weighted sum of where the checkers are, never trained further. " +
     "Games come in pairs with the same dice and sides exchanged, so that luck counts less; the bars on the curve say how much of it is left.",
   equation: [],
 };
@@ -74,7 +74,7 @@ const reviews: Explanation = {
   words:
     "After your move the agent, as it is at that moment, ranks all moves of your roll; what yours is worth less than the best is its error. A game that is stepped through is judged again by the agent as it is then, so both say the same only where it has not learned meanwhile. " +
     "From −0.040 on it counts as dubious, from −0.080 as an error, from −0.160 as a blunder, where GNU Backgammon draws the lines as well. " +
-    "The judgement is as good as the judge: after some seconds of training it knows little, after ten minutes more than most who play for fun.",
+    "The judgement is as good as the judge: after some seconds of training it knows little.",
   equation: [],
 };
 
@@ -124,7 +124,7 @@ const learners: Record<string, Explanation> = {
     heading: "How does it learn?",
     words:
       "It searches: from every position a tree of moves and rolls grows, guided by what a network thinks likely and good. The network then learns to foresee what the search found and how the game ended, and so the next search begins wiser. " +
-      "This is the design of a published program, kept for comparison: it learns more slowly than the strong one.",
+      "This is the configuration of AlphaZero.jl by sile16 (github.com/sile16/AlphaZero.jl), kept for comparison: it plays and learns more slowly than the strong one.",
     equation: [
       {
         summary: "The equation",

@@ -71,7 +71,7 @@ const hard: Explanation = {
 const lottery: Explanation = {
   heading: "Why a population?",
   words:
-    "Training is a lottery of seeds: with the published recipe about half of all runs come to nothing. So many seeds learn side by side, those that no longer get better start over with another seed, and the success rate says how many of the runs that ended were perfect.",
+    "Training is a lottery of seeds: some runs become perfect, others stop getting better. Several seeds learn side by side. Those that no longer get better start over with another seed. The success rate is the share of the ended runs that were perfect.",
   equation: [],
 };
 

@@ -3,7 +3,7 @@
 import { h, write } from "../../parts/dom";
 import { count, figure, short } from "../../parts/format";
 import { Table } from "../../parts/table";
-import type { AboutView, TensorView } from "./protocol";
+import type { AboutView, TensorView, TokenizerKind } from "./protocol";
 import * as text from "./text";
 
 export class ModelPane {
@@ -17,6 +17,7 @@ export class ModelPane {
   private flops = 0;
   /** Of a text of one's own nobody knows its entropy. */
   private own = false;
+  private tokenizer: TokenizerKind = "chars";
 
   constructor() {
     this.table = new Table("Tensors", ["Tensor", "Shape", "Numbers"], () => this.tensors.map(({ name, shape }) => [name, shape.join(" × "), count(shape.reduce((all, side) => all * side, 1))]));
@@ -44,6 +45,7 @@ export class ModelPane {
       list.replaceChildren(...all.flatMap(([name, value]) => [h("dt", {}, name), value instanceof HTMLElement ? value : h("dd", {}, value)]));
     this.flops = model.flops_per_token;
     this.own = corpus.own;
+    this.tokenizer = corpus.tokenizer;
     this.tensors = model.tensors;
     facts(this.model, [
       ["Parameters", `${count(model.parameters)}, of them ${count(model.embeddings)} of embeddings`],
@@ -66,7 +68,8 @@ export class ModelPane {
 
   /** How fast it trains of late, and the floor once it is found. */
   refresh(tokensPerS: number | undefined, floor: number | undefined): void {
-    write(this.floor, this.own ? "nobody knows it of a text like this" : floor === undefined ? "–" : `${figure(floor)} nats a token: the best possible with this context`);
+    const meaning = this.tokenizer === "bpe" ? "an estimate, as tokens are byte pairs" : "the lowest mean loss with this context";
+    write(this.floor, this.own ? "nobody knows it of a text like this" : floor === undefined ? "–" : `${figure(floor)} nats a token: ${meaning}`);
     write(this.rate, tokensPerS === undefined || !this.flops ? "–" : `${short(tokensPerS)} tokens/s, ${short(tokensPerS * this.flops).replace("G", " G").replace("M", " M")}FLOP/s`);
   }
 }

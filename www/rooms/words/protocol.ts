@@ -84,7 +84,8 @@ characters_per_token: number,
  */
 entropy: number | null,
 /**
- * Of the grammar, in nats a token: the loss that is best possible with this context, on the text that it is tested on.
+ * Entropy floor of the grammar with this context, on the text that it is tested on, in nats a token. It bounds the mean loss
+ * where tokens are characters; where they are byte pairs it is an estimate.
  */
 floor: number | null,
 /**

@@ -73,7 +73,7 @@ export class WordsView implements View {
     const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} ${this.page.unit}`;
     const [loss, above] = [present.test("val_loss"), present.test("above")];
     if (loss === undefined) return `A transformer with random weights begins to learn the next token, ${after}.`;
-    const floor = above === undefined ? "" : `, ${figure(100 * above)}% above the best possible`;
+    const floor = above === undefined ? "" : `, ${figure(100 * above)}% above the entropy floor`;
     return `Validation loss ${figure(loss)} nats a token (perplexity ${figure(Math.exp(loss))})${floor}, ${after}.`;
   }
 

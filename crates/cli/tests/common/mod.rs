@@ -196,8 +196,13 @@ impl Running {
 
     #[cfg(unix)]
     pub fn interrupt(&self) {
-        let pid = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+        self.signal("INT");
+    }
+
+    #[cfg(unix)]
+    pub fn signal(&self, name: &str) {
+        let (flag, pid) = (format!("-{name}"), self.process.id().to_string());
+        assert!(Command::new("kill").args([&flag, &pid]).status().unwrap().success());
     }
 
     pub fn wait(&mut self) -> Option<i32> {

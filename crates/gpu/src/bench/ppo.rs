@@ -42,17 +42,22 @@ pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
     solve(isa, software, now, sink)
 }
 
-/// From no device at all to an evaluation that solves the task: what a person waits for.
+/// From opening the device to a solved task: an evaluation reaches the goal, and a second one on other episodes confirms it. An
+/// evaluation that is not confirmed counts as an attempt, and training goes on.
 fn solve(isa: Isa, software: bool, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     const EPISODES: u32 = 100;
     const ITERATIONS_BETWEEN: u32 = 2;
     const SEEDS: u32 = 5;
+    /// No preset was tuned on it or on those after it.
+    const FIRST_SEED: u32 = 101;
+    /// Seeds of confirmations lie apart from those of evaluations.
+    const CONFIRMATIONS: u32 = 1 << 31;
     const GIVE_UP_S: f64 = 60.0;
     let envs = if software { 1024 } else { 4096 };
     let config = PpoConfig { envs, shared: true, epochs: 1, lr: 0.005, ..PpoConfig::default() };
     let seeds = if software { 1 } else { SEEDS };
     let mut times_s = Vec::new();
-    for seed in 1..=seeds {
+    for seed in FIRST_SEED..FIRST_SEED + seeds {
         let began_s = now();
         let gpu = Gpu::open_blocking(OpenOptions::default())?;
         let mut ppo = seeded(config.clone(), seed, isa)?;
@@ -65,7 +70,8 @@ fn solve(isa: Isa, software: bool, now: &dyn Fn() -> f64, sink: Sink) -> Result<
             }
             evaluations += 1;
             let took_s = now() - began_s;
-            if ppo.evaluate(EPISODES, evaluations).mean >= goal {
+            let mut reaches = |seed| ppo.evaluate(EPISODES, seed).mean >= goal;
+            if reaches(evaluations) && reaches(CONFIRMATIONS + evaluations) {
                 break now() - began_s;
             }
             if took_s > GIVE_UP_S {
@@ -76,7 +82,7 @@ fn solve(isa: Isa, software: bool, now: &dyn Fn() -> f64, sink: Sink) -> Result<
     }
     let solved = times_s.iter().filter(|s| s.is_finite()).count();
     count(sink, "gpu.ppo.cartpole.solved", solved as f64, format!("of {seeds} seeds, within {GIVE_UP_S} s"));
-    let unit = "s from opening the device to an evaluation that solves it, over seeds";
+    let unit = "s from opening the device to a confirmed evaluation, over seeds";
     give(sink, "gpu.ppo.cartpole.solve_s", &times_s, unit);
     Ok(())
 }

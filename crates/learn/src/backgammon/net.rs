@@ -108,6 +108,14 @@ impl Shape {
         self.steps_len() + self.upper_len()
     }
 
+    /// Multiply-adds that take as long as valuing a board, about, and rather more than less.
+    pub fn products(self) -> f64 {
+        /// Of the rules and of reading the board.
+        const READ: usize = 20_000;
+        let upper: usize = self.layers().map(|(out, inp)| out * inp).sum();
+        (READ + inputs::INPUTS * self.hidden + upper) as f64
+    }
+
     pub fn len(self) -> usize {
         NETS * self.net_len()
     }
@@ -788,6 +796,28 @@ mod tests {
         all / samples.len() as f64
     }
 
+    /// The random numbers of both networks' first layers, second layers and last layers come before those of the layers between.
+    #[test]
+    fn each_layer_begins_with_random_numbers_of_its_own() {
+        let shape = Shape { hidden: 16, narrow: 8, depth: 3, handmade: true, bearoff: true };
+        let (isa, rng) = (Isa::best(), Rng::new(9, 2));
+        let weights = shape.first_weights(isa, 9, 2);
+        let sizes = [0.1, (2.0f32 / 16.0).sqrt(), 0.5, 0.5, 0.02];
+        for (net, places) in [[0, 1, 6, 8, 2], [3, 4, 7, 9, 5]].into_iter().enumerate() {
+            let weights = &weights[net * shape.net_len()..][..shape.net_len()];
+            let (steps, upper) = weights.split_at(shape.steps_len());
+            let layers = [steps].into_iter().chain(shape.upper(upper).map(|layer| layer.w));
+            for ((layer, place), size) in layers.zip(places).zip(sizes) {
+                let mut drawn = vec![0.0; layer.len()];
+                rng.fill_normal(isa, place, &mut drawn);
+                assert!(
+                    layer.iter().zip(drawn).all(|(w, drawn)| *w == drawn * size),
+                    "network {net}, numbers {place}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn slopes_are_those_of_the_loss() {
         slopes_are_right(SHAPE);
@@ -812,6 +842,11 @@ mod tests {
         let said = trainer.slopes(&network, 0, net, &samples);
         let exact: Vec<f64> = net.iter().map(|&w| f64::from(w)).collect();
         assert!((f64::from(said) - loss(shape, &exact, &samples)).abs() < 1e-5);
+        // The first block has been full. Most of what it holds are these.
+        let Block { hidden, narrow, logits, shares, d_narrow, d_hidden, upper, .. } = &trainer.blocks[0];
+        let held = [hidden, narrow, logits, shares, d_narrow, d_hidden, upper];
+        let held = 4 * held.iter().map(|numbers| numbers.len()).sum::<usize>();
+        assert!((held..2 * held).contains(&Block::bytes(shape)), "{held}");
         // The steepest of each part, some from all over, and the last of all.
         let part = |range: std::ops::Range<usize>| {
             let mut places: Vec<usize> = range.collect();

@@ -1,7 +1,7 @@
-//! The published configuration of AlphaZero for backgammon, like for like: 344 inputs, a residual network 128 wide with three blocks
-//! (both are settings), a policy over
-//! 676 actions, five chances as value, and self-play by PUCT with the dice as chance nodes (Silver et al. 2017; the network's
-//! file, the tree's and the inputs' beside this one say what is as published and what is ours).
+//! The configuration of AlphaZero.jl for backgammon by sile16, like for like (github.com/sile16/AlphaZero.jl; its figures, of a
+//! network of 283 thousand parameters: `notes/perf_progress.md`): 344 inputs, a residual network 128 wide with three blocks (both are
+//! settings), a policy over 676 actions, five chances as value, and self-play by PUCT with the dice as chance nodes (Silver et al.
+//! 2017). "Published" means this configuration.
 //!
 //!   L = E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)],  π the shares of a search's visits
 //!
@@ -23,12 +23,13 @@ mod replay;
 mod search;
 mod selfplay;
 pub mod shared;
+mod slices;
 mod trainer;
 mod tree;
 
 use super::arena::{Duel, Tally};
 use super::{Learner, Offloading, PARTS, Player, Progress, Slice, Stats};
-use crate::{Data, Fault, Find, Sharing};
+use crate::{Data, Fault, Find, Sharing, state};
 use accelerator::Work;
 use graph::{Adam, Executor, Params, Plan};
 use math::{Isa, Rng, par};
@@ -37,6 +38,7 @@ use player::PublishedPlayer;
 use replay::{Replay, WORDS};
 use search::Seconds;
 use selfplay::{Actor, Playing, SAVED};
+use slices::{Limits, Stretch};
 use std::ops::Range;
 use std::sync::Arc;
 use trainer::{SHARDS, TrainState, Trainer};
@@ -273,10 +275,8 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Batches of each actor in a slice.
-const SLICE: usize = 4;
-/// Where steps have to be caught up with, so many times as many a slice as usual.
-const CATCH_UP: usize = 3;
+/// Where steps have to be caught up with, as many at once as are due in this many batches.
+const CATCH_UP: usize = 12;
 /// Games of a duel that run at once.
 const ABREAST: usize = 64;
 /// Words of the counters that are saved.
@@ -286,15 +286,16 @@ const LEARN: u32 = 0x4C45_4152;
 const DUEL: u32 = 0x4455_454C;
 
 enum Phase {
-    /// Batches of this round played, and updates of it done.
+    /// Batches of this round that all actors have played, the actor after those that are a stretch ahead, if any, and updates done.
     Play {
         batches: usize,
+        ahead: usize,
         updates: usize,
     },
     Duel(Box<(Duel, PublishedPlayer, PublishedPlayer)>),
 }
 
-const ROUND_BEGINS: Phase = Phase::Play { batches: 0, updates: 0 };
+const ROUND_BEGINS: Phase = Phase::Play { batches: 0, ahead: 0, updates: 0 };
 
 /// The published learner.
 pub struct Published {
@@ -315,6 +316,7 @@ pub struct Published {
     /// Samples that the last round brought.
     fresh: usize,
     phase: Phase,
+    limits: Limits,
     /// Others play its games; so many actors' rounds they have brought in this one.
     shared: bool,
     brought: usize,
@@ -347,6 +349,7 @@ impl Published {
             drawn: vec![0; config.minibatch],
             fresh: 0,
             phase: ROUND_BEGINS,
+            limits: Limits::new(&config, state::LONGEST),
             shared: false,
             brought: 0,
             progress: Progress::default(),
@@ -490,30 +493,47 @@ impl Published {
     /// Updates that are done once so many batches are played: spread evenly over the round.
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
-        let most = (CATCH_UP * due * SLICE).div_ceil(all);
+        let most = (CATCH_UP * due).div_ceil(all);
         // Who played for it may have left it ahead.
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// Plays on at all actors whose round nobody brought, and learns beside it as much as is due by then; whether the round has been played.
-    fn play(&mut self, batches: usize, updates: usize) -> bool {
-        let steps = SLICE.min(self.config.round_batches - batches);
-        let batches = batches + steps;
-        let until = self.updates_until(batches, updates);
-        self.beside(self.brought..self.actors.len(), updates..until, |actor, playing| {
-            (0..steps).for_each(|_| actor.step(playing));
-        });
-        self.phase = Phase::Play { batches, updates: until };
-        batches == self.config.round_batches && until == self.updates_due()
+    /// What actors play next of a round of so many batches: those whose part of it nobody brought.
+    fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
+        self.limits.stretch(self.brought.max(ahead)..self.actors.len(), all - batches)
     }
 
-    /// Some actors at work, and beside them these updates of the round.
+    /// Batches that all have played, and the actor after those that are ahead, once a stretch is played.
+    fn after(&self, batches: usize, stretch: &Stretch) -> (usize, usize) {
+        match stretch.batches > 0 && stretch.actors.end < self.actors.len() {
+            true => (batches, stretch.actors.end),
+            false => (batches + stretch.batches, 0),
+        }
+    }
+
+    /// Plays on at actors whose round nobody brought, and learns beside it as much as is due by then and fits; whether the round has been
+    /// played.
+    fn play(&mut self, batches: usize, ahead: usize, updates: usize) -> bool {
+        let stretch = self.stretch(batches, ahead, self.config.round_batches);
+        let due = self.updates_until(batches + stretch.batches, updates) - updates;
+        let pieces = self.limits.pieces(&self.trainer.cut, self.limits.played(&stretch));
+        let learned = self.beside(stretch.actors.clone(), due, pieces, |actor, playing| {
+            (0..stretch.batches).for_each(|_| actor.step(playing));
+        });
+        let (batches, ahead) = self.after(batches, &stretch);
+        let updates = updates + learned;
+        self.phase = Phase::Play { batches, ahead, updates };
+        batches == self.config.round_batches && updates == self.updates_due()
+    }
+
+    /// Some actors at work, and beside them the updates of the round that are due, in so many pieces at most; how many ended.
     fn beside(
         &mut self,
         actors: Range<usize>,
-        updates: Range<usize>,
+        due: usize,
+        pieces: usize,
         work: impl Fn(&mut Actor, Playing) + Sync,
-    ) {
+    ) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
@@ -523,8 +543,8 @@ impl Published {
         let (config, samples, drawn, trainer) =
             (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
         let (seed, done) = (self.seed, self.progress.updates);
-        let (count, adam) = (updates.len() as u64, self.config.adam());
-        let (_, learning_s) = par::join(
+        let adam = self.config.adam();
+        let (_, (learned, learning_s)) = par::join(
             || {
                 par::each_mut(actors, |i, actor| {
                     work(actor, if timed + i == 0 { playing } else { untimed });
@@ -532,15 +552,22 @@ impl Published {
             },
             || {
                 let began_s = clock();
-                for n in done..done + count {
-                    draw(config, seed, n, samples.len(), drawn);
-                    trainer.step(&adam, config.value_coef, samples, drawn);
+                let mut learned = 0;
+                for _ in 0..pieces {
+                    if learned == due {
+                        break;
+                    }
+                    if trainer.is_between_steps() {
+                        draw(config, seed, done + learned as u64, samples.len(), drawn);
+                    }
+                    learned += usize::from(trainer.advance(&adam, config.value_coef, samples, drawn));
                 }
-                clock() - began_s
+                (learned, clock() - began_s)
             },
         );
         self.learning_s += learning_s;
-        self.progress.updates += count;
+        self.progress.updates += learned as u64;
+        learned
     }
 
     /// Takes in what the actors brought, and gives them what was learned.
@@ -618,7 +645,7 @@ impl Learner for Published {
             return Slice::Stopped(fault);
         }
         match &mut self.phase {
-            &mut Phase::Play { batches, updates } => {
+            &mut Phase::Play { batches, ahead, updates } => {
                 if self.shared && self.is_due() {
                     return self.learn_meanwhile(updates);
                 }
@@ -627,7 +654,7 @@ impl Learner for Published {
                         Ok(played) => played,
                         Err(other) => return other,
                     },
-                    false => self.play(batches, updates),
+                    false => self.play(batches, ahead, updates),
                 };
                 if !played {
                     return Slice::Worked;
@@ -656,7 +683,8 @@ impl Learner for Published {
 
     fn at_boundary(&self) -> bool {
         self.probe.is_some()
-            || matches!(self.phase, Phase::Play { batches: 0, updates: 0 })
+            || matches!(self.phase, Phase::Play { batches: 0, ahead: 0, updates: 0 })
+                && self.trainer.is_between_steps()
                 && self.brought == 0
                 && self.offloaded.as_ref().is_none_or(Offloaded::is_idle)
     }
@@ -779,6 +807,43 @@ mod tests {
         for share in shares {
             assert!((share as f64 / all - 0.1).abs() < 0.006, "{shares:?}");
         }
+    }
+
+    #[test]
+    fn a_round_in_many_slices_is_one_in_few() {
+        let config = PublishedConfig {
+            width: 32,
+            blocks: 1,
+            evals: 8,
+            actors: 3,
+            games: 6,
+            batch: 16,
+            round_batches: 30,
+            replay: 200,
+            minibatch: 32,
+            duel_pairs: 0,
+            ..PublishedConfig::default()
+        };
+        let run = |longest: f64| {
+            let mut it = Published::new(config.clone(), 5, Isa::best()).unwrap();
+            it.limits = Limits::new(&config, longest);
+            let plan = net::plan_learning(config.shape(), config.minibatch / SHARDS, it.isa).unwrap();
+            it.trainer.cut = trainer::Cut::new(&plan, config.shape(), config.minibatch, longest / 2.0);
+            let (mut slices, mut within) = (0, 0);
+            while it.progress.rounds < 8 {
+                it.advance();
+                slices += 1;
+                let is_ahead = matches!(it.phase, Phase::Play { ahead: 1.., .. });
+                assert!(!is_ahead || !it.at_boundary() && !it.is_due(), "some actors have played");
+                within += usize::from(!it.trainer.is_between_steps() && !it.at_boundary());
+            }
+            (it.parts(), it.progress.updates, slices, within)
+        };
+        let (whole, updates, few, _) = run(1e12);
+        let (pieces, _, many, within) = run(1.0);
+        assert!(whole == pieces, "slices changed what was learned");
+        assert!(updates > 5 && many > few + 8 * 60, "{updates} updates, {few} and {many} slices");
+        assert!(within as u64 > updates, "{within} slices ended within {updates} updates");
     }
 
     #[test]

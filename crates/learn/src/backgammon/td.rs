@@ -11,7 +11,8 @@ pub mod shared;
 use super::net::{self, NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape, StepStats, Trainer, Valuer};
 use super::search::SearchPlayer;
 use super::{Learner, PARTS, Player, Progress, Slice, Stats};
-use crate::{Data, Find, Sharing};
+use crate::{Data, Find, Sharing, state};
+use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
 use shared::Brought;
 use worlds::backgammon::{Board, Results, Roll};
@@ -104,8 +105,8 @@ impl StrongConfig {
         // Once all rolls are looked at, some games value the boards of 21.
         let (self_plays, looking) = (SLICE.min(self.games), LOOKAHEAD_SLICE.min(self.games));
         let looking = if self.look_after == u64::MAX { 0 } else { looking };
-        let self_plays = (self_plays - looking) as f64 * SelfPlay::bytes(shape, RESULTS)
-            + looking as f64 * SelfPlay::bytes(shape, 21 * RESULTS / 4);
+        let self_plays = (self_plays - looking) as f64 * SelfPlay::bytes(shape, boards(false))
+            + looking as f64 * SelfPlay::bytes(shape, boards(true));
         let learning = Network::bytes(shape) as f64 + Trainer::bytes(shape, self.batch);
         (4.0 * weights * float + learning + self_plays + samples).ceil() as u64
     }
@@ -156,7 +157,7 @@ const WEIGHTS: u32 = 0x5754_5300;
 const SHUFFLE: u32 = 0x5348_5546;
 const DICE: u32 = 0x4449_4345;
 
-/// Games that one slice of work plays.
+/// Games that are played side by side, in one slice of work or in several.
 const SLICE: usize = 16;
 const LOOKAHEAD_SLICE: usize = 4;
 /// No game of sensible players lasts as long; one that does is broken off, and its boards are worth what they were thought to be.
@@ -167,8 +168,23 @@ const PARTS_OF_MEAN: f32 = 8.0;
 /// Results that a roll has at most in some games; all rolls together have about a quarter of that each.
 const RESULTS: usize = 400;
 
+/// Boards that a move values, at most.
+fn boards(lookahead: bool) -> usize {
+    if lookahead { Roll::ALL.len() * RESULTS / 4 } else { RESULTS }
+}
+
+/// Moves that each of so many games plays in a slice of so many multiply-adds, one at least.
+fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
+    let each = games as f64 * boards(lookahead) as f64 * shape.products();
+    ((longest / each) as usize).clamp(1, LONGEST)
+}
+
 /// One game of self-play: its buffers, and the samples that it brought.
 struct SelfPlay {
+    dice: Sequence,
+    /// The place of the board that is left next, and whether the game is over.
+    next: usize,
+    is_over: bool,
     results: Results,
     boards: Vec<Board>,
     /// Where the boards of each roll end.
@@ -193,6 +209,9 @@ impl SelfPlay {
 
     fn new() -> SelfPlay {
         SelfPlay {
+            dice: Rng::new(0, DICE).sequence(0),
+            next: 0,
+            is_over: true,
             results: Results::new(),
             boards: Vec::new(),
             ends_of: Vec::new(),
@@ -207,50 +226,78 @@ impl SelfPlay {
 
     /// One whole game, and what is to be learned from it. With `lookahead`, all rolls are tried at each board.
     fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
-        let mut dice = Rng { key: [seed, DICE, game as u32, (game >> 32) as u32] }.sequence(0);
+        self.begin(network, seed, game);
+        self.go_on(network, lambda, lookahead, LONGEST);
+    }
+
+    fn begin(&mut self, network: &Network, seed: u32, game: u64) {
+        self.dice = Rng { key: [seed, DICE, game as u32, (game >> 32) as u32] }.sequence(0);
         self.samples.clear();
         self.estimates.clear();
         self.ahead.clear();
-        self.moves = 0;
-        let mut board = Board::START;
-        let mut roll = Roll::drawn_to_open(&mut dice);
-        self.value(network, &board, &[roll]);
-        let mut best = self.best(0).0;
-        loop {
-            let (left, probs) = (self.boards[best], self.valuer.probs[best]);
-            self.moves += 1;
-            self.estimates.push(probs);
-            self.outcome = probs;
-            let Some(net) = self.valuer.known[best] else { break };
-            self.samples.push(Sample {
-                inputs: self.valuer.inputs[best],
-                open: net::open(&left),
-                net: net as u8,
-                target: probs,
-            });
-            if self.samples.len() == LONGEST {
-                break;
+        (self.moves, self.is_over) = (0, false);
+        // Of a game that was given up.
+        self.valuer.evaluations = 0;
+        let roll = Roll::drawn_to_open(&mut self.dice);
+        self.value(network, &Board::START, &[roll]);
+        self.next = self.best(0).0;
+    }
+
+    /// Plays so many moves more, or fewer where the game ends.
+    fn go_on(&mut self, network: &Network, lambda: f32, lookahead: bool, moves: usize) {
+        for _ in 0..moves {
+            if self.is_over {
+                return;
             }
-            board = left.turned();
-            roll = Roll::drawn(&mut dice);
-            if lookahead {
-                self.value(network, &board, &Roll::ALL);
-                let mut ahead = [0.0; OUTCOMES];
-                for (i, of) in Roll::ALL.iter().enumerate() {
-                    let (place, probs) = self.best(i);
-                    let share = of.ways() as f32 / 36.0;
-                    ahead.iter_mut().zip(probs).for_each(|(sum, p)| *sum += share * p);
-                    if *of == roll {
-                        best = place;
-                    }
-                }
-                self.ahead.push(net::turned(&ahead));
+            self.is_over = self.leave();
+            if self.is_over {
+                self.aim(lambda);
             } else {
-                self.value(network, &board, &[roll]);
-                best = self.best(0).0;
+                self.look(network, lookahead);
             }
         }
-        // Backwards: what the next board was thought to be worth, and what came of it.
+    }
+
+    /// Leaves the next board to the other player; whether the game is over then.
+    fn leave(&mut self) -> bool {
+        let (left, probs) = (self.boards[self.next], self.valuer.probs[self.next]);
+        self.moves += 1;
+        self.estimates.push(probs);
+        self.outcome = probs;
+        let Some(net) = self.valuer.known[self.next] else { return true };
+        self.samples.push(Sample {
+            inputs: self.valuer.inputs[self.next],
+            open: net::open(&left),
+            net: net as u8,
+            target: probs,
+        });
+        self.samples.len() == LONGEST
+    }
+
+    /// Rolls, and finds the board to leave next.
+    fn look(&mut self, network: &Network, lookahead: bool) {
+        let board = self.boards[self.next].turned();
+        let roll = Roll::drawn(&mut self.dice);
+        if !lookahead {
+            self.value(network, &board, &[roll]);
+            self.next = self.best(0).0;
+            return;
+        }
+        self.value(network, &board, &Roll::ALL);
+        let mut ahead = [0.0; OUTCOMES];
+        for (i, of) in Roll::ALL.iter().enumerate() {
+            let (place, probs) = self.best(i);
+            let share = of.ways() as f32 / 36.0;
+            ahead.iter_mut().zip(probs).for_each(|(sum, p)| *sum += share * p);
+            if *of == roll {
+                self.next = place;
+            }
+        }
+        self.ahead.push(net::turned(&ahead));
+    }
+
+    /// Sets the targets, backwards: what the next board was thought to be worth, and what came of it.
+    fn aim(&mut self, lambda: f32) {
         let mut came = self.outcome;
         for t in (0..self.samples.len()).rev() {
             if let Some(next) = self.estimates.get(t + 1) {
@@ -313,6 +360,10 @@ pub struct Strong {
     network: Network,
     trainer: Trainer,
     self_plays: Vec<SelfPlay>,
+    /// How many of them have a game that the round has not taken up yet.
+    under_way: usize,
+    /// Multiply-adds of a slice, at most.
+    longest: f64,
     samples: [Vec<Sample>; NETS],
     stage: Stage,
     progress: Progress,
@@ -355,6 +406,8 @@ impl Strong {
             steps: [0; NETS],
             trainer: Trainer::new(isa, shape),
             self_plays: std::iter::repeat_with(SelfPlay::new).take(SLICE.min(settings.games)).collect(),
+            under_way: 0,
+            longest: state::LONGEST,
             samples: Default::default(),
             stage: Stage::Playing(0),
             progress: Progress::default(),
@@ -408,6 +461,7 @@ impl Strong {
         if !self.settings.can_become(&settings) {
             return Err(StrongError::Fixed);
         }
+        self.under_way = 0;
         self.self_plays.resize_with(SLICE.min(settings.games), SelfPlay::new);
         self.settings = settings;
         Ok(())
@@ -435,21 +489,19 @@ impl Strong {
         if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
 
+    /// Plays on in the games that are under way, or in the next of the round, and takes them up once all of them are over.
     fn play(&mut self, played: usize) -> Stage {
-        let (lookahead, games) = (self.looks_ahead(), self.games());
-        let (network, seed, first) = (&self.network, self.seed, self.progress.games);
-        let lambda = self.lambda();
-        let most = if lookahead { LOOKAHEAD_SLICE } else { SLICE };
-        let count = self.self_plays.len().min(most).min(games - played);
-        let (start, clock) = (self.now(), self.clock);
-        par::each_mut(&mut self.self_plays[..count], |i, self_play| {
-            // The first one stands for all.
-            self_play.valuer.stopwatch.begin(if i == 0 { clock } else { None });
-            self_play.play(network, seed, first + i as u64, lambda, lookahead);
-        });
-        let spent_s = self.self_plays[0].valuer.stopwatch.spent_s;
-        let share = (self.now() - start) / spent_s.iter().sum::<f64>().max(f64::MIN_POSITIVE);
-        self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
+        let begins = self.under_way == 0;
+        if begins {
+            let most = if self.looks_ahead() { LOOKAHEAD_SLICE } else { SLICE };
+            self.under_way = self.self_plays.len().min(most).min(self.games() - played);
+        }
+        let count = self.under_way;
+        self.play_slice(begins);
+        if !self.self_plays[..count].iter().all(|self_play| self_play.is_over) {
+            return Stage::Playing(played);
+        }
+        self.under_way = 0;
         for i in 0..count {
             let game = self.self_plays[i].brought();
             let samples = std::mem::take(&mut self.self_plays[i].samples);
@@ -457,6 +509,27 @@ impl Strong {
             self.self_plays[i].samples = samples;
         }
         self.after(played + count)
+    }
+
+    /// Some moves of each game that is under way.
+    fn play_slice(&mut self, begins: bool) {
+        let (lookahead, lambda, first) = (self.looks_ahead(), self.lambda(), self.progress.games);
+        let (network, seed) = (&self.network, self.seed);
+        let moves = moves(self.shape, self.under_way, lookahead, self.longest);
+        let (start, clock) = (self.now(), self.clock);
+        let self_plays = &mut self.self_plays[..self.under_way];
+        // One that goes on has its time taken, as a sample of all.
+        let timed = self_plays.iter().position(|self_play| begins || !self_play.is_over).unwrap_or(0);
+        par::each_mut(self_plays, |i, self_play| {
+            self_play.valuer.stopwatch.begin(if i == timed { clock } else { None });
+            if begins {
+                self_play.begin(network, seed, first + i as u64);
+            }
+            self_play.go_on(network, lambda, lookahead, moves);
+        });
+        let spent_s = self.self_plays[timed].valuer.stopwatch.spent_s;
+        let share = (self.now() - start) / spent_s.iter().sum::<f64>().max(f64::EPSILON);
+        self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
     }
 
     /// Takes up the next game of the round, and what it brought.
@@ -571,7 +644,7 @@ impl Learner for Strong {
     }
 
     fn at_boundary(&self) -> bool {
-        self.stage == Stage::Playing(0)
+        self.stage == Stage::Playing(0) && self.under_way == 0
     }
 
     fn progress(&self) -> Progress {
@@ -685,5 +758,86 @@ mod tests {
             let probs: OutcomeProbs = std::array::from_fn(|i| mixed.ahead[t][i] + 0.5 * surprise[i]);
             close(&mixed.samples[t].target, &probs, t);
         }
+    }
+
+    /// The largest networks that there are, and how many boards a step learns from at most.
+    const LARGEST: (Shape, usize) =
+        (Shape { hidden: 1024, narrow: 256, depth: 8, handmade: true, bearoff: true }, 8192);
+
+    #[test]
+    fn no_slice_is_longer_than_any_may_be() {
+        let (shape, batch) = LARGEST;
+        let Shape { hidden, narrow, depth, .. } = shape;
+        let settings = StrongConfig { hidden, narrow, depth, batch, ..StrongConfig::default() };
+        assert_eq!(settings.check(), Ok(()));
+        for (shape, games, lookahead) in
+            [(shape, SLICE, false), (shape, LOOKAHEAD_SLICE, true), (SHAPE, SLICE, false), (SHAPE, 1, true)]
+        {
+            let moves = moves(shape, games, lookahead, state::LONGEST);
+            let all = (moves * games * boards(lookahead)) as f64 * shape.products();
+            assert!(moves > 1 && all <= state::LONGEST, "{moves} moves, {all:e} multiply-adds");
+        }
+        // A step takes three times as much a board; the last one of a round takes what is left.
+        assert!(3.0 * (2 * batch - 1) as f64 * shape.products() <= state::LONGEST);
+        // A usual game, of some 60 moves, is played in one slice.
+        assert!(moves(StrongConfig::default().shape(), SLICE, false, state::LONGEST) > 120);
+    }
+
+    #[test]
+    fn games_in_many_slices_are_those_in_one() {
+        let settings = StrongConfig { hidden: 32, games: 10, batch: 128, ..StrongConfig::default() };
+        let settings = StrongConfig { look_after: 20, look_games: 3, ..settings };
+        let run = |longest: f64| {
+            let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
+            strong.longest = longest;
+            let (mut slices, mut within) = (0, 0);
+            while strong.progress.rounds < 4 {
+                strong.advance();
+                slices += 1;
+                within += usize::from(strong.under_way > 0 && !strong.at_boundary());
+            }
+            (strong.parts(), slices, within)
+        };
+        let (whole, few, _) = run(f64::INFINITY);
+        let (pieces, many, within) = run(0.0);
+        assert!(pieces == whole && many > few + 100 && within > 100, "{few} and {many} slices");
+    }
+
+    #[test]
+    fn a_round_counts_gammons_and_backgammons_of_either_side() {
+        let settings = StrongConfig { hidden: 32, games: 10, batch: 128, ..StrongConfig::default() };
+        let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
+        // Single games, gammons and backgammons that are won, then those that are lost.
+        for (ending, games) in [3, 1, 0, 2, 2, 1].into_iter().enumerate() {
+            let mut outcome = [0.0; OUTCOMES];
+            outcome[ending] = 1.0;
+            let game = Brought { samples: 0, moves: 50, evaluations: 900, outcome };
+            (0..games).for_each(|_| strong.count(&game, &[]));
+        }
+        let Round { games, gammons, backgammons, moves, evaluations, .. } = strong.round;
+        assert_eq!((games, gammons, backgammons, moves, evaluations), (9, 3.0, 1.0, 450, 8100));
+    }
+
+    #[test]
+    fn games_that_others_bring_replace_those_under_way() {
+        let settings = StrongConfig { hidden: 32, games: 6, batch: 128, ..StrongConfig::default() };
+        let begin = |longest: f64| {
+            let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
+            strong.longest = longest;
+            strong
+        };
+        let (mut own, mut shared) = (begin(f64::INFINITY), begin(0.0));
+        (0..30).for_each(|_| assert!(shared.advance() == Slice::Worked));
+        assert!(shared.under_way == 6 && !shared.at_boundary());
+        let round = shared.round().expect("its games are due");
+        let first = round.games.start;
+        shared.take_games(&round.play(Isa::best(), first..first + 2)).expect("games that are due");
+        while shared.progress.rounds == 0 {
+            shared.advance();
+        }
+        while own.progress.rounds == 0 {
+            own.advance();
+        }
+        assert!(own.parts() == shared.parts());
     }
 }

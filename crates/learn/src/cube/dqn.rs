@@ -1,6 +1,6 @@
 //! Deep Q-learning: a network that says of each action what is to be had by it learns from moves of its own, by what they
 //! returned and what it thinks of the states that they led to (Mnih et al., "Human-level control through deep reinforcement
-//! learning", 2015). What was published since is a setting each: double, dueling, n-step returns, layer norm, prioritised replay,
+//! learning", 2015). What came later is a setting each: double, dueling, n-step returns, layer norm, prioritised replay,
 //! a curriculum over the depth of scrambles, hindsight, pretraining from exact labels.
 //!
 //! An iteration is a number of steps of the optimiser; every so many of them all episodes make a move. Moves depend on seed, their

@@ -138,7 +138,7 @@ impl Exhaustive {
     /// A slice of some milliseconds; the judge must be the same from the first to the last. The next one begins anew.
     pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
         let (from, size) = match self.stage {
-            Stage::Judge(from) => (from, judge.at_once().unwrap_or(JUDGED)),
+            Stage::Judge(from) => (from, judge.at_once(JUDGED)),
             Stage::Choose(from) | Stage::Walk(_, from) => (from, READ),
         };
         let to = (from + size).min(Two::STATES);

@@ -17,7 +17,7 @@ use worlds::cube::{CODES, Puzzle};
 /// What the network is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inputs {
-    /// Each facelet in each colour: 144 or 324 inputs, the published form.
+    /// Each facelet in each colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
     Stickers,
     /// Each place with each cubie, turned each way: 168 or 480 inputs.
     Cubies,
@@ -321,6 +321,8 @@ pub struct Evaluator<P> {
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
+    /// States that the processor judges in a turn ([`par::TURN`]), in whole blocks.
+    turn: usize,
     lent_plan: Arc<Plan>,
     lent: Option<Lent<P>>,
 }
@@ -382,6 +384,7 @@ impl<P: Puzzle> Evaluator<P> {
             packed: Packed::new(&plan, &params),
             params,
             workers: std::iter::repeat_with(worker).take(WORKERS).collect(),
+            turn: ((par::TURN / plan.multiply_adds().max(1.0)) as usize).max(2) * ROWS,
             lent_plan,
             lent: None,
         };
@@ -493,8 +496,8 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         self.scores
     }
 
-    fn at_once(&self) -> Option<usize> {
-        self.is_lent().then_some(LENT_ROWS)
+    fn at_once(&self, usual: usize) -> usize {
+        if self.is_lent() { LENT_ROWS } else { usual.min(self.turn) }
     }
 
     fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {

@@ -295,7 +295,7 @@ impl<P: Puzzle> Search<P> {
     fn ask(&mut self, judge: &mut dyn Judge<P>) -> bool {
         let count = judge.scores().count(self.actions.count());
         let from = self.judged.unwrap_or(0);
-        let to = self.fresh.len().min(from + judge.at_once().unwrap_or(SLICE));
+        let to = self.fresh.len().min(from + judge.at_once(SLICE));
         self.scores.resize(self.fresh.len() * count, 0.0);
         let scores = &mut self.scores[from * count..to * count];
         if !judge.poll(&self.fresh[from..to], scores) {

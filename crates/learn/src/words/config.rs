@@ -235,6 +235,73 @@ impl From<Unusable> for WordsError {
 mod tests {
     use super::*;
 
+    const SHAPE: Shape = Shape {
+        vocab: 65,
+        width: 64,
+        layers: 2,
+        heads: 4,
+        context: 32,
+        norm: Norm::Layer,
+        positions: Positions::Learned,
+        mlp: Mlp::Gelu,
+        tied: true,
+        bias: true,
+    };
+
+    #[test]
+    fn an_mlp_has_four_times_the_width_or_with_a_gate_the_multiple_of_32_above_eight_thirds() {
+        for (width, gated) in
+            [(4, 32), (12, 32), (64, 192), (120, 320), (384, 1024), (768, 2048), (4096, 10_944)]
+        {
+            assert_eq!(Shape { width, ..SHAPE }.hidden(), 4 * width);
+            assert_eq!(Shape { width, mlp: Mlp::SwiGlu, ..SHAPE }.hidden(), gated, "{width}");
+        }
+    }
+
+    #[test]
+    fn rates_and_shares_may_lie_at_their_bounds_and_not_beyond() {
+        let config = Config {
+            shape: SHAPE,
+            dropout: 0.0,
+            batch: 4,
+            micro: 2,
+            steps: 10,
+            half: false,
+            lr: 1e-3,
+            min_lr: 1e-4,
+            warmup: 10,
+            decay_steps: 100,
+            weight_decay: 0.1,
+            beta1: 0.9,
+            beta2: 0.99,
+            clip: 1.0,
+        };
+        let set: [(&str, fn(&mut Config, f32), f32, f32); 7] = [
+            ("dropout", |config, value| config.dropout = value, 0.9, 0.95),
+            ("lr", |config, value| config.lr = value, 1.0, 1.01),
+            ("min_lr", |config, value| config.min_lr = value, 1.0, 1.01),
+            ("weight_decay", |config, value| config.weight_decay = value, 10.0, 10.1),
+            ("beta1", |config, value| config.beta1 = value, 0.9998, 1.0),
+            ("beta2", |config, value| config.beta2 = value, 0.99998, 1.0),
+            ("clip", |config, value| config.clip = value, 1e6, 1.1e6),
+        ];
+        for (field, set, most, beyond) in set {
+            let check = |value: f32| {
+                let mut config = config;
+                set(&mut config, value);
+                config.check()
+            };
+            assert!(check(0.0).is_ok() && check(most).is_ok(), "{field}");
+            for value in [beyond, -0.01, f32::NAN] {
+                let refused = check(value).err();
+                assert!(
+                    matches!(refused, Some(WordsError::Range { name, .. }) if name == field),
+                    "{field} of {value}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn the_cosine_is_the_library_s() {
         for i in 0..=1000 {

@@ -212,8 +212,13 @@ impl Reader {
 
     /// How surprised it is by each token of a text after the first, in nats; it forgets what it read before.
     pub fn surprises(&mut self, text: &[u32]) -> Vec<f32> {
-        let next = text.get(1..).unwrap_or_default();
         self.forget();
+        self.surprises_after(text)
+    }
+
+    /// The same where the first token follows what was read before.
+    pub fn surprises_after(&mut self, text: &[u32]) -> Vec<f32> {
+        let next = text.get(1..).unwrap_or_default();
         if next.is_empty() {
             return Vec::new();
         }

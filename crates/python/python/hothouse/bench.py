@@ -7,6 +7,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator
+from importlib.metadata import version
 
 import gymnasium
 import numpy as np
@@ -96,6 +97,11 @@ def _rivals(name: str, count: int, steps: int) -> dict[str, Callable[[], int]]:
     return found
 
 
+def _unit(way: str) -> str:
+    """`steps/s`, and of a rival its name and version."""
+    return f"steps/s, {way} {version(way)}" if way in ("gymnasium", "envpool") else "steps/s"
+
+
 def figures() -> Iterator[_Row]:
     """Rows, one after the other."""
     for count in (4096, 65536):
@@ -106,12 +112,12 @@ def figures() -> Iterator[_Row]:
         rivals = _rivals("CartPole-v1", count, steps)
         rates = _rates(ways | rivals | {"arrays_alone": _writer(count, steps)})
         for name, rate in rates.items():
-            yield f"python.cartpole.steps_per_s.{count}.{name}", rate, "steps/s"
+            yield f"python.cartpole.steps_per_s.{count}.{name}", rate, _unit(name)
         yield f"python.cartpole.ratio.{count}", *_ratio(rates, "SameStep", rivals)
     rivals = _rivals("LunarLander-v3", 1024, 8)
     rates = _rates({"SameStep": _stepper(make_vec("LunarLander-v3", 1024, autoreset_mode="SameStep", threads=1), 8)} | rivals)
     for name, rate in rates.items():
-        yield f"python.lunarlander.steps_per_s.{name}", rate, "steps/s"
+        yield f"python.lunarlander.steps_per_s.{name}", rate, _unit(name)
     if rivals:
         yield "python.lunarlander.ratio", *_ratio(rates, "SameStep", rivals)
     policy = Run("control", variant="CartPole-v1", knobs={"hidden": 64}, threads=1).policy()

@@ -21,6 +21,9 @@ _DTYPES = {"F32": np.float32, "F64": np.float64, "U32": np.uint32, "U64": np.uin
 #: Seconds after which a run in training looks whether somebody wants something of it.
 _LOOK_S = 0.05
 
+#: Seconds that a run which is to end has to reach the end of its iteration, after which it ends wherever it can be saved.
+_LATE_S = 1.0
+
 
 def _data(data: Any) -> tuple[str, bytes] | None:
     """A file's name and bytes, from its path or from both."""
@@ -139,7 +142,8 @@ class Run:
     def advance(self, *, seconds: float | None = None, steps: float | None = None, progress: bool = False) -> Run:
         """Trains for so long, or for so many more of the room's first counter, whichever ends first, and to the end of the iteration.
 
-        Ctrl-C ends it at the end of the iteration too. With `progress` it is shown: by tqdm where that is installed, and in a notebook
+        Ctrl-C ends it at the end of the iteration too. Where the iteration goes on for a second longer than `seconds` or than Ctrl-C,
+        the run ends within it, where it can be saved; it goes on from there as if it had not ended. With `progress` it is shown: by tqdm where that is installed, and in a notebook
         as a curve.
         """
         if seconds is None and steps is None:
@@ -154,18 +158,24 @@ class Run:
         try:
             while True:
                 left = math.inf if seconds is None else seconds - (time.monotonic() - began)
-                if self._native.work(target, min(_LOOK_S, left) if left > 0 else _LOOK_S, left <= 0):
+                for_s = min(_LOOK_S, left) if left > 0 else _LOOK_S
+                if self._native.work(target, for_s, left <= 0, left <= -_LATE_S):
                     break
                 if shown:
                     shown.look()
         except KeyboardInterrupt:
-            self._native.work(math.inf, math.inf, True)
+            self._end()
             raise
         finally:
             if shown:
                 shown.end()
             self._tell()
         return self
+
+    def _end(self) -> None:
+        """Trains to the end of the iteration or, where that is far, to where the run can be saved."""
+        if not self._native.work(math.inf, _LATE_S, True, False):
+            self._native.work(math.inf, math.inf, True, True)
 
     @property
     def _counter(self) -> str:
@@ -222,7 +232,7 @@ class Run:
 
     @property
     def arithmetic(self) -> str:
-        """Whose digests this one can be compared with: `fused`, `unfused`, `bf16` or `amx`."""
+        """Whose digests this one can be compared with: `fused`, `unfused`, `bf16` or `amx`; `partial` within an iteration."""
         return self._native.digest()["arithmetic"]
 
     @property
@@ -263,7 +273,7 @@ class Run:
         return Policy(self._native.policy(), bool(self.about["choices"]))
 
     def save(self, path: str | os.PathLike[str] | None = None) -> bytes:
-        """The whole run as a checkpoint that the terminal and the page open too, once the iteration in progress is done.
+        """The whole run as a checkpoint that the terminal and the page open too, once the iteration in progress is done where that is short.
 
         A file is written whole or left as it was, and only a checkpoint is written over.
         """

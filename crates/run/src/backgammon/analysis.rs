@@ -426,3 +426,36 @@ pub(crate) fn review(
         lost: 0.0,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Without gammons a position in which the other owns a cube at 2 is worth -2 at a chance to win of 20%, and 2 at 100%, where the cube is live;
+    /// -2 at 0% where it is dead. The truth lies 68% of the way from the dead cube to the live one.
+    #[test]
+    fn what_was_done_with_the_cube_is_held_against_what_is_best() {
+        use CubeAct::{Double, NoDouble, Pass, Take};
+        let cube = Cube { value: 1, owner: None };
+        let to_roll = Game::at(Board::START, Seat::One, cube, Stakes::Money).unwrap();
+        let mut doubled = to_roll;
+        doubled.double().unwrap();
+        for (win, did, best, error) in [
+            // 0.936 without a double, 1.532 where it is taken, 1 where it is passed.
+            (0.9, NoDouble, Double, 0.064),
+            (0.9, Double, Double, 0.0),
+            (0.9, Take, Pass, 0.532),
+            (0.9, Pass, Pass, 0.0),
+            // 0 without a double, -0.34 where it is taken.
+            (0.5, NoDouble, NoDouble, 0.0),
+            (0.5, Double, NoDouble, 0.34),
+            (0.5, Take, Take, 0.0),
+            (0.5, Pass, Take, 1.34),
+        ] {
+            let game = if matches!(did, Take | Pass) { doubled } else { to_roll };
+            let review = review_cube(&game, &Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0]), did);
+            assert_eq!((review.did, review.best), (did, best), "{win}");
+            assert!((review.error - error).abs() < 1e-6, "{win} {did:?}: {}", review.error);
+        }
+    }
+}

@@ -125,7 +125,9 @@ static KINDS: [Kind; 2] = [
     Kind {
         id: "strong",
         name: "Strong",
-        summary: "Learns what each position that it leaves is worth, from its own next opinion and from how its games end (temporal differences), and looks ahead where it is asked to.",
+        summary: "Learns what each position that it leaves is worth, from its own next opinion and from how its games end (temporal \
+                  differences). Its networks read 24 handmade inputs of each side, and an exact table plays bear-offs. It looks \
+                  ahead where it is asked to.",
         goal: Goal { column: "linear_points", at: 0.4 },
         sweep_games: 20_000.0,
         knobs: With::<Strong>::knobs,
@@ -137,7 +139,8 @@ static KINDS: [Kind; 2] = [
     Kind {
         id: "published",
         name: "AlphaZero style",
-        summary: "As a published system has it: every move is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
+        summary: "The configuration of AlphaZero.jl by sile16 (github.com/sile16/AlphaZero.jl, notes/perf_progress.md): every move \
+                  is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
         goal: Goal { column: "random_points", at: 1.2 },
         sweep_games: 4000.0,
         knobs: With::<Published>::knobs,
@@ -555,7 +558,7 @@ impl Tunable for Published {
                 int(16.0, 1024.0),
                 "units",
                 count!(width),
-                "Units in each layer of the network, a multiple of 16; published 128. More can know more, and take longer.",
+                "Units in each layer of the network, a multiple of 16; AlphaZero.jl has 128. More can know more, and take longer.",
             )
             .with(
                 "blocks",
@@ -563,7 +566,7 @@ impl Tunable for Published {
                 KnobKind::Int { min: 0.0, max: 16.0, log: false },
                 "blocks",
                 count!(blocks),
-                "Blocks of two layers each, one behind the other; published 3.",
+                "Blocks of two layers each, one behind the other; AlphaZero.jl has 3.",
             )
     }
 

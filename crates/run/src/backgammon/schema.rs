@@ -68,7 +68,7 @@ pub(super) static SCHEMA: Schema = Schema {
         Column::new(
             "linear_points",
             "Against Tesauro's pubeval",
-            "Points a game against a published linear evaluation.",
+            "Points a game against the linear evaluation that Gerald Tesauro published in 1993.",
         )
         .unit("points")
         .chart("strength")

@@ -11,6 +11,7 @@ use crate::protocol::{Goal, Knob, Knobs, Row, Value, Variant};
 use crate::room::{
     Answer, Iteration, Offload, Pass, Policy, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn,
 };
+use learn::ppo::Evaluation;
 use learn::{Accelerator, Fault, IterationOutput, Machine, Ppo, PpoConfig, Times, ppo};
 use math::par::Pinned;
 use worlds::{Actions, Kind, Of, Spec};
@@ -30,8 +31,6 @@ pub struct Control {
     stage: Stage,
     /// Of the episodes that train: how long one takes.
     mean_length: Option<f32>,
-    /// Of the episodes of a test: the iteration after which it began.
-    test_seed: u32,
     probe: Option<Probe>,
 }
 
@@ -45,7 +44,7 @@ struct Probe {
 impl Control {
     fn around(seed: u32, settings: PpoConfig, ppo: Ppo) -> Control {
         let stage = Stage::new(ppo.kind(), seed);
-        Control { settings, ppo, stage, mean_length: None, test_seed: 0, probe: None }
+        Control { settings, ppo, stage, mean_length: None, probe: None }
     }
 
     fn spec(&self) -> &'static Spec {
@@ -58,8 +57,7 @@ impl Control {
 
     /// Mean, least and greatest return of fresh episodes, which leave no trace in the training.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Vec<Option<f64>> {
-        let result = self.ppo.evaluate(episodes, seed);
-        [result.mean, result.min, result.max, episodes as f32].map(|x| Some(x.into())).to_vec()
+        columns(self.ppo.evaluate(episodes, seed), episodes)
     }
 
     /// What the shown environments lived through since the last call.
@@ -277,19 +275,20 @@ impl Room for Control {
         self.iteration() >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
     }
 
-    /// Judges know the weights that the rollout acts with until the iteration ends.
+    /// A test's episodes follow from the iteration after which it begins.
     fn begin_test(&mut self) {
-        self.test_seed = self.iteration();
+        let seed = self.iteration();
+        self.ppo.begin_evaluation(TEST_EPISODES, seed);
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        // No test gets that far.
-        self.test_seed = seed | 1 << 31;
+        // No iteration gets that far.
+        self.ppo.begin_evaluation(TEST_EPISODES, seed | 1 << 31);
         true
     }
 
     fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
-        Ok(Some(self.evaluate(TEST_EPISODES, self.test_seed)))
+        Ok(self.ppo.advance_evaluation().map(|evaluation| columns(evaluation, TEST_EPISODES)))
     }
 
     fn policy(&self) -> Option<Box<dyn Policy>> {
@@ -321,6 +320,11 @@ impl Room for Control {
     fn bench(bench: &mut Bench) {
         super::bench::run(bench);
     }
+}
+
+/// Mean, least and greatest return, and their number.
+fn columns(Evaluation { mean, min, max }: Evaluation, episodes: u32) -> Vec<Option<f64>> {
+    [mean, min, max, episodes as f32].map(|x| Some(x.into())).to_vec()
 }
 
 impl Policy for ppo::Policy {

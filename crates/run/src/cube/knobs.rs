@@ -140,7 +140,7 @@ macro_rules! network {
                 choice(&INPUTS),
                 "",
                 named!(net.inputs: Inputs),
-                "The colour of each sticker, as published, or which cubie is where and how it is turned. States that are alike by symmetry can be shown as one: folded, the stickers of the first of six, for any network; symmetric, the cubies of one that stands for 96, for values alone.",
+                "The colour of each sticker, or which cubie is where and how it is turned. States that are alike by symmetry can be shown as one: folded, the stickers of the first of six, for any network; symmetric, the cubies of one that stands for 96, for values alone.",
             )
             .with(
                 "metric",

@@ -151,23 +151,24 @@ static KINDS: [Kind; 7] = [
     Kind {
         id: "2x2x2-dqn-published",
         name: "2x2x2 by deep Q, as published",
-        summary: "Deep Q-learning with the network that others published figures for: 144-128-64-6, double and dueling.",
+        summary: "Deep Q-learning with the layers 144-128-64-6 of adamavixio's library (github.com/adamavixio/machine-learning, \
+                  docs/OPTIMIZATION_PLAN.md), here double and dueling.",
         maker: &Learns::<Dqn<Two>> { preset: || DqnConfig::preset(Preset::Published) },
         ..DQN
     },
     Kind {
         id: "2x2x2-dqn-later",
         name: "2x2x2 by deep Q, as published later",
-        summary: "Deep Q-learning with their later network, 144-256-128-64, with layer norm, n-step returns, prioritised replay and \
-                  Polyak's mean.",
+        summary: "Deep Q-learning with the later network of adamavixio's library (github.com/adamavixio/machine-learning, README), \
+                  144-256-128-64, with layer norm, n-step returns, prioritised replay and Polyak's mean.",
         maker: &Learns::<Dqn<Two>> { preset: || DqnConfig::preset(Preset::Later) },
         ..DQN
     },
     Kind {
         id: "3x3x3",
         name: "3x3x3",
-        summary: "The same as the 2x2x2 on a cube of 43,252,003,274,489,856,000 states, of which it never sees one twice; a beam search \
-                  makes up for what the network does not know.",
+        summary: "The same as the 2x2x2 on a cube of 43,252,003,274,489,856,000 states, of which training sees next to none; a beam \
+                  search makes up for what the network does not know.",
         goal: Goal { column: "solved", at: 1.0 },
         sweep_states: 5e6,
         size: 3,

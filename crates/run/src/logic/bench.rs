@@ -27,7 +27,7 @@ fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     Threads::of(1).expect("one there always is").run(f)
 }
 
-/// Milliseconds of an update of the published shape.
+/// Milliseconds of an update of the shape that Miotti and others published (`learn::logic`).
 fn step_ms(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> Vec<f64> {
     let config = Config::published(preset);
     let experiment = config.experiment().expect("its own target can be learned");

@@ -26,7 +26,8 @@ fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static
         ),
         Preset::Asynchronous => (
             "Asynchronous checkerboard",
-            "The same where only some of the cells update at a time, as they happen to.",
+            "The same where a random part of the cells updates at each step. 10 of 20 members passed the check in training \
+             within 512 updates.",
             4e3,
             &[
                 "16 fresh grids, every cell; then 1,000 others confirm it",
@@ -37,19 +38,22 @@ fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static
         ),
         Preset::Lizard => (
             "Growing lizard",
-            "Learns to grow a lizard from one cell, with 128 bits a cell. Most of its cells come out right; no circuit was ever perfect.",
+            "Learns to grow a lizard from one cell, with 128 bits a cell. No run was perfect: in two of the published length, 3,500 \
+             updates, 15 and 35 of 400 cells were wrong.",
             8e3,
             &["every cell", "40x40 cells", "healing of a block in the middle"],
         ),
         Preset::ColourG => (
             "Colour G",
-            "Learns to grow a letter in eight colours from nothing but the border.",
+            "Learns to grow a letter in eight colours from nothing but the border. At the published settings, which are the default, \
+             no run is known to be perfect; at a learning rate of 0.2 and an initial logit of 5 one of 4 was.",
             8e3,
             &["every cell", "healing of a block in the middle"],
         ),
         Preset::Own => (
             "Your own drawing",
-            "Learns to grow what you draw from one cell.",
+            "Learns to grow what you draw from one cell, by the lizard's recipe in a smaller network. How often that succeeds was \
+             not measured.",
             8e3,
             &["every cell", "a grid of twice the size", "healing of a block in the middle"],
         ),

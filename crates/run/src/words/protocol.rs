@@ -140,7 +140,8 @@ pub struct CorpusView {
     pub characters_per_token: f64,
     /// Of the grammar, in nats a character: what it surprises by whoever knows it and remembers all that was before.
     pub entropy: Option<f64>,
-    /// Of the grammar, in nats a token: the loss that is best possible with this context, on the text that it is tested on.
+    /// Entropy floor of the grammar with this context, on the text that it is tested on, in nats a token. It bounds the mean loss
+    /// where tokens are characters; where they are byte pairs it is an estimate.
     pub floor: Option<f64>,
     /// How it begins.
     pub excerpt: String,

@@ -65,7 +65,7 @@ pub(super) static SCHEMA: Schema = Schema {
         Column::new(
             "efficiency",
             "Coding efficiency",
-            "The entropy floor as a share of the validation loss: of the best possible model 100%.",
+            "The entropy floor as a share of the validation loss: 100% at the floor, which is an estimate where tokens are byte pairs.",
         )
         .chart("efficiency")
         .share(),

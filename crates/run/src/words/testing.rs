@@ -5,6 +5,7 @@ use super::text::{Prepared, grammar};
 use super::writing::Written;
 use crate::RunError;
 use learn::words::Reader;
+use math::par;
 use worlds::words::{Anywhere, Tokenizer};
 
 /// Characters that it is tested on, about: so many that chance moves what is above the floor by little.
@@ -62,14 +63,14 @@ pub struct Test {
     pub at: (u32, f64),
     /// Where the entropy floor is to be found: of a text that whoever wrote it knows.
     ideal: Option<Anywhere<'static>>,
-    /// Of the windows so far: the model's loss, and the best possible one.
+    /// Of the windows so far: the model's loss, and the entropy floor.
     nats: f64,
     least: f64,
 }
 
 enum Stage {
-    /// So many windows are done.
-    Windows(Box<Reader>, usize),
+    /// Windows that are done, and tokens read of the next.
+    Windows(Box<Reader>, usize, usize),
     Sample(Box<Written>),
     Done,
 }
@@ -85,7 +86,7 @@ impl Test {
     pub fn new(reader: Reader, prepared: &Prepared, validation: &Validation, at: (u32, f64)) -> Test {
         let wanted = !prepared.own && validation.floor.is_none();
         let ideal = wanted.then(|| grammar().from_anywhere());
-        Test { stage: Stage::Windows(Box::new(reader), 0), at, ideal, nats: 0.0, least: 0.0 }
+        Test { stage: Stage::Windows(Box::new(reader), 0, 0), at, ideal, nats: 0.0, least: 0.0 }
     }
 
     /// A slice of it.
@@ -98,13 +99,24 @@ impl Test {
     ) -> Option<Found> {
         let Prepared { corpus, tokenizer, .. } = prepared;
         match &mut self.stage {
-            Stage::Windows(reader, done) if *done < validation.starts.len() => {
-                let at_once = (SLICE / (validation.context as u64 * reader.shape().products())).max(1);
-                for &start in validation.starts[*done..].iter().take(at_once as usize) {
-                    let window: Vec<u32> = corpus.tokens(start..start + validation.context + 1).collect();
-                    self.nats += reader.surprises(&window).iter().map(|&nats| f64::from(nats)).sum::<f64>();
+            Stage::Windows(reader, done, read) if *done < validation.starts.len() => {
+                let (context, products) = (validation.context, reader.shape().products());
+                let windows = (SLICE / (context as u64 * products)).max(1) as usize;
+                let tokens = (par::TURN / products as f64).max(1.0) as usize;
+                for &start in validation.starts[*done..].iter().take(windows) {
+                    let window: Vec<u32> = corpus.tokens(start..start + context + 1).collect();
+                    let to = context.min(*read + tokens);
+                    if *read == 0 {
+                        reader.forget();
+                    }
+                    let surprises = reader.surprises_after(&window[*read..=to]);
+                    self.nats += surprises.iter().map(|&nats| f64::from(nats)).sum::<f64>();
+                    *read = to;
+                    if to < context {
+                        break;
+                    }
                     self.least += self.ideal.as_ref().map_or(0.0, |ideal| least(ideal, tokenizer, &window));
-                    *done += 1;
+                    (*done, *read) = (*done + 1, 0);
                 }
                 return None;
             }
@@ -112,7 +124,7 @@ impl Test {
                 if self.ideal.take().is_some() {
                     validation.floor = Some(self.least / validation.tokens());
                 }
-                let Stage::Windows(reader, _) = std::mem::replace(&mut self.stage, Stage::Done) else {
+                let Stage::Windows(reader, ..) = std::mem::replace(&mut self.stage, Stage::Done) else {
                     return None;
                 };
                 if settings.sample > 0 {

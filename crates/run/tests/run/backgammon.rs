@@ -76,6 +76,26 @@ fn what_is_asked_within_a_round_is_answered_by_the_round_before() {
     assert_ne!(analyse(&mut *run, &asked).unwrap(), before, "the round that has ended counts");
 }
 
+/// A file of the second round gets the weights of the first: the same player is tested twice, and only the dice differ.
+#[test]
+fn every_test_has_dice_of_its_own() {
+    let mut run = start(&strong(4));
+    let [mut first, mut second] = [1, 2].map(|rounds| {
+        train(&mut *run, rounds);
+        apart(&run.save().unwrap())
+    });
+    for name in ["strong.learned", "strong.weights"] {
+        *second.tensor(name) = first.tensor(name).clone();
+    }
+    let [first, second] = [first, second].map(|file| {
+        let mut run = run::restore(&file.together(), host()).unwrap();
+        (run.progress().iteration, run.digest().weights, run.test().unwrap().values)
+    });
+    assert_eq!((first.0, second.0), (1, 2));
+    assert_eq!(first.1, second.1);
+    assert_ne!(first.2, second.2);
+}
+
 #[test]
 fn what_is_refused_names_what_would_do() {
     let mut run = begin(&strong(1));

@@ -1,8 +1,10 @@
 //! The cube: questions, searches in slices, stickers that are no cube, tests of all states, and what a seeded run reaches.
 
 use crate::common::*;
-use run::protocol::{Command, Config, Event};
-use run::{AnyRun, RunError, config_of};
+use run::cube::Cube;
+use run::protocol::{Command, Config, Event, Progress, Row};
+use run::room::Room;
+use run::{AnyRun, Run, RunError, config_of};
 use serde_json::{Value, json};
 
 const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
@@ -413,6 +415,30 @@ fn tests_come_early_and_cost_little() {
         }
     }
     assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
+}
+
+/// A test takes as long as 1.8 million states. The first one comes after a fifth of these, and the next one when at least as many more were
+/// learned from, and three times as many as by the test before.
+#[test]
+fn a_test_is_due_by_the_states_since_the_test_before() {
+    let mut config = small("cube", "2x2x2", 1);
+    config.knobs.insert("batch".into(), 16384.0.into());
+    let mut run = Run::<Cube>::new(config, host()).unwrap();
+    let room = run.room();
+    let at = |states: f64| {
+        let progress = Progress { counts: vec![states, 0.0, 0.0, 0.0], ..Progress::default() };
+        [Row { progress, values: Vec::new() }]
+    };
+    assert!(!room.test_is_due(&[], false));
+    while room.counts()[0] < 6e5 {
+        room.advance();
+    }
+    let states = room.counts()[0];
+    assert!(states < 1.4e6, "{states}");
+    assert!(room.test_is_due(&[], false));
+    for (share, is_due) in [(0.1, true), (0.24, true), (0.26, false), (0.9, false)] {
+        assert_eq!(room.test_is_due(&at(share * states), false), is_due, "{share} of {states}");
+    }
 }
 
 /// Some seconds of the default learner, smaller: it knows most of the near states by then, and a beam solves any.

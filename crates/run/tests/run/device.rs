@@ -362,6 +362,23 @@ mod control {
         }
     }
 
+    /// Three whole iterations are timed on the processor before the GPU is tried.
+    #[test]
+    fn a_restored_run_times_its_first_iteration_like_any_other() {
+        let tried_after = |mut run: Run| {
+            let (twin, from) = (Twin::new(), run.run.progress().iteration);
+            run.run.offer(twin.boxed());
+            run.until(|_| twin.taken_on.load(Relaxed) > 0);
+            run.run.progress().iteration - from
+        };
+        assert_eq!(tried_after(Run::start(DeviceWish::Auto)), 3);
+        let mut run = Run::start(DeviceWish::Cpu);
+        run.to(2);
+        let bytes = run.run.save().unwrap();
+        let resumed = Run::of(run::Run::restore(&bytes, host()).unwrap(), DeviceWish::Auto);
+        assert_eq!(tried_after(resumed), 3);
+    }
+
     #[test]
     fn left_alone_it_takes_the_faster_one_and_says_why() {
         // Its iteration takes two looks, one on the processor several slices.
@@ -981,9 +998,19 @@ mod backgammon {
 
     #[test]
     fn a_save_does_not_wait_for_ever() {
-        let mut run = Run::with(&Twin { looks: u32::MAX, ..Twin::new() }, DeviceWish::Gpu);
+        let silent = || Run::with(&Twin { looks: u32::MAX, ..Twin::new() }, DeviceWish::Gpu);
+        // In a long iteration the newest boundary is saved at once, and the machine works on.
+        let mut run = silent();
         (0..200).for_each(|_| run.slice());
         assert!(run.run.waiting() && run.run.progress().iteration == 0);
+        let bytes = run.run.save().unwrap();
+        run.told.extend(run.run.events());
+        assert!(run.warnings().is_empty() && run.devices().last().unwrap().on_gpu);
+        Run::of(run::Run::restore(&bytes, host()).unwrap(), DeviceWish::Cpu).is_the_one_at_home();
+
+        // A short one ends first, or its machine is given up.
+        let mut run = silent();
+        run.until(|run| run.run.waiting());
         let bytes = run.run.save().unwrap();
         run.told.extend(run.run.events());
         assert!(run.warnings()[0].0.contains("did not answer"), "{:?}", run.warnings());

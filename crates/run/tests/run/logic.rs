@@ -1,9 +1,12 @@
 //! Logic: questions about members, grids and circuits, what cannot be learned or shown, and what a seeded run reaches.
 
 use crate::common::*;
+use run::logic::Logic;
 use run::protocol::{Command, Config, Event};
-use run::{AnyRun, config_of};
+use run::room::Room;
+use run::{AnyRun, Run, config_of};
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 fn variants() -> Vec<&'static str> {
     room("logic").variants().iter().map(|variant| variant.id).collect()
@@ -176,6 +179,48 @@ fn big_grids_are_bits_and_too_big_ones_are_refused() {
     let mut tight = run::begin(small("logic", "life", 1), host).unwrap();
     assert!(refused(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
     assert_eq!(value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }))["step"], 2, "intact");
+
+    // Gates that have soon become others than those that pass on change the cells.
+    let mut config = small("logic", "life", 1);
+    config.knobs.insert("init".into(), 0.5.into());
+    let mut run = start(&config);
+    train(&mut *run, 5);
+    let first = value(&mut *run, big(70, 9));
+    let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
+    assert!(next["words"] != first["words"]);
+}
+
+#[test]
+fn cells_a_second_are_reckoned_where_time_passes_on_the_clock() {
+    fn half_seconds() -> f64 {
+        static TICKS: AtomicU64 = AtomicU64::new(0);
+        0.5 * TICKS.fetch_add(1, Relaxed) as f64
+    }
+    let mut run = start(&small("logic", "life", 1));
+    value(&mut *run, json!({ "ask": "big", "width": 64, "height": 8, "seed": 3, "member": 0 }));
+    let clocks: [(fn() -> f64, f64); 2] = [(|| 5.0, 0.0), (half_seconds, 1024.0)];
+    for (i, (clock, cells_per_s)) in clocks.into_iter().enumerate() {
+        run.set_clock(clock);
+        let view = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
+        assert_eq!((&view["step"], view["cells_per_s"].as_f64()), (&json!(i + 1), Some(cells_per_s)));
+    }
+}
+
+#[test]
+fn a_test_that_has_ended_has_no_more_slices() {
+    let mut run = Run::<Logic>::new(small("logic", "life", 1), host()).unwrap();
+    let room = run.room();
+    assert_eq!(room.advance_test().unwrap(), None, "none has begun");
+    for _ in 0..2 {
+        room.begin_test();
+        let values = loop {
+            if let Some(values) = room.advance_test().unwrap() {
+                break values;
+            }
+        };
+        assert_eq!(values.len(), Logic::SCHEMA.tests.len());
+        assert_eq!(room.advance_test().unwrap(), None, "it has ended");
+    }
 }
 
 #[test]

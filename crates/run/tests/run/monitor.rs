@@ -452,6 +452,11 @@ fn words_that_are_too_long_are_left_out_whole() {
     writer.event(&Event::Began(began.clone()));
     began.room = serde_json::Value::Null;
     assert_eq!(events(reader.poll()), [Event::Began(began)]);
+    // What a shell tells of itself has room for 2048 words of 8 bytes, or is refused.
+    let about = |bytes: usize| {
+        Writer::new(Box::new(heap(teller.schema())), teller.schema(), &"a".repeat(bytes)).map(drop)
+    };
+    assert!(about(16_384).is_ok() && matches!(about(16_385), Err(RunError::Monitor { .. })));
 }
 
 /// Where `www/run/monitor.ts` looks for a record there are its numbers.
@@ -492,6 +497,22 @@ fn a_page_finds_the_numbers_where_the_layout_says() {
         assert_eq!(memory[layout.heartbeat].load(Relaxed), 1);
         let progress: Vec<f64> = (layout.progress..).take(2 + layout.metrics.counters).map(number).collect();
         assert_eq!((progress[0], &progress[2..]), (17.0, &teller.progress(17).counts[..]));
+    }
+}
+
+/// A record stands in the history under the same numbers as in the ring: twice its ordinal plus two, and its place among all events.
+#[test]
+fn the_history_numbers_its_records_as_the_ring_does() {
+    let teller = widest();
+    let (mut writer, memory) = teller.pair();
+    writer.event(&teller.began(0, 0));
+    (0..5).for_each(|i| writer.event(&Event::Metrics(teller.metrics(i))));
+    let track = layout(teller.schema()).metrics;
+    for ordinal in 0..5 {
+        let head =
+            |records: usize| [0, 1].map(|word| memory[records + track.record * ordinal + word].load(Relaxed));
+        assert_eq!(head(track.history)[0], 2 * ordinal as u64 + 2);
+        assert_eq!(head(track.history), head(track.ring), "record {ordinal}");
     }
 }
 

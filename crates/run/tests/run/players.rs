@@ -81,9 +81,14 @@ fn a_player_loses_what_the_judge_says_its_choices_lose() {
     told.best = false;
     let worst = score(&mut told, &decisions).unwrap();
     // By hand: the first less the last, which the file has in order.
-    let lost =
-        decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).sum::<f64>() / 260.0;
+    let losses: Vec<f64> =
+        decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).collect();
+    let lost = losses.iter().sum::<f64>() / 260.0;
     assert!((worst.memg - 1000.0 * lost).abs() < 1e-9 && worst.best < 0.1, "{worst:?} {lost}");
+    // The variance of 260 losses has 259 degrees of freedom, and their mean varies 260 times less than each.
+    let variance = (losses.iter().map(|loss| loss * loss).sum::<f64>() - 260.0 * lost * lost) / 259.0;
+    let error = 1000.0 * (variance / 260.0).sqrt();
+    assert!((worst.standard_error - error).abs() < 1e-9, "{worst:?} {error}");
     let linear = score(&mut Linear::new(), &decisions).unwrap();
     let random = score(&mut Random::new(1), &decisions).unwrap();
     assert!(linear.memg > 20.0 && linear.memg < 70.0 && linear.best > 0.4, "{linear:?}");

@@ -756,6 +756,27 @@ fn a_save_at_any_slice_goes_on_to_the_bit() {
     }
 }
 
+/// A save counts only slices that wait for another machine: here every one of some thousands is work of this processor.
+#[test]
+fn a_save_works_through_an_iteration_of_thousands_of_slices() {
+    let mut config = small("words", "char", 2);
+    let tiny = [("width", 16), ("layers", 1), ("heads", 1), ("context", 8), ("batch", 1), ("micro", 1)];
+    for (knob, value) in tiny.into_iter().chain([("steps", 2200)]) {
+        config.knobs.insert(knob.into(), f64::from(value).into());
+    }
+    let mut run = start(&config);
+    while run.is_preparing() || run.at_boundary() {
+        run.advance(0.0);
+    }
+    run.events();
+    // The gradient and the update of each step are a slice each.
+    run.save().unwrap();
+    assert!(run.at_boundary() && run.progress().iteration == 1);
+    let events = run.events();
+    let is_of_a_device = |event: &Event| matches!(event, Event::Device(_) | Event::Notice { .. });
+    assert!(!events.iter().any(is_of_a_device), "{events:?}");
+}
+
 #[test]
 fn an_iteration_of_hours_is_saved_and_paused_at_once() {
     let hours = [

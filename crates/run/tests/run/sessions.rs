@@ -119,6 +119,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     let opened = room.sit(setup([None, Some(RANDOM)], 3, 8)).unwrap();
     assert_eq!((opened.phase, opened.dice, opened.score), (Phase::Opening, None, [0, 0]));
     assert!(opened.may.roll && !opened.may.double && !opened.may.reply);
+    assert!(opened.names[0] == "you" && !opened.names[1].ends_with(')'), "{:?}", opened.names);
     let mut table = play_on(&mut room, |table| table.phase == Phase::ToPlay && table.turn == 0);
     let whole = table.clone();
     assert_eq!(table.left.len(), 2);
@@ -178,6 +179,24 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     let reply = replied.reply.unwrap();
     assert_eq!((reply.seat, reply.did), (1, EngineAct::Played));
     assert!(replied.may.roll && replied.turn == 0);
+}
+
+/// Its place among all results of the roll, of which none was searched.
+#[test]
+fn a_move_is_told_its_rank_among_all() {
+    for from_last in [0, 1, 2] {
+        let mut room = room();
+        room.sit(setup([None, Some(RANDOM)], 0, 8)).unwrap();
+        play_on(&mut room, |table| table.phase == Phase::ToPlay && table.turn == 0);
+        let all = room.hint(AGENT).unwrap().candidates;
+        let played = &all[all.len() - 1 - from_last];
+        room.act(&Act::Play { id: played.id.clone() }).unwrap();
+        room.act(&Act::Confirm).unwrap();
+        let review = room.review(AGENT).unwrap();
+        let better = all.iter().filter(|of| of.equity > played.equity).count();
+        assert!(better > 1, "{better}");
+        assert_eq!((review.rank as usize, review.of as usize), (1 + better, all.len()));
+    }
 }
 
 #[test]
@@ -306,7 +325,8 @@ fn a_table_that_was_replaced_is_gone_back_to_and_follows_the_person_to_another_r
 #[test]
 fn decisions_on_the_cube_are_reviewed_like_moves() {
     let mut room = room();
-    room.sit(setup([None, None], 5, 4)).unwrap();
+    let table = room.sit(setup([None, None], 5, 4)).unwrap();
+    assert_eq!(table.names, ["you (1)", "you (2)"]);
     let to_roll = |table: &Session| table.phase == Phase::ToRoll;
     play_on(&mut room, to_roll);
     assert_eq!(room.review_cube(), None, "none was due before");

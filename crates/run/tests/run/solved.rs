@@ -1,12 +1,22 @@
 //! When a run is solved: a test that reaches the goal is confirmed on draws of its own, an attempt that fails is told and kept, and
 //! none of it leaves a trace in what is learned.
 
+use crate::bandit::Bandit;
 use crate::common::*;
+use graph::Plan;
+use learn::offload::PlanEvaluator;
+use learn::{Fault, Machine};
+use run::backgammon::baselines::Linear;
+use run::backgammon::{Backgammon, arena, player_from_checkpoint};
 use run::control::Control;
+use run::cube::Cube;
+use run::logic::Logic;
 use run::protocol::{Command, Config, Confirmation, Event, Row};
 use run::room::Room;
+use run::words::Words;
 use run::{AnyRun, Run};
 use serde_json::json;
+use std::sync::{Arc, Mutex};
 
 fn confirmations(told: &Told) -> Vec<&Confirmation> {
     told.0
@@ -28,6 +38,19 @@ fn until(run: &mut dyn AnyRun, holds: impl Fn(&Told) -> bool) -> Told {
         told.0.extend(run.events());
     }
     told
+}
+
+/// What a room finds in a test, or in a confirmation of this seed. Nothing is learned meanwhile.
+fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
+    match confirmation {
+        None => room.begin_test(),
+        Some(seed) => assert!(room.begin_confirmation(seed)),
+    }
+    loop {
+        if let Some(values) = room.advance_test().unwrap() {
+            return values;
+        }
+    }
 }
 
 /// Whatever its tests say, luck among them, a run is solved by a confirmation alone.
@@ -93,13 +116,150 @@ fn every_test_has_episodes_of_its_own() {
     }
     let most = |values: &[f64]| values.windows(2).map(|two| (two[0] - two[1]).abs()).fold(0.0, f64::max);
     assert!(most(&means) > 5.0 * most(&drift), "{means:?}, {drift:?}");
-    let mut confirmation = |seed| {
-        assert!(run.room().begin_confirmation(seed));
-        run.room().advance_test().unwrap().unwrap()[0].unwrap()
-    };
+    let mut confirmation = |seed| found(run.room(), Some(seed))[0].unwrap();
     let confirmed = [confirmation(1), confirmation(2), confirmation(1)];
     assert_eq!(confirmed[0], confirmed[2]);
     assert!(confirmed[0] != confirmed[1] && confirmed[0] != means[5], "{confirmed:?}, {means:?}");
+}
+
+/// Whether a test of this run is confirmed on other draws.
+fn is_confirmed<R: Room>(config: &Config) -> bool {
+    let mut run = Run::<R>::new(config.clone(), host()).unwrap();
+    // A room that has a text to prepare does so before its first test.
+    run.room().begin_test();
+    run.room().begin_confirmation(1)
+}
+
+/// A test covers all states, or all neighbourhoods, or the only grid that there is.
+fn leaves_nothing_to_chance(room: &str, variant: &str) -> bool {
+    match room {
+        "cube" => variant.starts_with("2x2x2"),
+        "logic" => !variant.starts_with("checkerboard"),
+        "bandit" => true,
+        _ => false,
+    }
+}
+
+#[test]
+fn every_goal_is_confirmed_on_other_draws_or_its_test_leaves_nothing_to_chance() {
+    for (room, config) in every(1) {
+        let id = room.schema().id;
+        let variant = room.variants().into_iter().find(|variant| variant.id == config.variant).unwrap();
+        if variant.goal.is_none() {
+            continue;
+        }
+        let is_confirmed: fn(&Config) -> bool = match id {
+            "control" => is_confirmed::<Control>,
+            "backgammon" => is_confirmed::<Backgammon>,
+            "cube" => is_confirmed::<Cube>,
+            "logic" => is_confirmed::<Logic>,
+            "words" => is_confirmed::<Words>,
+            "bandit" => is_confirmed::<Bandit>,
+            _ => panic!("this test does not know the room {id}"),
+        };
+        assert_eq!(is_confirmed(&config), !leaves_nothing_to_chance(id, variant.id), "{id} {}", variant.id);
+    }
+}
+
+/// A confirmation writes a text of its own, which follows from its seed; the test after it is on the learner's text again.
+#[test]
+fn a_confirmation_of_words_has_a_text_of_its_own() {
+    let mut config = small("words", "char", 5);
+    // Every text is made of bytes, and so none has a token that the learner's text lacks.
+    config.knobs.insert("tokenizer".into(), "bytes".into());
+    let mut run = Run::<Words>::new(config, host()).unwrap();
+    let test = found(run.room(), None);
+    let confirmed = [1, 2, 1].map(|seed| found(run.room(), Some(seed)));
+    assert_eq!(confirmed[0], confirmed[2]);
+    for name in ["val_loss", "floor"] {
+        let column = Words::SCHEMA.test(name).unwrap();
+        let [test, one, other] = [&test, &confirmed[0], &confirmed[1]].map(|values| values[column].unwrap());
+        assert!(test != one && test != other && one != other, "{name}: {test}, {one}, {other}");
+    }
+    assert_eq!(found(run.room(), None), test);
+}
+
+/// A machine that keeps the first states that it is asked to judge, and then refuses.
+#[derive(Clone, Default)]
+struct Witness(Arc<Mutex<Vec<f32>>>);
+
+impl Machine for Witness {
+    fn name(&self) -> String {
+        "a witness".into()
+    }
+
+    fn is_software(&self) -> bool {
+        false
+    }
+
+    fn evaluator(&self, _: &Arc<Plan>, _: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl PlanEvaluator for Witness {
+    fn set_weights(&mut self, _: &[f32]) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn set_input(&mut self, _: &str, values: &[f32]) -> Result<(), Fault> {
+        *self.0.lock().unwrap() = values.to_vec();
+        Err(Fault::Refused { why: "it has seen enough".into() })
+    }
+
+    fn run(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn poll(&mut self, _: &mut Vec<Vec<f32>>) -> Result<bool, Fault> {
+        Ok(false)
+    }
+}
+
+/// Without long training no scramble of the 3x3x3 is solved, and scores tell no two scrambles apart: so another machine says what
+/// it is asked to judge on the way to the first solution.
+#[test]
+fn a_confirmation_of_the_cube_has_scrambles_of_its_own() {
+    let mut run = Run::<Cube>::new(small("cube", "3x3x3", 5), host()).unwrap();
+    let mut first = |confirmation: Option<u32>| {
+        let (room, witness) = (run.room(), Witness::default());
+        match confirmation {
+            None => room.begin_test(),
+            Some(seed) => assert!(room.begin_confirmation(seed)),
+        }
+        room.agent().lend_judges(&witness).unwrap();
+        while witness.0.lock().unwrap().is_empty() {
+            assert_eq!(room.advance_test().unwrap(), None, "it judges many states before it ends");
+        }
+        std::mem::take(&mut *witness.0.lock().unwrap())
+    };
+    // The scrambles of all tests have the seed 0 too, on another stream.
+    let [test, again] = [None, None].map(&mut first);
+    let [zero, one, same] = [Some(0), Some(1), Some(0)].map(&mut first);
+    assert!(test == again && zero == same, "the same draws lead to the same states");
+    assert!(test != zero && test != one && zero != one, "other draws lead to other states");
+}
+
+/// It has more games than a test, and dice that no test has: those of seed 0 are also of the test before the first round.
+#[test]
+fn a_confirmation_of_backgammon_has_dice_of_its_own() {
+    let mut run = Run::<Backgammon>::new(small("backgammon", "strong", 3), host()).unwrap();
+    let mut player = player_from_checkpoint(&run.save().unwrap(), 1, host()).unwrap();
+    let column = |name: &str| Backgammon::SCHEMA.test(name).unwrap();
+    let [points, error, games] = ["linear_points", "linear_error", "linear_games"].map(column);
+    let told = |values: &[Option<f64>]| [values[points], values[error]];
+    // As many games with the dice of the test before the first round.
+    let mut of_that_test = |values: &[Option<f64>]| {
+        let pairs = values[games].unwrap() as u64 / 2;
+        let tally = arena::duel(&mut *player, &mut Linear::new(), 0, pairs, 64).unwrap();
+        [Some(tally.mean()), tally.standard_error()]
+    };
+    let test = found(run.room(), None);
+    assert_eq!(told(&test), of_that_test(&test));
+    let [one, other] = [0, 1].map(|seed| found(run.room(), Some(seed)));
+    assert!(one[games] > test[games] && one[games] == other[games], "{one:?} {other:?}");
+    assert_ne!(told(&one), of_that_test(&one));
+    assert_ne!(told(&one), told(&other));
 }
 
 /// Its slices are short, so that a page stays quick and a save comes at once; a file that was written meanwhile goes on with it.

@@ -1,11 +1,11 @@
 //! `hothouse eval cube`: what an agent is worth: greedy play from every state of the 2x2x2, exactly, and a search on uniform
 //! states, by their distance where that is known.
 
-use super::{MethodArgs, puzzle, restored};
+use super::{MethodArgs, puzzle, restored, searched};
 use crate::args::{MachineArgs, up_to_a_million};
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::signals::{self, SIGNALS};
+use crate::signals::{self, SIGNALS, Signals};
 use anyhow::{Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use run::cube::protocol::{SearchKind, SolveMethod};
@@ -108,8 +108,18 @@ fn run(args: &EvalArgs, host: Host) -> Result<()> {
         show(&mut out, &line, args.json)?;
     }
     let states = args.states.unwrap_or(if puzzle.exact { 1000 } else { 20 });
-    let line = search(agent, method, states, args.seed)?;
-    show(&mut out, &line, args.json)
+    let tried = search(agent, method, states, args.seed, &SIGNALS)?;
+    if !tried.is_empty() {
+        let line = summed(&tried, method, args.seed, agent.metric().id());
+        show(&mut out, &line, args.json)?;
+    }
+    let done = tried.len();
+    if done < states as usize {
+        bail!(
+            "stopped after {done} of {states} states, and the search above is of these. Ask for fewer with --states"
+        );
+    }
+    Ok(())
 }
 
 fn greedy(report: &Report, seconds: f64) -> Line {
@@ -139,24 +149,23 @@ struct Tried {
     widened: bool,
 }
 
-fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32) -> Result<Line> {
+/// Searches from each of so many states, or from fewer where a person stops it.
+fn search(
+    agent: &mut dyn AnyAgent,
+    method: SolveMethod,
+    states: u32,
+    seed: u32,
+    signals: &Signals,
+) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
     let live = std::io::stderr().is_terminal();
     for number in 0..states {
-        if SIGNALS.stopping() {
-            bail!("stopped after {number} states. Ask for fewer with --states");
+        if signals.stopping() {
+            break;
         }
         let facelets = agent.uniform(seed, number);
-        let distance = agent.turn(&facelets, "")?.distance.map(|distance| distance as usize);
-        let began = Instant::now();
-        let mut view = agent.solve(&facelets, method)?;
-        while !view.done {
-            view = agent.solve_more()?;
-        }
-        let length = view.solution.as_ref().map(|solution| solution.moves.len());
-        let (ms, nodes) = (1e3 * began.elapsed().as_secs_f64(), view.nodes);
-        let widened = view.width.is_some_and(|width| width > method.width);
-        tried.push(Tried { distance, length, ms, nodes, widened });
+        let Some(one) = one(agent, &facelets, method, signals)? else { break };
+        tried.push(one);
         if live {
             eprint!("\r\x1b[K{} of {states}", number + 1);
         }
@@ -164,22 +173,42 @@ fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32)
     if live {
         eprint!("\r\x1b[K");
     }
+    Ok(tried)
+}
+
+/// None where a person stopped it.
+fn one(
+    agent: &mut dyn AnyAgent,
+    facelets: &str,
+    method: SolveMethod,
+    signals: &Signals,
+) -> Result<Option<Tried>> {
+    let distance = agent.turn(facelets, "")?.distance.map(|distance| distance as usize);
+    let began = Instant::now();
+    let Some(view) = searched(agent, facelets, method, signals)? else { return Ok(None) };
+    let length = view.solution.as_ref().map(|solution| solution.moves.len());
+    let (ms, nodes) = (1e3 * began.elapsed().as_secs_f64(), view.nodes);
+    let widened = view.width.is_some_and(|width| width > method.width);
+    Ok(Some(Tried { distance, length, ms, nodes, widened }))
+}
+
+fn summed(tried: &[Tried], method: SolveMethod, seed: u32, metric: &'static str) -> Line {
     let most = tried.iter().filter_map(|tried| tried.distance).max();
     let at = |distance: usize| {
         let of: Vec<&Tried> = tried.iter().filter(|tried| tried.distance == Some(distance)).collect();
         (!of.is_empty()).then(|| fared(Some(distance), &of))
     };
     let all: Vec<&Tried> = tried.iter().collect();
-    Ok(Line::Search {
+    Line::Search {
         method,
         seed,
-        metric: agent.metric().id(),
+        metric,
         all: fared(None, &all),
         by_distance: most.map_or(Vec::new(), |most| (0..=most).filter_map(at).collect()),
         most_ms: tried.iter().map(|tried| tried.ms).fold(0.0, f64::max),
-        nodes: tried.iter().map(|tried| tried.nodes).sum::<f64>() / f64::from(states),
+        nodes: tried.iter().map(|tried| tried.nodes).sum::<f64>() / tried.len() as f64,
         widened: tried.iter().filter(|tried| tried.widened).count(),
-    })
+    }
 }
 
 fn fared(distance: Option<usize>, tried: &[&Tried]) -> Fared {

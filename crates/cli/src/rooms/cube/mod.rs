@@ -4,9 +4,10 @@ pub mod eval;
 pub mod solve;
 
 use crate::Usage;
+use crate::signals::Signals;
 use anyhow::{Context, Result};
-use run::cube::Cube;
-use run::cube::protocol::{Puzzle, SearchKind, SolveMethod};
+use run::cube::protocol::{Puzzle, SearchKind, SolveMethod, SolveView};
+use run::cube::{AnyAgent, Cube};
 use run::{AnyRun, Host, Run, RunError};
 use std::path::Path;
 
@@ -78,6 +79,23 @@ fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
         ))
         .into()),
     }
+}
+
+/// A search to its end; none where a person stopped it first.
+fn searched(
+    agent: &mut dyn AnyAgent,
+    facelets: &str,
+    method: SolveMethod,
+    signals: &Signals,
+) -> Result<Option<SolveView>, RunError> {
+    let mut view = agent.solve(facelets, method)?;
+    while !view.done {
+        if signals.stopping() {
+            return Ok(None);
+        }
+        view = agent.solve_more()?;
+    }
+    Ok(Some(view.clone()))
 }
 
 /// `2x2x2`

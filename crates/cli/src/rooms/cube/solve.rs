@@ -1,13 +1,13 @@
 //! `hothouse solve cube`: solutions of cubes that somebody types in, or of many on standard input, one JSON object a line.
 
-use super::{MethodArgs, named, puzzle, restored, told};
+use super::{MethodArgs, named, puzzle, restored, searched, told};
 use crate::args::MachineArgs;
 use crate::format::{clock, short};
 use crate::host::Machine;
 use crate::signals::{self, SIGNALS};
 use crate::stdio::{LINE_BYTES, converse};
 use crate::{Usage, saves};
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
 use run::cube::protocol::{Puzzle, SearchKind, SolveMethod};
 use run::cube::{Cube, Metric};
@@ -124,7 +124,7 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
     let mut run = agent(args, host)?;
     let method = args.method.of(&puzzle(&run)?);
     if text != "-" {
-        let line = line(&mut run, text, is_scramble, method);
+        let Some(line) = line(&mut run, text, is_scramble, method) else { bail!(STOPPED) };
         writeln!(out, "{}", serde_json::to_string(&line)?)?;
         return match line {
             Line::Solved { .. } => Ok(()),
@@ -137,38 +137,51 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
         }
         let line = match text.map(str::from_utf8) {
             Some(Ok(text)) => line(&mut run, text, is_scramble, method),
-            Some(Err(_)) => unsolved("the line is no text", "Write letters of stickers, or moves"),
-            None => unsolved(format!("the line is longer than {LINE_BYTES} bytes"), "Write one cube a line"),
+            Some(Err(_)) => Some(unsolved("the line is no text", "Write letters of stickers, or moves")),
+            None => {
+                let error = format!("the line is longer than {LINE_BYTES} bytes");
+                Some(unsolved(error, "Write one cube a line"))
+            }
         };
-        Ok(Some(serde_json::to_string(&line)?))
-    })
+        Ok(line.map(|line| serde_json::to_string(&line)).transpose()?)
+    })?;
+    if SIGNALS.stopping() {
+        bail!(STOPPED);
+    }
+    Ok(())
 }
+
+const STOPPED: &str =
+    "stopped before every cube was solved. Run the same command again, or give fewer --nodes";
 
 fn unsolved(error: impl Into<String>, next_step: impl Into<String>) -> Line {
     Line::Unsolved { error: error.into(), next_step: next_step.into(), nodes: None, nearest: None, ms: None }
 }
 
-fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Line {
+/// None where a person stopped the search.
+fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Option<Line> {
     solved(run, text, is_scramble, method).unwrap_or_else(|error| {
         let (error, next_step) = told(&error);
-        unsolved(error, next_step)
+        Some(unsolved(error, next_step))
     })
 }
 
-fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Result<Line, RunError> {
+fn solved(
+    run: &mut Run<Cube>,
+    text: &str,
+    is_scramble: bool,
+    method: SolveMethod,
+) -> Result<Option<Line>, RunError> {
     let facelets = facelets(run, text, is_scramble)?;
     let agent = run.room().agent();
     let metric = agent.metric().id();
     let began = Instant::now();
-    let mut view = agent.solve(&facelets, method)?;
-    while !view.done {
-        view = agent.solve_more()?;
-    }
+    let Some(view) = searched(agent, &facelets, method, &SIGNALS)? else { return Ok(None) };
     let ms = (1e6 * began.elapsed().as_secs_f64()).round() / 1e3;
     let (nodes, nearest) = (view.nodes as u64, view.nearest);
     if let Some(solution) = &view.solution {
         let (moves, optimal) = (&solution.moves, solution.optimal);
-        return Ok(Line::Solved {
+        return Ok(Some(Line::Solved {
             solution: moves.join(" "),
             length: moves.len(),
             metric,
@@ -176,10 +189,10 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
             width: view.width.filter(|&width| width > method.width),
             ms,
             optimal,
-        });
+        }));
     }
     let (error, next_step) = told(agent.failure().expect("a search ends with a solution or without"));
-    Ok(Line::Unsolved { error, next_step, nodes: Some(nodes), nearest, ms: Some(ms) })
+    Ok(Some(Line::Unsolved { error, next_step, nodes: Some(nodes), nearest, ms: Some(ms) }))
 }
 
 /// The stickers of a cube that is given, or an error where it is none.
@@ -253,7 +266,8 @@ fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
             return Ok(run);
         }
     }
-    let run = untrained(args, host)?;
+    let mut run = untrained(args, host)?;
+    check_method(&mut run, args)?;
     writeln!(
         said,
         "no run of the {} is saved here, so one is trained for {} (--seconds); --from names another",
@@ -261,6 +275,17 @@ fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
         clock(args.seconds)
     )?;
     trained(run, args.seconds, &mut said)
+}
+
+/// Refuses a search that cannot begin, before an agent is trained for it.
+fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
+    let method = args.method.of(&puzzle(run)?);
+    let agent = run.room().agent();
+    let begun = agent.scramble(0, 0).and_then(|solved| agent.solve(&solved.facelets, method).map(drop));
+    begun.map_err(|error| {
+        let (error, next_step) = told(&error);
+        anyhow!("{error}. {next_step}")
+    })
 }
 
 /// How often it is told how far a training is.

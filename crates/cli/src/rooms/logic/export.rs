@@ -39,19 +39,53 @@ impl Format {
     /// A file of an earlier circuit may be written over.
     fn kind(self) -> Kind {
         let (name, is_one): (_, fn(&mut dyn Read) -> bool) = match self {
-            Format::Svg => ("picture of a circuit", |file| says(file, ": a circuit of ")),
+            Format::Svg => ("picture of a circuit", is_picture),
             Format::Json => ("circuit", |file| files::begins(file, b"{\n\"format\": \"hothouse circuit\"")),
-            Format::Verilog | Format::Rust => ("source of a circuit", |file| says(file, " gates, ")),
+            Format::Verilog | Format::Rust => ("source of a circuit", is_source),
         };
         Kind { name, is_one, next: "Name another file with --out", is_stream: false }
     }
 }
 
-/// Within its first lines.
-fn says(file: &mut dyn Read, words: &str) -> bool {
+/// How a picture begins, and how its name and its number of gates follow.
+const PICTURE: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
+const TITLE: &str = " role=\"img\" aria-labelledby=\"title description\">\n<title id=\"title\">";
+/// What ends the first line of a source.
+const BORDERS: [&str; 2] = ["opposite borders are joined", "beyond the border all is off"];
+/// How a source in Verilog or in Rust goes on behind that line.
+const SECOND: [&str; 2] = [
+    "// nw_0 is channel 0 of the cell to the north-west, ",
+    "\n/// The next state of each channel of 64 cells, a bit a cell. ",
+];
+
+fn beginning(file: &mut dyn Read) -> String {
     let mut first = Vec::new();
-    let read = file.take(1024).read_to_end(&mut first);
-    read.is_ok() && String::from_utf8_lossy(&first).contains(words)
+    // What cannot be read is no circuit.
+    let _ = file.take(1024).read_to_end(&mut first);
+    String::from_utf8_lossy(&first).into_owned()
+}
+
+fn is_picture(file: &mut dyn Read) -> bool {
+    let first = beginning(file);
+    let title = first.split_once(TITLE).map_or("", |(_, title)| title);
+    first.starts_with(PICTURE) && title.contains(": a circuit of ")
+}
+
+fn is_source(file: &mut dyn Read) -> bool {
+    let first = beginning(file);
+    let Some((line, rest)) = first.split_once('\n') else { return false };
+    is_header(line) && SECOND.iter().any(|second| rest.starts_with(second))
+}
+
+/// `// life: 31 gates, 9 deep; opposite borders are joined`
+fn is_header(line: &str) -> bool {
+    let read = || {
+        let (_, counts) = line.strip_prefix("// ")?.rsplit_once(": ")?;
+        let (gates, rest) = counts.split_once(" gates, ")?;
+        let (depth, borders) = rest.split_once(" deep; ")?;
+        Some([gates, depth].iter().all(|n| n.parse::<u64>().is_ok()) && BORDERS.contains(&borders))
+    };
+    read().unwrap_or(false)
 }
 
 pub fn grammar(verb: Command) -> Command {
@@ -75,5 +109,45 @@ pub fn obey(matches: &ArgMatches) -> Result<()> {
     match &args.out {
         None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
         Some(out) => files::write_whole(out, args.format.kind(), text.as_bytes()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run::logic::Circuit;
+
+    fn is_own(format: Format, text: &str) -> bool {
+        (format.kind().is_one)(&mut text.as_bytes())
+    }
+
+    #[test]
+    fn only_what_was_written_here_is_written_over() {
+        for periodic in [false, true] {
+            let circuit = Circuit { periodic, name: "a: b gates, c <&>".into(), ..Circuit::life() };
+            assert!(is_own(Format::Svg, &circuit.to_svg()));
+            assert!(is_own(Format::Json, &circuit.to_json()));
+            assert!(
+                is_own(Format::Verilog, &circuit.to_verilog()) && is_own(Format::Rust, &circuit.to_rust())
+            );
+        }
+        let rust = Circuit::life().to_rust();
+        let (header, rest) = rust.split_once('\n').unwrap();
+        for other in [
+            "// The farm has 3 gates, 2 fences and a door.\n",
+            "two gates, and a road",
+            header,
+            &format!("{header}\nfn main() {{}}\n"),
+            &format!("// x: 3 gates, 2 fences\n{rest}"),
+            &format!("fn main() {{}}\n{rust}"),
+        ] {
+            assert!(!is_own(Format::Rust, other) && !is_own(Format::Verilog, other), "{other}");
+        }
+        let picture = Circuit::life().to_svg();
+        for other in
+            ["<svg><title>The park: a circuit of 3 km</title></svg>", &format!("<html>{picture}</html>")]
+        {
+            assert!(!is_own(Format::Svg, other), "{other}");
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! The network, as published of 283,433 parameters and 278,656 multiply-adds: 344 inputs, 128 wide, three residual blocks with layer
-//! norm, a layer to 676 actions behind one hidden layer, and five chances behind two. Width and blocks can be others.
+//! The network, by default with the shape of AlphaZero.jl's (see `published.rs`), 283,433 parameters and 278,656 multiply-adds: 344
+//! inputs, 128 wide, three residual blocks with layer norm, a layer to 676 actions behind one hidden layer, and five chances behind
+//! two. Width and blocks can be others.
 //!
 //! An action is where the two checkers stand that move: 26·a + b, where a is the place that the larger die is played from and
 //! b that of the smaller, 0 where a die is not played and 25 for the bar. A double is two decisions of two moves each, the higher
@@ -40,6 +41,14 @@ impl Shape {
     /// Of the dense layers that a search computes.
     pub const fn search_products(self) -> usize {
         self.width * ((2 * self.blocks + 3) * self.width + HEADS)
+    }
+
+    /// Multiply-adds that take as long as a decision's way through a search, about, and rather more than less.
+    pub const fn decision_products(self) -> usize {
+        /// Of the tree and the rules; rows of the first layer and of the policy's last.
+        const TREE: usize = 100_000;
+        const ROWS: usize = inputs::MOST + 64;
+        self.search_products() + ROWS * self.width + TREE
     }
 
     pub const fn parameters(self) -> usize {

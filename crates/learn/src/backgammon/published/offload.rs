@@ -152,16 +152,22 @@ impl Published {
 
     /// One slice of a round that is so many batches long.
     fn advance_offloaded(&mut self, offloaded: &mut Offloaded, all: usize) -> Result<OffloadSlice, Fault> {
-        let Phase::Play { batches, updates } = self.phase else { return Ok(OffloadSlice::Played) };
+        let Phase::Play { batches, ahead, updates } = self.phase else { return Ok(OffloadSlice::Played) };
         let work = offloaded.work;
         // What this slice plays; where leaves are offloaded, that depends on what has been answered.
-        let steps = if work.leaves { 0 } else { super::SLICE.min(all - batches) };
-        let until = self.updates_until(batches + steps, updates);
+        let stretch = self.stretch(batches, ahead, if work.leaves { batches } else { all });
+        let until = self.updates_until(batches + stretch.batches, updates);
+        let pieces = self.limits.pieces(&self.trainer.cut, self.limits.played(&stretch));
+        let (mut updates, mut due) = (updates, until - updates);
         if work.learning {
-            self.step_offloaded(offloaded, updates..until)?;
-            self.phase = Phase::Play { batches, updates: until };
+            // No more than could be done here: that may be what does them.
+            let most = self.limits.pieces(&self.trainer.cut, 0.0).div_ceil(self.trainer.cut.pieces());
+            let sent = due.min(most);
+            self.step_offloaded(offloaded, sent)?;
+            (updates, due) = (updates + sent, 0);
+            self.phase = Phase::Play { batches, ahead, updates };
         }
-        let mut actors = if work.leaves { 0..0 } else { 0..self.actors.len() };
+        let mut actors = stretch.actors.clone();
         if work.leaves {
             (0..LANES).try_for_each(|lane| self.ask(offloaded, lane, all))?;
             // The one that was asked first.
@@ -180,19 +186,18 @@ impl Published {
                 offloaded.lanes[lane] = Lane { batches: offloaded.lanes[lane].batches + 1, asked: false };
             }
         }
-        let here = if work.learning { 0..0 } else { updates..until };
-        self.beside(actors, here, |actor, playing| {
+        updates += self.beside(actors, due, pieces, |actor, playing| {
             if work.leaves {
                 actor.back_up(playing);
             }
-            (0..steps).for_each(|_| actor.step(playing));
+            (0..stretch.batches).for_each(|_| actor.step(playing));
         });
-        let batches = match work.leaves {
-            true => offloaded.lanes.iter().map(|lane| lane.batches).min().unwrap_or(all),
-            false => batches + steps,
+        let (batches, ahead) = match work.leaves {
+            true => (offloaded.lanes.iter().map(|lane| lane.batches).min().unwrap_or(all), 0),
+            false => self.after(batches, &stretch),
         };
-        self.phase = Phase::Play { batches, updates: until };
-        if batches < all || until < self.updates_due() * all / self.config.round_batches {
+        self.phase = Phase::Play { batches, ahead, updates };
+        if batches < all || updates < self.updates_due() * all / self.config.round_batches {
             return Ok(OffloadSlice::Worked);
         }
         if work.learning {
@@ -223,14 +228,14 @@ impl Published {
     fn ask(&mut self, offloaded: &mut Offloaded, lane: usize, all: usize) -> Result<(), Fault> {
         let actors = self.lane(lane);
         while !offloaded.lanes[lane].asked && offloaded.lanes[lane].batches < all {
-            self.beside(actors.clone(), 0..0, |actor, playing| actor.select(playing));
+            self.beside(actors.clone(), 0, 0, |actor, playing| actor.select(playing));
             offloaded.words.clear();
             for actor in &self.actors[actors.clone()] {
                 offloaded.words.extend(actor.selected().map(decision_words));
             }
             if offloaded.words.is_empty() {
                 // Every way ended by the rules.
-                self.beside(actors.clone(), 0..0, |actor, playing| actor.back_up(playing));
+                self.beside(actors.clone(), 0, 0, |actor, playing| actor.back_up(playing));
                 offloaded.lanes[lane].batches += 1;
             } else {
                 // Also where that fails: then they are looked at here.
@@ -241,8 +246,8 @@ impl Published {
         Ok(())
     }
 
-    fn step_offloaded(&mut self, offloaded: &mut Offloaded, updates: Range<usize>) -> Result<(), Fault> {
-        let count = updates.len() as u64;
+    fn step_offloaded(&mut self, offloaded: &mut Offloaded, count: usize) -> Result<(), Fault> {
+        let count = count as u64;
         for n in self.progress.updates..self.progress.updates + count {
             draw(&self.config, self.seed, n, self.replay.samples.len(), &mut self.drawn);
             let (adam, value_coef) = (self.config.adam(), self.config.value_coef);
@@ -268,12 +273,12 @@ impl Published {
     /// In the middle of a round: what the machine did not answer is looked at here, both lanes come to stand alike, and its steps
     /// are done anew.
     fn go_on_here(&mut self, offloaded: &Offloaded) {
-        let Phase::Play { mut batches, updates } = self.phase else { return };
+        let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
             let mut lanes = offloaded.lanes;
             for (lane, Lane { batches, asked }) in lanes.iter_mut().enumerate().filter(|(_, lane)| lane.asked)
             {
-                self.beside(self.lane(lane), 0..0, |actor, playing| {
+                self.beside(self.lane(lane), 0, 0, |actor, playing| {
                     actor.evaluate(playing);
                     actor.back_up(playing);
                 });
@@ -281,14 +286,14 @@ impl Published {
             }
             batches = lanes.iter().map(|lane| lane.batches).max().unwrap_or(0);
             for (lane, Lane { batches: behind, .. }) in lanes.into_iter().enumerate() {
-                self.beside(self.lane(lane), 0..0, |actor, playing| {
+                self.beside(self.lane(lane), 0, 0, |actor, playing| {
                     (behind..batches).for_each(|_| actor.step(playing));
                 });
             }
         }
         let done = if offloaded.work.learning { 0 } else { updates };
         self.progress.updates -= (updates - done) as u64;
-        self.phase = Phase::Play { batches, updates: done };
+        self.phase = Phase::Play { batches, ahead, updates: done };
     }
 
     /// A new round begins: whoever plays elsewhere needs its weights, and whoever learns there the samples of the last one, which
@@ -397,6 +402,7 @@ impl Offloading for Published {
         let Probe { progress, games, state, offloaded, .. } = *probe;
         (self.progress, self.offloaded, self.phase) = (progress, offloaded, ROUND_BEGINS);
         (self.trainer.state, self.trainer.sums, self.learning_s) = (state, [0.0; 3], 0.0);
+        self.trainer.give_up();
         self.trainer.pack();
         self.restore_games(&games.games, &games.traces).expect("they were saved from these tables");
     }

@@ -321,8 +321,9 @@ impl Published {
         if until == updates {
             return Slice::Waiting;
         }
-        self.beside(0..0, updates..until, |_, _| {});
-        self.phase = Phase::Play { batches: 0, updates: until };
+        let pieces = self.limits.pieces(&self.trainer.cut, 0.0);
+        let learned = self.beside(0..0, until - updates, pieces, |_, _| {});
+        self.phase = Phase::Play { batches: 0, ahead: 0, updates: updates + learned };
         Slice::Worked
     }
 
@@ -370,7 +371,7 @@ impl Sharing for Published {
     }
 
     fn is_due(&self) -> bool {
-        matches!(self.phase, Phase::Play { batches: 0, .. }) && self.offloaded.is_none()
+        matches!(self.phase, Phase::Play { batches: 0, ahead: 0, .. }) && self.offloaded.is_none()
     }
 
     fn due(&self) -> Option<(Range<u64>, Parts)> {

@@ -3,8 +3,10 @@
 use super::inputs::{self, INPUTS};
 use super::net::{self, ACTIONS, HEADS, Shape};
 use super::replay::{self, Sample};
+use crate::state::LONGEST;
 use graph::{Adam, Executor, Optimizer, Packed, Params, Plan, PlanError};
 use math::{Isa, ops, par};
+use std::ops::Range;
 use std::sync::Arc;
 use worlds::backgammon::Results;
 
@@ -19,8 +21,46 @@ pub struct TrainState {
     pub optimizer: Optimizer,
 }
 
+/// A step of the optimiser, cut into pieces, each one a part of the plan for some of the shards. A small step is one piece.
+pub struct Cut {
+    /// Multiply-adds of a piece, at most.
+    pub piece: f64,
+    parts: Vec<Range<usize>>,
+    /// Shards of a piece.
+    abreast: usize,
+}
+
+impl Cut {
+    /// Into pieces of so many multiply-adds, or of one product.
+    pub fn new(plan: &Plan, shape: Shape, minibatch: usize, longest: f64) -> Cut {
+        let whole = 3.0 * minibatch as f64 * shape.products() as f64;
+        let product = plan.longest_call();
+        let abreast = ((longest / product) as usize).clamp(1, SHARDS);
+        let parts = plan.parts(longest / abreast as f64);
+        Cut { piece: whole.min(longest.max(product)), parts, abreast }
+    }
+
+    pub fn pieces(&self) -> usize {
+        self.parts.len() * self.groups()
+    }
+
+    /// Of shards.
+    fn groups(&self) -> usize {
+        SHARDS.div_ceil(self.abreast)
+    }
+
+    /// The shards of a piece, and which part of the plan it is for them.
+    fn piece(&self, n: usize) -> (Range<usize>, Range<usize>) {
+        let first = n % self.groups() * self.abreast;
+        (first..SHARDS.min(first + self.abreast), self.parts[n / self.groups()].clone())
+    }
+}
+
 pub struct Trainer {
     isa: Isa,
+    pub cut: Cut,
+    /// Pieces of the step in progress that are done.
+    done: usize,
     pub state: TrainState,
     packed: Packed,
     shards: Vec<Shard>,
@@ -36,6 +76,9 @@ impl Trainer {
         let params = Params::new(plan.table(), seed);
         Ok(Trainer {
             isa,
+            // Half a slice: actors play beside it.
+            cut: Cut::new(&plan, shape, minibatch, LONGEST / 2.0),
+            done: 0,
             packed: Packed::new(&plan, &params),
             shards: (0..SHARDS).map(|_| Shard::new(&plan, rows)).collect(),
             grads: vec![0.0; params.values().len()],
@@ -54,15 +97,47 @@ impl Trainer {
         self.packed.pack(&self.state.params);
     }
 
-    /// One step on the samples that were drawn, by their places.
-    pub fn step(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) {
-        let TrainState { params, optimizer } = &mut self.state;
-        let packed = &self.packed;
-        let rows = drawn.len() / self.shards.len();
-        par::each_mut(&mut self.shards, |i, shard| {
-            let mine = drawn[i * rows..][..rows].iter().map(|&place| &samples[place as usize]);
-            shard.learn(params, packed, value_coef, mine);
+    /// Whether no step is in progress.
+    pub fn is_between_steps(&self) -> bool {
+        self.done == 0
+    }
+
+    /// Gives up the step in progress.
+    pub fn give_up(&mut self) {
+        self.done = 0;
+    }
+
+    /// The next piece of a step on the samples that were drawn, by their places; whether the step ends with it.
+    pub fn advance(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) -> bool {
+        let (shards, part) = self.cut.piece(self.done);
+        let (params, packed) = (&self.state.params, &self.packed);
+        let rows = drawn.len() / SHARDS;
+        let first = shards.start;
+        par::each_mut(&mut self.shards[shards], |i, shard| {
+            if part.start == 0 {
+                let mine = &drawn[(first + i) * rows..][..rows];
+                shard.read(value_coef, mine.iter().map(|&place| &samples[place as usize]));
+            }
+            shard.learn(params, packed, part.clone());
         });
+        self.done += 1;
+        if self.done < self.cut.pieces() {
+            return false;
+        }
+        self.done = 0;
+        self.end_step(adam);
+        true
+    }
+
+    /// A whole step.
+    pub fn step(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) {
+        while !self.advance(adam, value_coef, samples, drawn) {}
+    }
+
+    /// Takes the step with all shards' gradients.
+    fn end_step(&mut self, adam: &Adam) {
+        let TrainState { params, optimizer } = &mut self.state;
+        self.shards.iter_mut().for_each(Shard::end);
         let scale = 1.0 / self.shards.len() as f32;
         self.grads.fill(0.0);
         for shard in &self.shards {
@@ -91,14 +166,8 @@ impl Shard {
         Shard { executor: Executor::new(plan), grads, losses: [0.0; 2], scratch: Results::new(), rows }
     }
 
-    /// The gradient of these samples, as many as the shard has rows.
-    fn learn<'a>(
-        &mut self,
-        params: &Params,
-        packed: &Packed,
-        value_coef: f32,
-        samples: impl Iterator<Item = &'a Sample>,
-    ) {
+    /// Takes in samples, as many as the shard has rows.
+    fn read<'a>(&mut self, value_coef: f32, samples: impl Iterator<Item = &'a Sample>) {
         self.executor.input_mut("value_coef")[0] = value_coef;
         self.executor.input_mut("inputs").fill(0.0);
         self.executor.input_mut("mask").fill(ILLEGAL);
@@ -118,7 +187,14 @@ impl Shard {
             self.executor.input_mut("outcome")[row * HEADS..][..HEADS]
                 .copy_from_slice(&net::outcome(sample[9] as usize));
         }
-        self.executor.train(params, packed, &mut self.grads, false);
+    }
+
+    /// Some of their gradient: a part of the plan.
+    fn learn(&mut self, params: &Params, packed: &Packed, part: Range<usize>) {
+        self.executor.train_part(params, packed, &mut self.grads, false, part);
+    }
+
+    fn end(&mut self) {
         self.losses = ["policy_loss", "value_loss"].map(|name| self.executor.output(name)[0]);
     }
 }

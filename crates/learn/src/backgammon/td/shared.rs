@@ -244,6 +244,8 @@ impl Strong {
         if found.is_empty() || found.start != due.start || found.end > due.end {
             return Err(StrongError::OtherGames { found, due });
         }
+        // Those are games that were under way here.
+        self.under_way = 0;
         let mut samples = games.samples.as_slice();
         for game in &games.of {
             let (brought, rest) = samples.split_at(game.samples);

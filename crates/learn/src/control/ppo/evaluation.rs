@@ -23,9 +23,25 @@ pub struct Evaluation {
 }
 
 impl Ppo {
-    /// Plays fresh episodes greedily. At a boundary that evaluates the newest weights; between two, those that the rollout acts with.
+    /// Plays fresh episodes greedily, from the first to the last. It replaces an evaluation under way.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Evaluation {
-        self.evaluators.evaluate(self.normalizer.as_ref(), episodes, seed)
+        self.begin_evaluation(episodes, seed);
+        loop {
+            if let Some(evaluation) = self.advance_evaluation() {
+                return evaluation;
+            }
+        }
+    }
+
+    /// Begins to play fresh episodes greedily, with the weights and the normaliser of this moment. At a boundary these are the newest
+    /// weights; between two, those that the rollout acts with.
+    pub fn begin_evaluation(&mut self, episodes: u32, seed: u32) {
+        self.evaluators.begin(self.normalizer.as_ref(), episodes, seed);
+    }
+
+    /// One slice of the evaluation; gives the result after the last one. Without an evaluation under way it is that of no episodes.
+    pub fn advance_evaluation(&mut self) -> Option<Evaluation> {
+        self.evaluators.advance()
     }
 
     /// Numbers that [`Ppo::predict`] gives of the policy in a state.
@@ -56,6 +72,23 @@ pub(super) struct Evaluators {
     params: Params,
     packed: Packed,
     evaluators: Vec<Evaluator>,
+    played: Played,
+    /// Steps of all evaluators that are a slice.
+    turn: usize,
+}
+
+/// An evaluation under way: what it plays with, and what it has found.
+struct Played {
+    params: Params,
+    packed: Packed,
+    normalizer: Option<Normalizer>,
+    episodes: u32,
+    seed: u32,
+    /// The first episode that the evaluators play now; none is under way once all are played.
+    first: u32,
+    sum: f64,
+    min: f32,
+    max: f32,
 }
 
 impl Evaluators {
@@ -67,14 +100,26 @@ impl Evaluators {
             params: params.clone(),
             packed: Packed::new(plan, params),
             evaluators: (0..EVALUATORS).map(|_| Evaluator::new(plan, kind, isa)).collect(),
+            played: Played {
+                params: params.clone(),
+                packed: Packed::new(plan, params),
+                normalizer: None,
+                episodes: 0,
+                seed: 0,
+                first: 0,
+                sum: 0.0,
+                min: f32::INFINITY,
+                max: f32::NEG_INFINITY,
+            },
+            turn: (par::TURN / (EVALUATORS as f64 * plan.multiply_adds()).max(1.0)).max(1.0) as usize,
         }
     }
 
-    /// Bytes of environments and of a policy for them.
+    /// Bytes of environments, of a policy for them, and of the weights that an evaluation keeps.
     pub fn bytes(plan: &Plan, kind: &Kind, isa: Isa) -> f64 {
         let lanes = PANEL * (kind.spec.observation.len() + 3);
         let own = (kind.many)(isa, 0, 0, PANEL).bytes() + 4 * lanes;
-        EVALUATORS as f64 * (plan.arena_bytes() as f64 + own as f64)
+        EVALUATORS as f64 * (plan.arena_bytes() as f64 + own as f64) + 2.0 * plan.table().bytes() as f64
     }
 
     pub fn set_weights(&mut self, params: &Params) {
@@ -82,27 +127,55 @@ impl Evaluators {
         self.packed.pack(params);
     }
 
-    fn evaluate(&mut self, normalizer: Option<&Normalizer>, episodes: u32, seed: u32) -> Evaluation {
-        let Self { isa, task, params, packed, evaluators } = self;
-        let with = Context { isa: *isa, task: *task, params, packed, normalizer };
-        let (mut sum, mut min, mut max) = (0.0, f32::INFINITY, f32::NEG_INFINITY);
-        for first in (0..episodes).step_by(EVALUATORS * PANEL) {
-            let left = |i: usize| ((episodes - first).saturating_sub((i * PANEL) as u32) as usize).min(PANEL);
-            par::each_mut(evaluators, |i, evaluator| {
-                if left(i) > 0 {
-                    evaluator.play(with, seed, FIRST_ENV | (first + (i * PANEL) as u32), left(i));
-                }
-            });
-            for (i, evaluator) in evaluators.iter().enumerate() {
-                for &total in evaluator.episode_returns.iter().take(left(i)) {
-                    (sum, min, max) = (sum + f64::from(total), min.min(total), max.max(total));
-                }
+    fn begin(&mut self, normalizer: Option<&Normalizer>, episodes: u32, seed: u32) {
+        let Self { params, played, .. } = self;
+        played.params.values_mut().copy_from_slice(params.values());
+        played.packed.pack(params);
+        played.normalizer = normalizer.cloned();
+        (played.episodes, played.seed, played.first) = (episodes, seed, 0);
+        (played.sum, played.min, played.max) = (0.0, f32::INFINITY, f32::NEG_INFINITY);
+        self.seat();
+    }
+
+    /// The episodes of the `i`-th evaluator.
+    fn lanes(&self, i: usize) -> usize {
+        let before = self.played.first + (i * PANEL) as u32;
+        (self.played.episodes.saturating_sub(before) as usize).min(PANEL)
+    }
+
+    /// Each evaluator begins its next episodes.
+    fn seat(&mut self) {
+        for i in 0..EVALUATORS {
+            let (count, first) = (self.lanes(i), FIRST_ENV | (self.played.first + (i * PANEL) as u32));
+            self.evaluators[i].begin(self.played.seed, first, count);
+        }
+    }
+
+    fn advance(&mut self) -> Option<Evaluation> {
+        let Self { isa, task, evaluators, played, turn, .. } = self;
+        let Played { params, packed, normalizer, .. } = &*played;
+        let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
+        par::each_mut(evaluators, |_, evaluator| evaluator.play(with, *turn));
+        if self.evaluators.iter().any(|evaluator| evaluator.going > 0) {
+            return None;
+        }
+        for i in 0..EVALUATORS {
+            let count = self.lanes(i);
+            let Played { sum, min, max, .. } = &mut self.played;
+            for &total in &self.evaluators[i].episode_returns[..count] {
+                (*sum, *min, *max) = (*sum + f64::from(total), min.min(total), max.max(total));
             }
         }
-        if episodes == 0 {
-            return Evaluation::default();
+        self.played.first += (EVALUATORS * PANEL) as u32;
+        let Played { episodes, first, sum, min, max, .. } = self.played;
+        if first < episodes {
+            self.seat();
+            return None;
         }
-        Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max }
+        if episodes == 0 {
+            return Some(Evaluation::default());
+        }
+        Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max })
     }
 
     /// See [`Ppo::predict`]; `unit` is what a value is multiplied by.
@@ -113,7 +186,7 @@ impl Evaluators {
         policies: &mut [f32],
         values: &mut [f32],
     ) {
-        let Self { isa, task, params, packed, evaluators } = self;
+        let Self { isa, task, params, packed, evaluators, .. } = self;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer };
         with.predict(&mut evaluators[0].executor, unit, observations, policies, values);
     }
@@ -128,6 +201,8 @@ struct Evaluator {
     rewards: Vec<f32>,
     ended: Vec<u32>,
     done: [bool; PANEL],
+    /// Lanes that are not done.
+    going: usize,
     episode_returns: [f32; PANEL],
 }
 
@@ -140,19 +215,29 @@ impl Evaluator {
             next_observations: vec![0.0; PANEL * kind.spec.observation.len()],
             rewards: vec![0.0; PANEL],
             ended: vec![0; PANEL],
-            done: [false; PANEL],
+            done: [true; PANEL],
+            going: 0,
             episode_returns: [0.0; PANEL],
         }
     }
 
-    /// Plays one episode in each of the first `count` lanes.
-    fn play(&mut self, with: Context, seed: u32, first: u32, count: usize) {
-        self.world.reset(seed, first);
+    /// Begins one episode in each of the first `count` lanes.
+    fn begin(&mut self, seed: u32, first: u32, count: usize) {
+        self.going = count;
+        if count > 0 {
+            self.world.reset(seed, first);
+        }
         self.episode_returns = [0.0; PANEL];
         self.done = std::array::from_fn(|lane| lane >= count);
-        // Counted: as compiled for SIMD128 without threads, a search for a false in `done` never ended.
-        let mut going = count.min(PANEL);
-        while going > 0 {
+    }
+
+    /// Plays some steps, or to the end of the last episode.
+    fn play(&mut self, with: Context, steps: usize) {
+        for _ in 0..steps {
+            // Counted: as compiled for SIMD128 without threads, a search for a false in `done` never ended.
+            if self.going == 0 {
+                return;
+            }
             let input = self.executor.input_mut("observation");
             Normalizer::apply(with.normalizer, with.isa, self.world.observations(), input);
             self.executor.run(with.params, with.packed);
@@ -162,7 +247,7 @@ impl Evaluator {
                 if !self.done[lane] {
                     self.episode_returns[lane] += self.rewards[lane];
                     self.done[lane] = self.ended[lane] != 0;
-                    going -= usize::from(self.done[lane]);
+                    self.going -= usize::from(self.done[lane]);
                 }
             }
         }

@@ -240,3 +240,57 @@ impl Worker {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Ppo, SHUFFLE};
+    use super::*;
+    use math::{Isa, Rng};
+
+    /// Numbers of a sample of CartPole, which both ways can copy.
+    const WIDTH: usize = 4 + SAMPLE;
+
+    #[test]
+    fn samples_are_copied_from_their_places_of_the_shuffle_whatever_their_width() {
+        let config = PpoConfig {
+            envs: LANES + 72,
+            rollout_steps: 5,
+            epochs: 1,
+            minibatches: 4,
+            hidden: 16,
+            ..PpoConfig::default()
+        };
+        let samples = 5 * (LANES + 72);
+        let kind = worlds::kind("CartPole-v1").unwrap();
+        let mut ppo = Ppo::new(kind, config, 7, Isa::best()).unwrap();
+        for (i, actor) in ppo.actors.iter_mut().enumerate() {
+            for (n, x) in actor.samples.iter_mut().enumerate() {
+                *x = (i * 10_000 + n) as f32;
+            }
+        }
+        let shuffle = Shuffle::new(Rng::new(7, SHUFFLE), samples, 0, 0);
+        let minibatch = Minibatch {
+            config: &ppo.config,
+            params: &ppo.params,
+            actors: &ppo.actors,
+            shuffle,
+            first: 0,
+            advantages: (0.0, 1.0),
+            clock: || 0.0,
+        };
+        let count = samples / 4;
+        for first in [0, count, 3 * count] {
+            let (mut known, mut any) = (vec![0.0; count * WIDTH], vec![0.0; count * WIDTH]);
+            minibatch.copy::<WIDTH>(first, &mut known);
+            minibatch.copy_any(first, WIDTH, &mut any);
+            let number = |place: usize, n: usize| {
+                let index = shuffle.at((first + place) as u32) as usize;
+                let (actor, row) = (index / (5 * LANES), index % (5 * LANES));
+                (actor * 10_000 + row * WIDTH + n) as f32
+            };
+            let expected: Vec<f32> =
+                (0..count).flat_map(|place| (0..WIDTH).map(move |n| number(place, n))).collect();
+            assert!(known == expected && any == expected, "from {first} on");
+        }
+    }
+}

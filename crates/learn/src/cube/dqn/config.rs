@@ -157,9 +157,11 @@ pub struct DqnConfig {
 /// Settings that are known by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// The network that others published figures for, as they trained it.
+    /// The layers 144-128-64-6 in `docs/OPTIMIZATION_PLAN.md` of github.com/adamavixio/machine-learning. That page lists dueling among
+    /// later additions; here the network is dueling and double, and all other settings are ours.
     Published,
-    /// Their later one.
+    /// The layers 144-256-128-64 in the README of the same repository, with parts that it lists: dueling, 3-step returns, layer norm,
+    /// prioritised replay, Polyak's mean. All other settings are ours.
     Later,
     /// What does best here.
     Tuned,

@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
-from pathlib import Path
 from typing import Any
 
+from .. import _native
 from ..runs import Columns, Run
-
-_BEGINS = '{"kind":"opened"'
 
 
 class EventLog:
     def __init__(self, path: str | os.PathLike[str], run: Run) -> None:
-        path = Path(path)
-        if path.is_file():
-            with path.open("rb") as file:
-                begins = file.read(len(_BEGINS)).decode("utf-8", "replace")
-            if not _BEGINS.startswith(begins):
-                raise ValueError(f"{path} has no events of a run, and would be lost. Name another file with --events")
-        self._file = path.open("w", encoding="utf-8")
+        self._file = _native.Events(os.fspath(path))
         self._write({"kind": "opened", **run._native.backend()})
         place = run.progress
         began = {"config": run.config, "knobs": run.config["knobs"], "progress": place, "solved": None, "marks": [], "room": None}
@@ -47,8 +39,7 @@ class EventLog:
         self._file.close()
 
     def _write(self, record: dict[str, Any]) -> None:
-        self._file.write(json.dumps(record, separators=(",", ":")) + "\n")
-        self._file.flush()
+        self._file.write(json.dumps(record, separators=(",", ":")))
 
 
 def row(columns: Columns, at: int, place: dict[str, float]) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+//! Iterations of hours: they are saved within, and end within, whoever asks for the end.
+
+mod common;
+
+use common::*;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// A room, and knobs that make its first iteration long and its slices short.
+const CASES: [(&str, &[&str]); 3] = [
+    ("words", &["width=32", "layers=1", "heads=2", "context=32", "batch=256", "micro=8", "steps=10000"]),
+    ("logic", &["population=8", "updates=10000"]),
+    ("cube", &["hidden=64-32", "batch=4800", "updates=10000"]),
+];
+/// Of work, as the program promises: half a second to a boundary, half a second of a test, and the save.
+const WORK: Duration = Duration::from_secs(2);
+/// For which a machine that is busy with other tests may let the program wait.
+const WAITS: Duration = Duration::from_secs(1);
+
+/// Its summary, which says that it ended for this reason within its first iteration.
+fn ended_within<'a>(told: &'a [Value], by: &str, case: &str) -> &'a Value {
+    let done = told.last().unwrap();
+    assert_eq!(done["kind"], "summary", "{case}");
+    assert_eq!((&done["ended_by"], &done["progress"]["iteration"]), (&by.into(), &0.into()), "{case}");
+    done
+}
+
+#[cfg(unix)]
+#[test]
+fn an_iteration_of_hours_is_saved_by_itself_and_ended_at_once() {
+    for (room, knobs) in CASES {
+        for signal in ["INT", "TERM"] {
+            let case = format!("{room} by {signal}");
+            let scratch = Scratch::new();
+            let train = [
+                "train",
+                room,
+                "--save",
+                "run.safetensors",
+                "--json",
+                "--device",
+                "cpu",
+                "--save-every",
+                "0.2",
+            ];
+            let set: Vec<&str> = knobs.iter().flat_map(|knob| ["--set", knob]).collect();
+            let mut running = scratch.spawn(&[&train[..], &set].concat());
+            running.read_until("file_saved");
+            let before = Instant::now();
+            running.signal(signal);
+            let told = records(&running.rest());
+            assert_eq!(running.wait(), Some(0), "{case}");
+            assert!(before.elapsed() < WORK + WAITS, "{case}: {:?}", before.elapsed());
+            let trained_s = |done: &Value| done["progress"]["train_s"].as_f64().unwrap();
+            let done = ended_within(&told, "interrupt", &case);
+            assert!(trained_s(done) > 0.0, "{case}");
+            // What goes on from it is within that iteration still, and a budget of time ends there too.
+            let before = Instant::now();
+            let more = scratch.records(&["resume", "run.safetensors", "--device", "cpu", "--seconds", "1"]);
+            assert!(
+                before.elapsed() < Duration::from_secs(1) + 2 * (WORK + WAITS),
+                "{case}: {:?}",
+                before.elapsed()
+            );
+            assert!(trained_s(ended_within(&more, "seconds", &case)) > trained_s(done), "{case}");
+        }
+    }
+}

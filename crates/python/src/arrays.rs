@@ -1,0 +1,86 @@
+//! NumPy's arrays that several threads of Python use at once, as those that environments write while a policy reads them: a call waits
+//! until no other call uses the array.
+
+use numpy::ndarray::Dimension;
+use numpy::{BorrowError, Element, PyArray, PyArrayMethods, PyReadonlyArray, PyReadwriteArray};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+/// How long a call waits for an array: every other call gives it back sooner.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often it looks.
+const LOOK: Duration = Duration::from_micros(50);
+
+/// Calls that wait for an array: their process, which a fork changes, and below it their number.
+static WAITING: AtomicU64 = AtomicU64::new(0);
+
+pub fn read<'py, T: Element, D: Dimension>(
+    array: &Bound<'py, PyArray<T, D>>,
+) -> PyResult<PyReadonlyArray<'py, T, D>> {
+    borrow(array.py(), || array.try_readonly())
+}
+
+pub fn write<'py, T: Element, D: Dimension>(
+    array: &Bound<'py, PyArray<T, D>>,
+) -> PyResult<PyReadwriteArray<'py, T, D>> {
+    borrow(array.py(), || array.try_readwrite())
+}
+
+/// Lets those go first that wait already. A caller has no array yet, since they may wait for that.
+pub fn let_pass(py: Python) {
+    let began = Instant::now();
+    while waiting() > 0 && began.elapsed() < PATIENCE {
+        py.detach(|| std::thread::sleep(LOOK));
+    }
+}
+
+fn borrow<T>(py: Python, take: impl Fn() -> Result<T, BorrowError>) -> PyResult<T> {
+    let mut waits = None;
+    let began = Instant::now();
+    loop {
+        match take() {
+            Err(BorrowError::AlreadyBorrowed) => {}
+            taken => return Ok(taken?),
+        }
+        if began.elapsed() > PATIENCE {
+            return Err(PyRuntimeError::new_err(
+                "another thread has used this array for a minute. Give this call a copy, as numpy.array(it)",
+            ));
+        }
+        waits.get_or_insert_with(Waits::new);
+        py.detach(|| std::thread::sleep(LOOK));
+        py.check_signals()?;
+    }
+}
+
+fn here() -> u64 {
+    u64::from(std::process::id()) << 32
+}
+
+fn waiting() -> u64 {
+    of_this_process(WAITING.load(Relaxed))
+}
+
+fn of_this_process(all: u64) -> u64 {
+    let count = all & u64::from(u32::MAX);
+    if count > 0 && all - count == here() { count } else { 0 }
+}
+
+/// One more call waits, until this is dropped.
+struct Waits;
+
+impl Waits {
+    fn new() -> Waits {
+        // Calls of the process that this one was forked from are not here.
+        let _ = WAITING.fetch_update(Relaxed, Relaxed, |all| Some(here() + of_this_process(all) + 1));
+        Waits
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Relaxed);
+    }
+}
