@@ -131,7 +131,10 @@ impl Evaluators {
         let Self { params, played, .. } = self;
         played.params.values_mut().copy_from_slice(params.values());
         played.packed.pack(params);
-        played.normalizer = normalizer.cloned();
+        match (&mut played.normalizer, normalizer) {
+            (Some(to), Some(from)) => to.clone_from(from),
+            (to, from) => *to = from.cloned(),
+        }
         (played.episodes, played.seed, played.first) = (episodes, seed, 0);
         (played.sum, played.min, played.max) = (0.0, f32::INFINITY, f32::NEG_INFINITY);
         self.seat();

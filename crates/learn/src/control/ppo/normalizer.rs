@@ -34,11 +34,24 @@ impl Moments {
 
 /// Observations as the networks see them: less `mean`, times `scale`. Both hold still for an iteration, so that the policy that is
 /// learned from is the one that acted; `moments` has what was observed since.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Normalizer {
     pub moments: Vec<Moments>,
     pub mean: Vec<f32>,
     pub scale: Vec<f32>,
+}
+
+impl Clone for Normalizer {
+    fn clone(&self) -> Self {
+        Self { moments: self.moments.clone(), mean: self.mean.clone(), scale: self.scale.clone() }
+    }
+
+    /// Allocates nothing where the sizes are equal.
+    fn clone_from(&mut self, source: &Self) {
+        self.moments.clone_from(&source.moments);
+        self.mean.clone_from(&source.mean);
+        self.scale.clone_from(&source.scale);
+    }
 }
 
 impl Normalizer {
