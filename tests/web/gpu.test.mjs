@@ -231,7 +231,9 @@ test("on the GPU one can go to other environments, also where the service worker
     await onGpu(page);
     assert.ok(worked(await iterations(page, 1)), env);
   }
-  assert.equal(await page.locator(".notice").count(), 0);
+  // The first iteration compiles its shaders, and a save within a long iteration says so.
+  const notices = await page.locator(".notice").allTextContents();
+  assert.deepEqual(notices.filter((text) => !text.includes("is a long one")), []);
   await page.context().close();
   await server.close();
 });

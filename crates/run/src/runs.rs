@@ -958,8 +958,9 @@ impl<R: Room> AnyRun for Run<R> {
         if self.is_at_boundary() {
             return Some(self.progress());
         }
-        // A short iteration ends first.
-        if self.clock.round_s <= LONG_S {
+        // A short iteration ends first: another machine must end it, the processor can stop within it.
+        let is_long = self.clock.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
+        if !is_long {
             return None;
         }
         if self.saves_within() && !self.waiting {
