@@ -342,7 +342,8 @@ fn settings_that_cannot_be_are_refused_with_a_way_out() {
 
 #[test]
 fn settings_may_lie_at_their_bounds_and_not_beyond() {
-    let set: [(&str, fn(&mut PpoConfig, f32), [f32; 2]); 11] = [
+    type Set = fn(&mut PpoConfig, f32);
+    let set: [(&str, Set, [f32; 2]); 11] = [
         ("lr", |config, value| config.lr = value, [0.0, 1.0]),
         ("gamma", |config, value| config.gamma = value, [0.0, 1.0]),
         ("lambda", |config, value| config.lambda = value, [0.0, 1.0]),

@@ -276,7 +276,8 @@ mod tests {
             beta2: 0.99,
             clip: 1.0,
         };
-        let set: [(&str, fn(&mut Config, f32), f32, f32); 7] = [
+        type Set = fn(&mut Config, f32);
+        let set: [(&str, Set, f32, f32); 7] = [
             ("dropout", |config, value| config.dropout = value, 0.9, 0.95),
             ("lr", |config, value| config.lr = value, 1.0, 1.01),
             ("min_lr", |config, value| config.min_lr = value, 1.0, 1.01),
