@@ -122,7 +122,7 @@ async function marionette(port) {
 }
 
 /** WebKitGTK's MiniBrowser, on a screen that only it sees. */
-export async function webkit({ driver, browser, xvfb }) {
+export async function webkit({ driver, browser, xvfb }, options = {}) {
   const home = mkdtempSync(join(tmpdir(), "hothouse-webkit-"));
   const screen = started(xvfb, ["-displayfd", "1", "-screen", "0", "1440x1000x24", "-nolisten", "tcp"]);
   let child;
@@ -134,7 +134,7 @@ export async function webkit({ driver, browser, xvfb }) {
   try {
     const display = await soon("Xvfb", screen, () => /^(\d+)$/m.exec(screen.said)?.[1]);
     const port = await freePort();
-    const env = { DISPLAY: `:${display}`, HOME: home, XDG_CACHE_HOME: home, XDG_DATA_HOME: home, WAYLAND_DISPLAY: "", GDK_BACKEND: "x11", NO_AT_BRIDGE: "1", LANG: "en_US.UTF-8" };
+    const env = { DISPLAY: `:${display}`, HOME: home, XDG_CACHE_HOME: home, XDG_DATA_HOME: home, WAYLAND_DISPLAY: "", GDK_BACKEND: "x11", NO_AT_BRIDGE: "1", LANG: "en_US.UTF-8", ...options };
     child = started(driver, [`--port=${port}`], env);
     const send = async (method, path, body) => {
       const answer = await fetch(`http://127.0.0.1:${port}/${path}`, { method, body: body && JSON.stringify(body) });
@@ -143,8 +143,8 @@ export async function webkit({ driver, browser, xvfb }) {
       return value;
     };
     await soon("WebKitWebDriver", child, () => send("GET", "status").then(() => true, () => false));
-    const options = { "webkitgtk:browserOptions": { binary: browser, args: ["--automation"] } };
-    const { sessionId, capabilities } = await send("POST", "session", { capabilities: { alwaysMatch: options } });
+    const alwaysMatch = { "webkitgtk:browserOptions": { binary: browser, args: ["--automation"] } };
+    const { sessionId, capabilities } = await send("POST", "session", { capabilities: { alwaysMatch } });
     const command = (name, { id, ...params } = {}) => {
       const [, method, path] = COMMANDS[name];
       return send(method, `session/${sessionId}/${path.replace("{id}", id)}`, method === "POST" ? params : undefined);

@@ -54,6 +54,8 @@ export function startTheme(): void {
   if (kept === "light" || kept === "dark") theme = kept;
   dark.addEventListener("change", apply);
   apply();
+  // WebKit may run the page's script before the style sheet is there: its colours are empty until then.
+  if (document.readyState !== "complete") addEventListener("load", apply, { once: true });
 }
 
 /** The button that goes round system, light and dark. */

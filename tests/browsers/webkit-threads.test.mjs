@@ -1,0 +1,8 @@
+// Two rooms in WebKitGTK with the option of its JavaScript engine by which workers share memory: they have threads.
+import { engines } from "../../scripts/setup.mjs";
+import { webkit } from "../../scripts/webdriver.mjs";
+import { engine } from "./rooms.mjs";
+
+const { webkit: found } = await engines();
+const open = () => webkit(found, { JSC_useSharedArrayBuffer: "1" });
+engine("WebKit with shared memory", { ...found, open, module: "threads-simd128", rooms: ["control", "logic"] });
