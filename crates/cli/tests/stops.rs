@@ -1,4 +1,4 @@
-//! Iterations of hours: they are saved within, and end within, whoever asks for the end.
+//! A run saves and ends within an iteration of hours, on SIGINT and on SIGTERM.
 
 mod common;
 

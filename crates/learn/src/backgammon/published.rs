@@ -498,7 +498,7 @@ impl Published {
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// What actors play next of a round of so many batches: those whose part of it nobody brought.
+    /// The next stretch of a round of `all` batches, for actors whose results were not received.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
         self.limits.stretch(self.brought.max(ahead)..self.actors.len(), all - batches)
     }
@@ -511,8 +511,7 @@ impl Published {
         }
     }
 
-    /// Plays on at actors whose round nobody brought, and learns beside it as much as is due by then and fits; whether the round has been
-    /// played.
+    /// Plays the next stretch and does the updates that are due and fit beside it; returns whether the round is complete.
     fn play(&mut self, batches: usize, ahead: usize, updates: usize) -> bool {
         let stretch = self.stretch(batches, ahead, self.config.round_batches);
         let due = self.updates_until(batches + stretch.batches, updates) - updates;
@@ -526,7 +525,7 @@ impl Published {
         batches == self.config.round_batches && updates == self.updates_due()
     }
 
-    /// Some actors at work, and beside them the updates of the round that are due, in so many pieces at most; how many ended.
+    /// Runs `work` for some actors and, beside them, `pieces` pieces of the due updates at most; returns how many updates ended.
     fn beside(
         &mut self,
         actors: Range<usize>,

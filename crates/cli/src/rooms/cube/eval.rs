@@ -149,7 +149,7 @@ struct Tried {
     widened: bool,
 }
 
-/// Searches from each of so many states, or from fewer where a person stops it.
+/// Searches from each of `states` states; a stop signal ends it early.
 fn search(
     agent: &mut dyn AnyAgent,
     method: SolveMethod,

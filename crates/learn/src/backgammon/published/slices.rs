@@ -18,7 +18,7 @@ pub struct Limits {
     actors: usize,
 }
 
-/// What actors play in a slice: so many batches each.
+/// The actors that play in a slice, and the batches that each of them plays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
     pub batches: usize,
