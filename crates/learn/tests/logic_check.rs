@@ -1,10 +1,11 @@
 //! When a hardened automaton counts as perfect, and what confirms it.
 
+use learn::Data;
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};
 use learn::logic::experiment::{Config, Experiment, Preset, Starts, Task};
 use learn::logic::generalise::Confirmation;
-use learn::logic::population::{Population, Progress};
+use learn::logic::population::{Population, Progress, Slice};
 use learn::logic::{Wiring, Wirings};
 use math::{Isa, Rng};
 use worlds::logic::Grid;
@@ -95,4 +96,30 @@ fn a_member_that_gets_no_better_begins_again_from_another_seed() {
         assert_eq!(seeds(&population) == first, ended == 0);
     }
     assert!(population.members().iter().all(|member| member.trainer.updates() == 0));
+}
+
+/// Seven members of a rate of 0: their tests end an iteration, and after the fourth all begin anew, which is tested too.
+#[test]
+fn tests_that_end_an_iteration_come_in_slices_and_are_done_again_where_a_population_is_saved_between() {
+    let preset = Config::preset(Preset::Life);
+    let config = Config { population: 7, batch: 2, updates: 1, patience: 3, lr: 0.0, ..preset };
+    let mut population = Population::new(config.clone(), 7, Isa::best()).unwrap();
+    let state = |of: &Population| format!("{:?} {:?} {:?}", of.progress(), of.parts(), of.weights());
+    let end = |of: &mut Population| while !matches!(of.advance(), Slice::Iteration(_)) {};
+    (0..3).for_each(|_| end(&mut population));
+    let mut saves = Vec::new();
+    while !matches!(population.advance(), Slice::Iteration(_)) {
+        saves.push(population.parts());
+    }
+    let groups = 7_usize.div_ceil(math::par::threads());
+    assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, who begins anew, and their tests");
+    assert_eq!(population.progress(), Progress { iterations: 4, updates: 28, perfect: 0, ended: 7 });
+    for parts in saves {
+        let find = |name: &str| -> Option<(&[usize], &Data)> {
+            parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2))
+        };
+        let mut resumed = Population::restore(config.clone(), 7, Isa::best(), &find).unwrap();
+        end(&mut resumed);
+        assert_eq!(state(&resumed), state(&population));
+    }
 }

@@ -84,10 +84,21 @@ pub struct Population {
     /// Parameters of all members as they were at the newest boundary.
     weights: Vec<f32>,
     under_way: bool,
+    ending: Option<Ending>,
     parts_s: [f64; 2],
     clock: fn() -> f64,
     offloaded: Option<Offloaded>,
     probe: Option<Offloaded>,
+}
+
+/// The end of an iteration: hardened automata are tested, as many in a slice as there are threads. What comes of it is noted once all
+/// are, so that a population that is saved before tests them again.
+#[derive(Default)]
+struct Ending {
+    /// Members that begin in place of others, with their places; once those that learned are tested.
+    anew: Option<Vec<(usize, Member)>>,
+    /// How many are tested of those that learned, or of those that begin anew.
+    tested: usize,
 }
 
 /// Gates that a slice evaluates of one member, forward: some milliseconds.
@@ -108,17 +119,18 @@ impl Population {
             progress: Progress::default(),
             weights: Vec::new(),
             under_way: false,
+            ending: None,
             parts_s: [0.0; 2],
             clock: || 0.0,
             offloaded: None,
             probe: None,
         };
         for _ in 0..population.config.population {
-            let seed = population.next_seed();
-            let member = population.member(seed, None)?;
+            population.begun += 1;
+            let member = population.member(population.seed_of(population.begun), None)?;
             population.members.push(member);
         }
-        population.check(|_| true);
+        population.check_all();
         population.keep_weights();
         Ok(population)
     }
@@ -138,9 +150,9 @@ impl Population {
         Ok((4.0 * (floats + 1024.0) * config.population as f64) as u64)
     }
 
-    fn next_seed(&mut self) -> u32 {
-        self.begun += 1;
-        Rng::new(self.seed, PURPOSE_SEEDS).block([self.begun, 0, 0, 0])[0]
+    /// Of a run of the population, by its number from 1 on.
+    fn seed_of(&self, run: u32) -> u32 {
+        Rng::new(self.seed, PURPOSE_SEEDS).block([run, 0, 0, 0])[0]
     }
 
     /// At the beginning, or as it was saved.
@@ -178,7 +190,7 @@ impl Population {
         })
     }
 
-    /// Updates of as many members as there are threads; or, once all have done theirs, the tests that end the iteration.
+    /// Updates of as many members as there are threads; or, once all have done theirs, the test of as many, which ends the iteration.
     pub fn advance(&mut self) -> Slice {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -200,15 +212,42 @@ impl Population {
             self.parts_s[0] += (self.clock)() - began_s;
             return Slice::Worked;
         }
-        self.under_way = false;
-        let stats = self.end_iteration();
-        let parts_s = std::mem::take(&mut self.parts_s);
-        Slice::Iteration(Stats { parts_s: [parts_s[0], (self.clock)() - began_s], ..stats })
+        self.advance_end(began_s)
     }
 
-    fn end_iteration(&mut self) -> Stats {
+    /// A slice of the end of an iteration.
+    fn advance_end(&mut self, began_s: f64) -> Slice {
+        let stats = self.test_some().map(|anew| self.end_iteration(anew));
+        self.parts_s[1] += (self.clock)() - began_s;
+        match stats {
+            None => Slice::Worked,
+            Some(stats) => Slice::Iteration(Stats { parts_s: std::mem::take(&mut self.parts_s), ..stats }),
+        }
+    }
+
+    /// Tests as many members as there are threads. Once all are tested, gives those that begin anew, with their places.
+    fn test_some(&mut self) -> Option<Vec<(usize, Member)>> {
+        let mut ending = self.ending.take().unwrap_or_default();
+        let all: &mut dyn Iterator<Item = &mut Member> = match &mut ending.anew {
+            None => &mut self.members.iter_mut().filter(|member| member.done > 0),
+            Some(anew) => &mut anew.iter_mut().map(|(_, member)| member),
+        };
+        let mut group: Vec<&mut Member> = all.skip(ending.tested).take(par::threads()).collect();
+        if !group.is_empty() {
+            check_each(self.isa, &self.experiment, &mut group);
+            ending.tested += group.len();
+        } else if ending.anew.is_some() {
+            return ending.anew;
+        } else {
+            ending = Ending { anew: Some(self.begin_anew()), tested: 0 };
+        }
+        self.ending = Some(ending);
+        None
+    }
+
+    fn end_iteration(&mut self, anew: Vec<(usize, Member)>) -> Stats {
+        self.under_way = false;
         self.progress.iterations += 1;
-        self.check(|member| member.done > 0);
         let learning: Vec<&Member> = self.members.iter().filter(|member| member.done > 0).collect();
         let mean = |of: &dyn Fn(&Member) -> f32| {
             (!learning.is_empty())
@@ -229,47 +268,46 @@ impl Population {
             parts_s: [0.0; 2],
             finite: self.members.iter().all(Member::is_sound),
         };
-        self.bury_and_begin();
+        self.note_results();
+        self.begun += anew.len() as u32;
+        for (i, member) in anew {
+            self.members[i] = member;
+        }
         self.keep_weights();
         stats
     }
 
-    /// Notes who is perfect, and begins again in place of the dead; once all are perfect, also in place of all but the best.
-    fn bury_and_begin(&mut self) {
+    /// Members in place of those that make no progress; once all are perfect, in place of all but the best.
+    fn begin_anew(&self) -> Vec<(usize, Member)> {
         let patience = u64::from(self.config.patience);
-        let mut again = Vec::new();
-        for (i, member) in self.members.iter_mut().enumerate().filter(|(_, member)| member.done > 0) {
+        let is_perfect = |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
+        let best = self.members.iter().all(is_perfect).then(|| self.best());
+        let is_replaced = |i: &usize| best.map_or_else(|| self.members[*i].is_stuck(patience), |best| *i != best);
+        let replaced = (0..self.members.len()).filter(is_replaced);
+        let begin = |(run, i)| {
+            let seed = self.seed_of(self.begun + run);
+            (i, self.member(seed, None).expect("others of the same shape were wired"))
+        };
+        (1..).zip(replaced).map(begin).collect()
+    }
+
+    /// Notes who is perfect and who makes no progress.
+    fn note_results(&mut self) {
+        let patience = u64::from(self.config.patience);
+        for member in self.members.iter_mut().filter(|member| member.done > 0) {
+            self.progress.ended += u64::from(member.is_stuck(patience));
             let (wrong, updates) = (member.checked.wrong, member.trainer.updates());
             member.perfect = wrong == 0.0;
             if wrong < member.best {
                 (member.best, member.best_at) = (wrong, updates);
                 self.progress.perfect += u64::from(member.perfect);
                 self.progress.ended += u64::from(member.perfect);
-            } else if member.best > 0.0 && updates - member.best_at >= patience {
-                self.progress.ended += 1;
-                again.push(i);
             }
         }
-        if self.members.iter().all(|member| member.perfect) {
-            let best = self.best();
-            again = (0..self.members.len()).filter(|&i| i != best).collect();
-        }
-        for &i in &again {
-            let seed = self.next_seed();
-            self.members[i] = self.member(seed, None).expect("others of the same shape were wired");
-        }
-        self.check(|member| member.trainer.updates() == 0);
     }
 
-    /// Hardens and tests those that are wanted.
-    fn check(&mut self, wanted: impl Fn(&Member) -> bool + Sync) {
-        let (isa, experiment) = (self.isa, &self.experiment);
-        par::each_mut(&mut self.members, |_, member| {
-            if wanted(member) {
-                let trainer = &member.trainer;
-                member.checked = check(isa, experiment, trainer.automaton(), member.seed, trainer.updates());
-            }
-        });
+    fn check_all(&mut self) {
+        check_each(self.isa, &self.experiment, &mut self.members.iter_mut().collect::<Vec<_>>());
     }
 
     fn keep_weights(&mut self) {
@@ -426,6 +464,7 @@ impl Population {
             },
             weights: Vec::new(),
             under_way: false,
+            ending: None,
             parts_s: [0.0; 2],
             clock: || 0.0,
             offloaded: None,
@@ -440,7 +479,7 @@ impl Population {
             member.best_at = best_at[i].min(member.trainer.updates());
             population.members.push(member);
         }
-        population.check(|_| true);
+        population.check_all();
         population.keep_weights();
         population.under_way = find("iteration.left").is_some();
         if population.under_way {
@@ -489,10 +528,24 @@ impl Member {
         }
     }
 
+    /// It was tested and makes no progress.
+    fn is_stuck(&self, patience: u64) -> bool {
+        let is_no_better = self.done > 0 && self.checked.wrong >= self.best;
+        is_no_better && self.best > 0.0 && self.trainer.updates() - self.best_at >= patience
+    }
+
     fn is_sound(&self) -> bool {
         let params = &self.trainer.automaton().params;
         self.loss_sum.is_finite() && self.grad_norm_sum.is_finite() && params.iter().all(|x| x.abs() < WILD)
     }
+}
+
+/// Hardens and tests these.
+fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
+    par::each_mut(members, |_, member| {
+        let trainer = &member.trainer;
+        member.checked = check(isa, experiment, trainer.automaton(), member.seed, trainer.updates());
+    });
 }
 
 /// Passing the first input has this logit, and all else 0; of four parameters it is the logit of the same function.

@@ -1,7 +1,7 @@
 //! Updates of a population on another machine: starts and targets are drawn here and sent, an iteration's updates follow each other without an
 //! answer, and what became of all members is asked for at its end. So a machine that is lost takes one iteration along.
 
-use super::{Member, Population, Slice, Stats, optimiser};
+use super::{Ending, Member, Population, Slice, optimiser};
 use crate::logic::offload::{Accelerator, OffloadSpec, Trained};
 use crate::offload::{ProbeSlice, request};
 use crate::{Fault, Machine};
@@ -107,7 +107,8 @@ impl Population {
 
     /// Updates that were begun and not answered are done again here.
     pub fn end_offload(&mut self) {
-        if self.offloaded.take().is_some() {
+        // Where all is answered, the iteration ends here.
+        if self.offloaded.take().is_some() && self.ending.is_none() {
             (self.under_way, self.parts_s) = (false, [0.0; 2]);
         }
     }
@@ -145,6 +146,10 @@ impl Population {
 
     pub(super) fn advance_offloaded(&mut self, mut there: Offloaded) -> Slice {
         let began_s = (self.clock)();
+        if self.ending.is_some() {
+            self.offloaded = Some(there);
+            return self.advance_end(began_s);
+        }
         self.under_way = true;
         let slice = if there.begun < self.config.updates {
             let placed = if there.begun == 0 { there.place(&self.members) } else { Ok(()) };
@@ -153,11 +158,6 @@ impl Population {
             there.is_here().map(|here| if here { self.take_over(&mut there) } else { Slice::Waiting })
         };
         match slice {
-            Ok(Slice::Iteration(stats)) => {
-                self.offloaded = Some(there);
-                let parts_s = std::mem::take(&mut self.parts_s);
-                Slice::Iteration(Stats { parts_s: [parts_s[0], (self.clock)() - began_s], ..stats })
-            }
             Ok(slice) => {
                 self.offloaded = Some(there);
                 self.parts_s[0] += (self.clock)() - began_s;
@@ -187,7 +187,7 @@ impl Population {
                 member.loss = Some(member.loss_sum / updates as f32);
             }
         }
-        self.under_way = false;
-        Slice::Iteration(self.end_iteration())
+        self.ending = Some(Ending::default());
+        Slice::Worked
     }
 }
