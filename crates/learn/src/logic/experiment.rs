@@ -212,7 +212,7 @@ impl Config {
             width,
             height,
             periodic: task.is_periodic(),
-            steps: if self.preset.is_rule() { 1 } else { self.steps },
+            steps: self.steps,
             batch: self.batch,
             fire_rate: (self.fire_rate < 1.0).then_some(self.fire_rate),
         };

@@ -264,6 +264,17 @@ fn a_table_is_saved_and_gone_on_with_in_the_middle_of_a_match() {
     assert_eq!(resumed.transcript().unwrap(), whole.transcript().unwrap());
 }
 
+#[test]
+fn a_game_that_was_given_up_in_the_middle_of_a_turn_is_the_same_from_a_file() {
+    let mut room = room();
+    room.sit(setup([None, None], 0, 4)).unwrap();
+    play_on(&mut room, |table| table.phase == Phase::ToPlay && table.moves.len() >= 2);
+    let given_up = room.act(&Act::Resign { points: 1 }).unwrap();
+    assert!(given_up.ending.is_some() && given_up.left.is_empty());
+    let mut resumed = Room(run::restore(&room.0.save().unwrap(), host()).unwrap());
+    assert_eq!(resumed.table().unwrap(), given_up);
+}
+
 /// GNU Backgammon reads this file (`import mat`) without a word of complaint and writes the same games.
 #[test]
 fn a_transcript_is_the_one_that_another_program_read() {

@@ -84,6 +84,8 @@ mod tests {
     fn stays_within(config: &PublishedConfig) {
         config.check().expect("sound settings");
         let limits = Limits::new(config, LONGEST);
+        let one = limits.played(&Stretch { batches: 1, actors: 0..1 });
+        assert_eq!(one, (config.batch * config.shape().decision_products()) as f64);
         let cut = cut(config);
         let mut first = 0;
         while first < config.actors {
