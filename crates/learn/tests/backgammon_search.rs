@@ -90,6 +90,17 @@ fn candidates_are_all_results_and_add_up() {
     }
 }
 
+/// Priors are reckoned from the best result, so that they stay numbers where much is won.
+#[test]
+fn a_backgammon_that_is_won_at_once_has_the_whole_prior() {
+    let (mut mine, mut theirs) = ([0; 25], [0; 25]);
+    (mine[0], theirs[22]) = (1, 15);
+    let board = Board::new(mine, theirs).expect("a board");
+    let ranked = learned(0).player(1).rank(board, Roll::new(2, 1).expect("a roll"));
+    assert_eq!(ranked.len(), 1);
+    assert_eq!((ranked[0].equity, ranked[0].prior), (3.0, 1.0));
+}
+
 #[test]
 fn what_it_expects_is_the_mean_of_what_it_would_do() {
     let strong = learned(16);

@@ -9,6 +9,7 @@ use learn::cube::dqn::td::{self, Loss, Rewards, Targets};
 use learn::cube::dqn::{Decay, Follow, Judging};
 use learn::cube::{
     Cube, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, Learner, LearnerError, NetConfig, Preset, Scores,
+    Slice,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, dqn::Labels};
@@ -207,6 +208,13 @@ fn n_step_returns_are_those_of_a_plain_sum() {
     }
     assert_eq!(rewards.of_moves(1), 1.7);
     assert!((rewards.of_moves(3) - (-0.3 * (1.0 + 0.9 + 0.81) + 2.0 * 0.81)).abs() < 1e-6);
+}
+
+#[test]
+fn nothing_comes_after_the_solved_cube() {
+    let rewards = Rewards { gamma: 0.5, step: -1.0, goal: 8.0 };
+    assert_eq!(rewards.of_steps(3, false), (-1.75, 0.125));
+    assert_eq!(rewards.of_steps(3, true), (0.25, 0.0));
 }
 
 #[test]
@@ -663,6 +671,29 @@ fn what_is_played_is_true_of_the_cube() {
     }
     let (plain, relabelled) = (done(0.0), done(1.0));
     assert!(relabelled > 3 * plain && plain > 10, "{plain} {relabelled}");
+}
+
+/// Each episode that solved the cube has one transition that is done.
+#[test]
+fn what_an_iteration_says_it_solved_is_the_share_of_its_episodes() {
+    let config = DqnConfig { n_step: 1, hindsight: 0.0, replay: 8192, ..small() };
+    let mut learner = learner::<Two>(config, 6);
+    let (mut episodes, mut solved) = (0, 0);
+    for _ in 0..50 {
+        let stats = loop {
+            if let Slice::Iteration(stats) = learner.advance() {
+                break stats;
+            }
+        };
+        let ended = learner.progress().episodes - episodes;
+        episodes += ended;
+        let share = stats.play.expect("it plays").solved;
+        assert_eq!(share.is_some(), ended > 0);
+        solved += (f64::from(share.unwrap_or(0.0)) * ended as f64).round() as usize;
+    }
+    let replay = learner.replay();
+    let done = (0..replay.len()).filter(|&at| replay.get(at).done).count();
+    assert!(solved == done && done > 5, "{solved} {done}");
 }
 
 #[test]

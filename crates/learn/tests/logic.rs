@@ -196,6 +196,31 @@ fn a_run_goes_on_to_the_bit() {
     }
 }
 
+/// A Gumbel distribution has Euler's constant as its mean and π²/6 as its variance, and leans to the right.
+#[test]
+fn noise_is_of_a_gumbel_distribution() {
+    let mut noise = vec![0.0; 200_000];
+    gumbel(Isa::best(), 7, 3, &mut noise);
+    let mean =
+        |of: &dyn Fn(f64) -> f64| noise.iter().map(|&x| of(x.into())).sum::<f64>() / noise.len() as f64;
+    let middle = mean(&|x| x);
+    assert!((middle - 0.577_216).abs() < 0.01, "{middle}");
+    let variance = mean(&|x| (x - middle).powi(2));
+    assert!((variance - 1.644_934).abs() < 0.03, "{variance}");
+    let skewness = mean(&|x| (x - middle).powi(3)) / variance.powf(1.5);
+    assert!((skewness - 1.1395).abs() < 0.1, "{skewness}");
+}
+
+/// Number 36 of this update is the greatest that is drawn, 1 - 2⁻²⁴.
+#[test]
+fn noise_is_a_number_where_the_uniform_one_is_the_greatest() {
+    for isa in Isa::available() {
+        let mut noise = [0.0; 64];
+        gumbel(isa, 7, 192_956, &mut noise);
+        assert!((noise[36] - 16.6355).abs() < 1e-3, "{}", noise[36]);
+    }
+}
+
 #[test]
 fn soft_rollouts_are_those_of_the_twin() {
     for (architecture, wiring, rollout) in cases() {

@@ -123,3 +123,29 @@ fn tests_that_end_an_iteration_come_in_slices_and_are_done_again_where_a_populat
         assert_eq!(state(&resumed), state(&population));
     }
 }
+
+/// A lizard grows from one cell in the middle, which has all channels; every other cell is off.
+#[test]
+fn what_grows_from_a_seed_learns_from_that_seed_and_is_tested_on_it() {
+    for preset in [Preset::Lizard, Preset::ColourG] {
+        let experiment = Config { batch: 2, ..Config::preset(preset) }.experiment().unwrap();
+        let (width, height, channels) =
+            (experiment.training.width, experiment.training.height, experiment.architecture.channels);
+        let cells = width * height;
+        let mut starts = vec![9.0; 2 * channels * cells];
+        let mut targets = vec![9.0; 2 * experiment.shown() * cells];
+        experiment.fill(7, 3, (0.0, &[]), &mut starts, &mut targets);
+        let is_seed = |i: usize| i % cells == height / 2 * width + width / 2;
+        assert!(
+            starts.iter().enumerate().all(|(i, &cell)| cell == f32::from(u8::from(is_seed(i)))),
+            "{preset:?}"
+        );
+        let tested = experiment.start(width, height, &mut Rng::new(1, 1).sequence(0));
+        assert!(tested.cells.iter().enumerate().all(|(i, &cell)| cell == u8::from(is_seed(i))), "{preset:?}");
+        let target = experiment.target(width, height).unwrap().cells;
+        assert!(
+            targets.iter().zip(target.iter().cycle()).all(|(&x, &cell)| x == f32::from(cell)),
+            "{preset:?}"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! Training steps offloaded to a stand-in on this processor are, to the bit, those that a learner takes itself.
 
-use graph::{Adam, Executor, Graph, Init, Optimizer, Packed, Params, Plan};
+use graph::{Adam, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, Machine, TrainResult, TrainStateRef};
 use learn::{Fault, offload};
 use math::{Isa, Rng};
@@ -50,6 +50,28 @@ fn offloaded_steps_are_those_at_home() {
         }
     }
     assert_eq!(trained.steps, 11, "a gradient that was no number is left out");
+}
+
+#[test]
+fn a_machine_that_values_states_answers_once_for_each_time_that_it_is_asked() {
+    let mut g = Graph::new();
+    let x = g.input("x", [4, 6]);
+    let y = g.dense(x, "0", 3, Init::FanIn);
+    let plan = Arc::new(Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap());
+    let params = Params::new(plan.table(), 3);
+    let mut executor = Executor::new(&plan);
+    let mut evaluator = Local.evaluator(&plan, params.values()).unwrap();
+    let (mut x, mut values) = (vec![0.0; 24], Vec::new());
+    for asked in 0..3 {
+        Rng::new(7, asked).fill_normal(Isa::best(), 0, &mut x);
+        assert_eq!(evaluator.poll(&mut values), Ok(false), "nobody asked");
+        evaluator.set_input("x", &x).unwrap();
+        evaluator.run().unwrap();
+        assert_eq!(evaluator.poll(&mut values), Ok(true));
+        executor.input_mut("x").copy_from_slice(&x);
+        executor.run(&params, &Packed::new(&plan, &params));
+        assert_eq!(values, [executor.output("y")]);
+    }
 }
 
 struct Work;

@@ -4,12 +4,13 @@
 use graph::{Executor, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, PlanTrainer, TrainStateRef};
 use learn::words::{
-    Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Slice, Writing, plan_training,
+    Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Slice, WordsError, Writing, plan_training,
 };
 use learn::{Fault, Machine};
 use math::Isa;
 use serde_json::Value;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use worlds::words::{Corpus, Kind};
 
 fn golden() -> Value {
@@ -66,6 +67,19 @@ fn config(shape: Shape, batch: usize) -> Config {
 fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) -> Shape {
     let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
     Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
+}
+
+/// Reckoned by hand: what a share of a processor's peak is taken from.
+#[test]
+fn operations_of_a_token_are_those_of_its_matrices_and_of_attention() {
+    let shape = gpt(100, 64, 3, 4, 31);
+    let matrices = 3 * (4 * 64 * 64 + 2 * 64 * 256) + 100 * 64;
+    assert_eq!(shape.products(), matrices);
+    // Queries by keys and weights by values, of the 16 places that a token sees in the mean.
+    assert_eq!(shape.flops_per_token(), 6.0 * (matrices + 3 * 2 * 64 * 16) as f64);
+    let gated = Shape { mlp: Mlp::SwiGlu, ..shape };
+    assert_eq!(gated.hidden(), 192);
+    assert_eq!(gated.products(), 3 * (4 * 64 * 64 + 3 * 64 * 192) + 100 * 64);
 }
 
 #[test]
@@ -449,6 +463,28 @@ fn offloaded_steps_are_those_at_home() {
     }
 }
 
+#[test]
+fn offloaded_steps_take_what_passes_on_the_clock() {
+    static TICKS: AtomicU64 = AtomicU64::new(1000);
+    let mut learner = learner(Config { micro: 8, ..small() });
+    learner.begin_offload(&Local).unwrap();
+    learner.set_clock(|| TICKS.fetch_add(1, Relaxed) as f64);
+    let (mut slices, mut took) = (0u32, 0.0);
+    for _ in 0..3 {
+        took += loop {
+            slices += 1;
+            match learner.advance() {
+                Slice::Iteration(stats) => break stats.parts_s[0],
+                Slice::Stopped(fault) => panic!("{fault}"),
+                Slice::Worked | Slice::Waiting => {}
+            }
+        };
+    }
+    // A second each; the last one still goes on when its iteration ends.
+    let all = f64::from(slices);
+    assert!(took == all || took == all - 1.0, "{took} of {all}");
+}
+
 /// It has no room for so much as a batch at once.
 struct Narrow(u64);
 
@@ -560,4 +596,40 @@ fn what_cannot_be_trained_is_refused() {
     let mut learner = learner(config);
     assert!(learner.set(Config { batch: 16, ..config }).is_err());
     learner.set(Config { lr: 1e-4, clip: 2.0, ..config }).unwrap();
+}
+
+/// Each setting by itself: numbers that are taken, the least and the greatest among them, and numbers that are refused.
+#[test]
+fn settings_are_held_to_their_ranges() {
+    type Set = fn(&mut Config, f32);
+    let settings: [(&str, Set, [f32; 2], [f32; 2]); 15] = [
+        ("the vocabulary", |of, x| of.shape.vocab = x as usize, [2.0, 1_048_576.0], [1.0, 1_048_577.0]),
+        ("width", |of, x| of.shape.width = x as usize, [4.0, 4096.0], [3.0, 4097.0]),
+        ("layers", |of, x| of.shape.layers = x as usize, [1.0, 64.0], [0.0, 65.0]),
+        ("heads", |of, x| of.shape.heads = x as usize, [1.0, 64.0], [0.0, 65.0]),
+        ("context", |of, x| of.shape.context = x as usize, [2.0, 4096.0], [1.0, 4097.0]),
+        ("dropout", |of, x| of.dropout = x, [0.0, 0.9], [-0.1, 0.95]),
+        ("batch", |of, x| of.batch = x as usize, [1.0, 65_536.0], [0.0, 65_537.0]),
+        ("micro", |of, x| of.micro = x as usize, [1.0, 8.0], [0.0, 9.0]),
+        ("steps", |of, x| of.steps = x as usize, [1.0, 1e5], [0.0, 100_001.0]),
+        ("lr", |of, x| of.lr = x, [0.0, 1.0], [-0.5, 1.5]),
+        ("min_lr", |of, x| of.min_lr = x, [0.0, 1.0], [-0.5, 1.5]),
+        ("weight_decay", |of, x| of.weight_decay = x, [0.0, 10.0], [-0.5, 10.5]),
+        ("beta1", |of, x| of.beta1 = x, [0.0, 0.9999], [-0.5, 1.0]),
+        ("beta2", |of, x| of.beta2 = x, [0.0, 0.99999], [-0.5, 1.0]),
+        ("clip", |of, x| of.clip = x, [0.0, 1e6], [-0.5, 1.5e6]),
+    ];
+    for (name, set, taken, refused) in settings {
+        let is_refused = |x: f32| {
+            let mut config = Config { micro: 1, ..small() };
+            set(&mut config, x);
+            matches!(config.check(), Err(WordsError::Range { name: of, .. }) if of == name)
+        };
+        for x in taken {
+            assert!(!is_refused(x), "{name} may be {x}");
+        }
+        for x in refused {
+            assert!(is_refused(x), "{name} may not be {x}");
+        }
+    }
 }

@@ -728,3 +728,27 @@ impl Vector for LunarLanders {
 
 const _: () = assert!(STATE == 6 * BODIES + 4 * HINGES + 6 + BENDS + 7 * TOUCHES * (BODIES - 1));
 const _: () = assert!(PIECE * (BENDS - 1) as f64 == WIDTH);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_craft_whose_legs_are_pushed_against_their_stops_flies_without_sweeps() {
+        let rig = Rules::<f32>::new().rig;
+        let mut scene = Scene::default();
+        let [hull, legs @ ..] = &mut scene.bodies;
+        hull.place = v2(WIDTH as f32 / 2.0, HEIGHT as f32);
+        for (leg, hinge) in legs.iter_mut().zip(&rig.hinges) {
+            let stop = if hinge.speed < 0.0 { hinge.low - 0.01 } else { hinge.high + 0.01 };
+            leg.angle = hinge.zero + stop;
+            leg.place = hull.place + hinge.anchors[0] - Turn::by(leg.angle).of(hinge.anchors[1]);
+        }
+        let mut system = System::none();
+        for t in 0..20 {
+            let step = scene.begin(&rig, V2::default(), &mut system);
+            assert!(step.flown, "step {t}");
+            scene.finish(&rig, step, &system);
+        }
+    }
+}

@@ -81,3 +81,17 @@ impl PartialOrd for Number {
         widest(*self).partial_cmp(&widest(*other))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As NumPy 2 says of `np.float32(0.1)`, `0.1` and `np.float64(0.1)`.
+    #[test]
+    fn numbers_are_compared_at_the_wider_width() {
+        let single = from_outside(rounded(0.1));
+        assert!(single == python(0.1) && python(0.1) == single);
+        assert!(single > f64_number(0.1) && f64_number(0.1) < single);
+        assert!(f64_number(0.1) == python(0.1));
+    }
+}

@@ -1287,3 +1287,48 @@ fn moved<R: Real>(body: &mut Body<R>, time_s: R) {
     body.place = body.place + body.velocity * time_s;
     body.angle += body.spin * time_s;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, SQRT_2};
+
+    const SQUARE: [[f64; 2]; 4] = [[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]];
+
+    #[test]
+    fn a_square_that_falls_upon_a_corner_comes_near_when_that_corner_does() {
+        let solid = Solid::<f64>::new(&SQUARE, 1.0, 0.5);
+        let expected = (3.0 - SQRT_2 - NEAR) / 2.0;
+        for corner in 0..4u8 {
+            let angle = FRAC_PI_4 - FRAC_PI_2 * f64::from(corner);
+            let at = |y: f64| Body { place: v2(0.0, y), angle, ..Body::default() };
+            let part = impact(&solid, &at(3.0), &at(1.0), [v2(-5.0, 0.0), v2(5.0, 0.0)]);
+            let part = part.expect("it falls into the ground");
+            assert!((part - expected).abs() < TOLERANCE, "corner {corner}: {part}, not {expected}");
+        }
+    }
+
+    /// As in Box2D, which solves two points at once up to a condition number of 1000.
+    #[test]
+    fn two_points_almost_in_one_place_are_one() {
+        let solid = Solid { inv_mass: 1.0, inv_inertia: 1.0, ..Solid::<f64>::new(&SQUARE, 1.0, 0.5) };
+        let anchors = [V2::default(); 2];
+        let hinge = Hinge { anchors, zero: 0.0, low: 0.0, high: 0.0, speed: 0.0, most: 0.0 };
+        let rig = Rig::new([solid; BODIES], [hinge; HINGES], 0.02, -10.0);
+        let at = Body { place: v2(0.0, 1.0), ..Body::default() };
+        // At ±x from the centre the number is (1 + x²)² / 4x².
+        for (x, two) in [(0.0137, false), (0.0156, false), (0.016, true), (0.5, true)] {
+            let meeting = Meeting {
+                piece: 0,
+                of_body: false,
+                normal: v2(0.0, 1.0),
+                on_face: V2::default(),
+                points: [v2(-x, -1.0), v2(x, -1.0)],
+                feature: [0, 1],
+                count: 2,
+            };
+            let contact = Contact::new(&rig, 0, 0, &at, meeting, &Touch::default());
+            assert_eq!(contact.two(), two, "{x}");
+        }
+    }
+}

@@ -561,6 +561,23 @@ mod tests {
     }
 
     #[test]
+    fn outfield_in_reach_is_every_open_point_from_the_seventh_on_that_one_die_leads_to() {
+        const OUTFIELD: usize = PLACES + 20;
+        let boards = met(1000);
+        for (board, inputs) in boards.iter().zip(read_all(Isa::best(), &boards)) {
+            if !board.contact() {
+                continue;
+            }
+            let (mine, theirs) = (View::new(board.mine()).counts, View::new(board.theirs()).counts);
+            let is_reached = |&point: &usize| {
+                theirs[BAR - point] < 2 && (1..=6usize).any(|die| point + die <= BAR && mine[point + die] > 0)
+            };
+            let reached = (7..BAR).filter(is_reached).count();
+            assert_eq!(usize::from(inputs[OUTFIELD]), reached, "{board:?}");
+        }
+    }
+
+    #[test]
     fn primes_and_ways_past_them() {
         assert_eq!([prime(0), prime(0b1011_1101), prime(0b11_1111 << 4)], [0, 4, 6]);
         for made in (0..1 << 25).step_by(9973) {

@@ -280,9 +280,11 @@ impl Population {
     /// Members in place of those that make no progress; once all are perfect, in place of all but the best.
     fn begin_anew(&self) -> Vec<(usize, Member)> {
         let patience = u64::from(self.config.patience);
-        let is_perfect = |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
+        let is_perfect =
+            |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
         let best = self.members.iter().all(is_perfect).then(|| self.best());
-        let is_replaced = |i: &usize| best.map_or_else(|| self.members[*i].is_stuck(patience), |best| *i != best);
+        let is_replaced =
+            |i: &usize| best.map_or_else(|| self.members[*i].is_stuck(patience), |best| *i != best);
         let replaced = (0..self.members.len()).filter(is_replaced);
         let begin = |(run, i)| {
             let seed = self.seed_of(self.begun + run);

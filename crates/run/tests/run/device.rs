@@ -297,10 +297,20 @@ mod control {
             (7 * 16, true),
             "what was seen there is shown"
         );
+        let mut home = Run::start(DeviceWish::Cpu);
+        home.to(7);
+        assert_eq!(explained(&run), explained(&home));
         assert_eq!(run.run.digest().arithmetic, "mixed");
         let on_gpu: Vec<_> = run.devices().iter().map(|d| d.on_gpu).collect();
         assert_eq!(on_gpu, [false, true, false]);
         assert!(run.warnings().is_empty());
+    }
+
+    /// How well each iteration's values explained its returns.
+    fn explained(run: &Run) -> Vec<f64> {
+        let at = run.run.schema().metric("explained_variance").unwrap();
+        let value = |event: &Event| if let Event::Metrics(row) = event { row.values[at] } else { None };
+        run.told.iter().filter_map(value).collect()
     }
 
     #[test]

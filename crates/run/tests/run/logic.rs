@@ -3,7 +3,7 @@
 use crate::common::*;
 use run::logic::Logic;
 use run::protocol::{Command, Config, Event};
-use run::room::Room;
+use run::room::{Room, Saved, Setup};
 use run::{AnyRun, Run, config_of};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -220,6 +220,22 @@ fn a_test_that_has_ended_has_no_more_slices() {
         };
         assert_eq!(values.len(), Logic::SCHEMA.tests.len());
         assert_eq!(room.advance_test().unwrap(), None, "it has ended");
+    }
+}
+
+#[test]
+fn a_member_that_was_confirmed_comes_before_the_others() {
+    let config = small("logic", "life", 1);
+    let mut run = Run::<Logic>::new(config.clone(), host()).unwrap();
+    let tensors = run.room().tensors();
+    for confirmed in 0..2 {
+        let member = &run.room().population().members()[confirmed];
+        let notes = json!({ "verdicts": [[member.seed, member.trainer.updates(), 1.0]] });
+        let saved = Saved { tensors: &tensors, notes: &notes };
+        let mut room = Logic::restore(Setup::new(&config, &config.knobs, host()), saved).unwrap();
+        let question = serde_json::from_value(json!({ "ask": "population" })).unwrap();
+        let answer = room.ask(question).unwrap();
+        assert_eq!(serde_json::to_value(&answer).unwrap()["best"], confirmed);
     }
 }
 
