@@ -287,10 +287,14 @@ await main(import.meta.url, async () => {
 });
 
 /** Mutants that no test catches, each with the reason. */
-const survivors = () => JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
+function survivors() {
+  return JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
+}
 
 /** What a mutant is, wherever its line has moved to. */
-const identity = ({ file, what, text }) => `${file} ${what} ${text.replace(/\s+/g, " ")}`;
+function identity({ file, what, text }) {
+  return `${file} ${what} ${text.replace(/\s+/g, " ")}`;
+}
 
 function title(one) {
   const text = one.text.replace(/\s+/g, " ");

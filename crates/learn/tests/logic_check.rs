@@ -124,10 +124,10 @@ fn tests_that_end_an_iteration_come_in_slices_and_are_done_again_where_a_populat
     }
 }
 
-/// A lizard grows from one cell in the middle, which has all channels; every other cell is off.
+/// A lizard grows from one cell in the middle, which has all channels; every other cell is off. The coloured G has no such cell.
 #[test]
-fn what_grows_from_a_seed_learns_from_that_seed_and_is_tested_on_it() {
-    for preset in [Preset::Lizard, Preset::ColourG] {
+fn a_pattern_learns_from_the_start_that_it_is_tested_on() {
+    for (preset, has_seed) in [(Preset::Lizard, true), (Preset::ColourG, false)] {
         let experiment = Config { batch: 2, ..Config::preset(preset) }.experiment().unwrap();
         let (width, height, channels) =
             (experiment.training.width, experiment.training.height, experiment.architecture.channels);
@@ -135,7 +135,7 @@ fn what_grows_from_a_seed_learns_from_that_seed_and_is_tested_on_it() {
         let mut starts = vec![9.0; 2 * channels * cells];
         let mut targets = vec![9.0; 2 * experiment.shown() * cells];
         experiment.fill(7, 3, (0.0, &[]), &mut starts, &mut targets);
-        let is_seed = |i: usize| i % cells == height / 2 * width + width / 2;
+        let is_seed = |i: usize| has_seed && i % cells == height / 2 * width + width / 2;
         assert!(
             starts.iter().enumerate().all(|(i, &cell)| cell == f32::from(u8::from(is_seed(i)))),
             "{preset:?}"
