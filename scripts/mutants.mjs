@@ -62,9 +62,11 @@ async function candidates(seed) {
   const out = await sh(join(home, "finder/release/mutants"), files.map((file) => relative(root, file)));
   const met = new Map();
   const sources = new Map(files.map((file) => [relative(root, file), readFileSync(file)]));
+  const linesOf = new Map([...sources].map(([file, source]) => [file, source.toString().split("\n")]));
   const all = out.trim().split("\n").map((line) => {
     const one = JSON.parse(line);
     one.text = sources.get(one.file).subarray(one.start, one.end).toString();
+    one.within = linesOf.get(one.file)[one.line - 1].trim();
     const same = `${one.file} ${one.what} ${one.text}`;
     met.set(same, (met.get(same) ?? 0) + 1);
     return { ...one, order: fingerprint([String(seed), same, String(met.get(same))]) };
@@ -80,7 +82,7 @@ function named() {
     if (after.length !== 1) throw new Trouble(`${file} has '${within ?? from}' ${after.length} times`, "name an expression that is there once in scripts/mutants/named.json");
     const at = before.length + (within ?? from).indexOf(from);
     const start = Buffer.byteLength(source.slice(0, at));
-    return { file, what, to, text: from, line: source.slice(0, at).split("\n").length, start, end: start + Buffer.byteLength(from), order: what };
+    return { file, what, to, text: from, line: source.slice(0, at).split("\n").length, within: from, start, end: start + Buffer.byteLength(from), order: what };
   });
 }
 
@@ -277,7 +279,7 @@ await main(import.meta.url, async () => {
     results.set(one, result);
   });
   const left = [...results].filter(([, { outcome }]) => outcome !== "caught");
-  const reasons = new Map(survivors().map(({ file, what, text, reason }) => [`${file} ${what} ${text}`, reason]));
+  const reasons = new Map(survivors().map(({ reason, ...one }) => [identity(one), reason]));
   console.log(`\nNot caught:`);
   for (const [one, { outcome, asked }] of left) console.log(`  ${outcome}${asked ? ` (${asked} asked)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason is listed"}`);
   const caught = results.size - left.length;
@@ -291,9 +293,9 @@ function survivors() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/survivors.json"), "utf8"));
 }
 
-/** What a mutant is, wherever its line has moved to. */
-function identity({ file, what, text }) {
-  return `${file} ${what} ${text.replace(/\s+/g, " ")}`;
+/** Names a mutant by its file, its change and the text of its line, so that the name stays when the line moves. */
+function identity({ file, what, text, within }) {
+  return [file, what, text.replace(/\s+/g, " "), within].join(" ");
 }
 
 function title(one) {

@@ -155,7 +155,7 @@ fn what_was_not_saved_whole_is_refused() {
     }
 }
 
-/// Each setting by itself: numbers that are taken, the least and the greatest among them, and numbers that are refused.
+/// Each setting by itself accepts its least and its greatest number, and refuses numbers beyond them.
 #[test]
 fn settings_are_held_to_their_ranges() {
     type Set = fn(&mut PublishedConfig, f32);

@@ -90,7 +90,7 @@ fn candidates_are_all_results_and_add_up() {
     }
 }
 
-/// Priors are reckoned from the best result, so that they stay numbers where much is won.
+/// Priors are computed relative to the best result, so they stay finite where an equity is large.
 #[test]
 fn a_backgammon_that_is_won_at_once_has_the_whole_prior() {
     let (mut mine, mut theirs) = ([0; 25], [0; 25]);

@@ -675,7 +675,7 @@ fn what_is_played_is_true_of_the_cube() {
 
 /// Each episode that solved the cube has one transition that is done.
 #[test]
-fn what_an_iteration_says_it_solved_is_the_share_of_its_episodes() {
+fn the_share_solved_of_an_iteration_counts_its_episodes() {
     let config = DqnConfig { n_step: 1, hindsight: 0.0, replay: 8192, ..small() };
     let mut learner = learner::<Two>(config, 6);
     let (mut episodes, mut solved) = (0, 0);

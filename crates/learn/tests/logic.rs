@@ -211,9 +211,9 @@ fn noise_is_of_a_gumbel_distribution() {
     assert!((skewness - 1.1395).abs() < 0.1, "{skewness}");
 }
 
-/// Number 36 of this update is the greatest that is drawn, 1 - 2⁻²⁴.
+/// Number 36 of this update is drawn from the greatest uniform number there is, 1 - 2⁻²⁴.
 #[test]
-fn noise_is_a_number_where_the_uniform_one_is_the_greatest() {
+fn noise_is_finite_at_the_greatest_uniform_number() {
     for isa in Isa::available() {
         let mut noise = [0.0; 64];
         gumbel(isa, 7, 192_956, &mut noise);

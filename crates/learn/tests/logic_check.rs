@@ -98,9 +98,9 @@ fn a_member_that_gets_no_better_begins_again_from_another_seed() {
     assert!(population.members().iter().all(|member| member.trainer.updates() == 0));
 }
 
-/// Seven members of a rate of 0: their tests end an iteration, and after the fourth all begin anew, which is tested too.
+/// At a rate of 0 no member improves, so the fourth iteration replaces all seven. It tests the members, then their replacements.
 #[test]
-fn tests_that_end_an_iteration_come_in_slices_and_are_done_again_where_a_population_is_saved_between() {
+fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
     let preset = Config::preset(Preset::Life);
     let config = Config { population: 7, batch: 2, updates: 1, patience: 3, lr: 0.0, ..preset };
     let mut population = Population::new(config.clone(), 7, Isa::best()).unwrap();
@@ -112,7 +112,7 @@ fn tests_that_end_an_iteration_come_in_slices_and_are_done_again_where_a_populat
         saves.push(population.parts());
     }
     let groups = 7_usize.div_ceil(math::par::threads());
-    assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, who begins anew, and their tests");
+    assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, the choice of replacements, and their tests");
     assert_eq!(population.progress(), Progress { iterations: 4, updates: 28, perfect: 0, ended: 7 });
     for parts in saves {
         let find = |name: &str| -> Option<(&[usize], &Data)> {
@@ -124,7 +124,7 @@ fn tests_that_end_an_iteration_come_in_slices_and_are_done_again_where_a_populat
     }
 }
 
-/// A lizard grows from one cell in the middle, which has all channels; every other cell is off. The coloured G has no such cell.
+/// The lizard grows from one cell in the middle, which has all channels on. The coloured G starts with all cells off.
 #[test]
 fn a_pattern_learns_from_the_start_that_it_is_tested_on() {
     for (preset, has_seed) in [(Preset::Lizard, true), (Preset::ColourG, false)] {

@@ -26,7 +26,7 @@ fn offloaded_steps_are_those_at_home() {
         TrainStateRef { weights: params.values(), m: &optimizer.m, v: &optimizer.v, steps: optimizer.steps };
     let mut trainer = Local.trainer(&plan, &state).unwrap();
     let mut trained = TrainResult::default();
-    assert_eq!(trainer.poll(&mut trained), Ok(false), "nobody asked");
+    assert_eq!(trainer.poll(&mut trained), Ok(false), "there is no answer before a request");
     let mut x = vec![0.0; 120];
     for step in 0..12 {
         Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
@@ -64,7 +64,7 @@ fn a_machine_that_values_states_answers_once_for_each_time_that_it_is_asked() {
     let (mut x, mut values) = (vec![0.0; 24], Vec::new());
     for asked in 0..3 {
         Rng::new(7, asked).fill_normal(Isa::best(), 0, &mut x);
-        assert_eq!(evaluator.poll(&mut values), Ok(false), "nobody asked");
+        assert_eq!(evaluator.poll(&mut values), Ok(false), "there is no answer before a request");
         evaluator.set_input("x", &x).unwrap();
         evaluator.run().unwrap();
         assert_eq!(evaluator.poll(&mut values), Ok(true));

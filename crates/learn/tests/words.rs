@@ -69,7 +69,7 @@ fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) 
     Shape { vocab, width, layers, heads, context, norm, positions, mlp, tied: true, bias: true }
 }
 
-/// Reckoned by hand: what a share of a processor's peak is taken from.
+/// Counted by hand. The share of a processor's peak is computed from these numbers.
 #[test]
 fn operations_of_a_token_are_those_of_its_matrices_and_of_attention() {
     let shape = gpt(100, 64, 3, 4, 31);
@@ -480,7 +480,7 @@ fn offloaded_steps_take_what_passes_on_the_clock() {
             }
         };
     }
-    // A second each; the last one still goes on when its iteration ends.
+    // Each slice takes a second by this clock. The slice that ends an iteration may count for the next one.
     let all = f64::from(slices);
     assert!(took == all || took == all - 1.0, "{took} of {all}");
 }
@@ -598,7 +598,7 @@ fn what_cannot_be_trained_is_refused() {
     learner.set(Config { lr: 1e-4, clip: 2.0, ..config }).unwrap();
 }
 
-/// Each setting by itself: numbers that are taken, the least and the greatest among them, and numbers that are refused.
+/// Each setting by itself accepts its least and its greatest number, and refuses numbers beyond them.
 #[test]
 fn settings_are_held_to_their_ranges() {
     type Set = fn(&mut Config, f32);

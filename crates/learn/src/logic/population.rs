@@ -91,13 +91,14 @@ pub struct Population {
     probe: Option<Offloaded>,
 }
 
-/// The end of an iteration: hardened automata are tested, as many in a slice as there are threads. What comes of it is noted once all
-/// are, so that a population that is saved before tests them again.
+/// The end of an iteration. It tests hardened automata, as many in a slice as there are threads: first those of the members that learned,
+/// then those of the members that replace others. Results take effect once all are tested, so a population that was saved before that
+/// repeats the tests.
 #[derive(Default)]
 struct Ending {
-    /// Members that begin in place of others, with their places; once those that learned are tested.
-    anew: Option<Vec<(usize, Member)>>,
-    /// How many are tested of those that learned, or of those that begin anew.
+    /// The members that replace others, with their places. They are chosen once all that learned are tested.
+    replacements: Option<Vec<(usize, Member)>>,
+    /// Members that are tested: of those that learned, or of the replacements once these are chosen.
     tested: usize,
 }
 
@@ -150,9 +151,9 @@ impl Population {
         Ok((4.0 * (floats + 1024.0) * config.population as f64) as u64)
     }
 
-    /// Of a run of the population, by its number from 1 on.
-    fn seed_of(&self, run: u32) -> u32 {
-        Rng::new(self.seed, PURPOSE_SEEDS).block([run, 0, 0, 0])[0]
+    /// The seed of a member. Members are numbered from 1 in the order in which they begin.
+    fn seed_of(&self, number: u32) -> u32 {
+        Rng::new(self.seed, PURPOSE_SEEDS).block([number, 0, 0, 0])[0]
     }
 
     /// At the beginning, or as it was saved.
@@ -190,7 +191,7 @@ impl Population {
         })
     }
 
-    /// Updates of as many members as there are threads; or, once all have done theirs, the test of as many, which ends the iteration.
+    /// Updates as many members as there are threads. Once all have done their updates, it tests as many, and the last test ends the iteration.
     pub fn advance(&mut self) -> Slice {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -217,7 +218,7 @@ impl Population {
 
     /// A slice of the end of an iteration.
     fn advance_end(&mut self, began_s: f64) -> Slice {
-        let stats = self.test_some().map(|anew| self.end_iteration(anew));
+        let stats = self.test_members().map(|replacements| self.end_iteration(replacements));
         self.parts_s[1] += (self.clock)() - began_s;
         match stats {
             None => Slice::Worked,
@@ -225,27 +226,27 @@ impl Population {
         }
     }
 
-    /// Tests as many members as there are threads. Once all are tested, gives those that begin anew, with their places.
-    fn test_some(&mut self) -> Option<Vec<(usize, Member)>> {
+    /// Tests as many members as there are threads. Once all are tested, gives the replacements.
+    fn test_members(&mut self) -> Option<Vec<(usize, Member)>> {
         let mut ending = self.ending.take().unwrap_or_default();
-        let all: &mut dyn Iterator<Item = &mut Member> = match &mut ending.anew {
+        let all: &mut dyn Iterator<Item = &mut Member> = match &mut ending.replacements {
             None => &mut self.members.iter_mut().filter(|member| member.done > 0),
-            Some(anew) => &mut anew.iter_mut().map(|(_, member)| member),
+            Some(replacements) => &mut replacements.iter_mut().map(|(_, member)| member),
         };
         let mut group: Vec<&mut Member> = all.skip(ending.tested).take(par::threads()).collect();
         if !group.is_empty() {
             check_each(self.isa, &self.experiment, &mut group);
             ending.tested += group.len();
-        } else if ending.anew.is_some() {
-            return ending.anew;
+        } else if ending.replacements.is_some() {
+            return ending.replacements;
         } else {
-            ending = Ending { anew: Some(self.begin_anew()), tested: 0 };
+            ending = Ending { replacements: Some(self.replacements()), tested: 0 };
         }
         self.ending = Some(ending);
         None
     }
 
-    fn end_iteration(&mut self, anew: Vec<(usize, Member)>) -> Stats {
+    fn end_iteration(&mut self, replacements: Vec<(usize, Member)>) -> Stats {
         self.under_way = false;
         self.progress.iterations += 1;
         let learning: Vec<&Member> = self.members.iter().filter(|member| member.done > 0).collect();
@@ -269,16 +270,16 @@ impl Population {
             finite: self.members.iter().all(Member::is_sound),
         };
         self.note_results();
-        self.begun += anew.len() as u32;
-        for (i, member) in anew {
+        self.begun += replacements.len() as u32;
+        for (i, member) in replacements {
             self.members[i] = member;
         }
         self.keep_weights();
         stats
     }
 
-    /// Members in place of those that make no progress; once all are perfect, in place of all but the best.
-    fn begin_anew(&self) -> Vec<(usize, Member)> {
+    /// New members in place of those that make no progress. Once all are perfect, only the best stays.
+    fn replacements(&self) -> Vec<(usize, Member)> {
         let patience = u64::from(self.config.patience);
         let is_perfect =
             |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
@@ -286,14 +287,14 @@ impl Population {
         let is_replaced =
             |i: &usize| best.map_or_else(|| self.members[*i].is_stuck(patience), |best| *i != best);
         let replaced = (0..self.members.len()).filter(is_replaced);
-        let begin = |(run, i)| {
-            let seed = self.seed_of(self.begun + run);
+        let begin = |(number, i)| {
+            let seed = self.seed_of(self.begun + number);
             (i, self.member(seed, None).expect("others of the same shape were wired"))
         };
         (1..).zip(replaced).map(begin).collect()
     }
 
-    /// Notes who is perfect and who makes no progress.
+    /// Notes which members are perfect, and counts those that make no progress.
     fn note_results(&mut self) {
         let patience = u64::from(self.config.patience);
         for member in self.members.iter_mut().filter(|member| member.done > 0) {
@@ -530,7 +531,7 @@ impl Member {
         }
     }
 
-    /// It was tested and makes no progress.
+    /// It was tested, and its hard loss has not fallen for so many updates.
     fn is_stuck(&self, patience: u64) -> bool {
         let is_no_better = self.done > 0 && self.checked.wrong >= self.best;
         is_no_better && self.best > 0.0 && self.trainer.updates() - self.best_at >= patience
@@ -542,7 +543,7 @@ impl Member {
     }
 }
 
-/// Hardens and tests these.
+/// Hardens these members and tests them.
 fn check_each(isa: Isa, experiment: &Experiment, members: &mut [&mut Member]) {
     par::each_mut(members, |_, member| {
         let trainer = &member.trainer;

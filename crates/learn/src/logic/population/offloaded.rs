@@ -107,7 +107,7 @@ impl Population {
 
     /// Updates that were begun and not answered are done again here.
     pub fn end_offload(&mut self) {
-        // Where all is answered, the iteration ends here.
+        // Once all updates are answered, this processor ends the iteration.
         if self.offloaded.take().is_some() && self.ending.is_none() {
             (self.under_way, self.parts_s) = (false, [0.0; 2]);
         }
