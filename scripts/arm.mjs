@@ -49,7 +49,10 @@ export async function arm() {
     await step(`${run.room}: ${run.variant} on aarch64`, async () => {
       const [neon, here] = [await digest(emulated, run), await digest([native], run)];
       if (here.arithmetic !== "fused")
-        throw new Trouble("this processor rounds a multiply-add twice, so its digests cannot equal NEON's", "run it on one with AVX2 and FMA");
+        throw new Trouble(
+          "this processor rounds a multiply-add twice, so its digests cannot equal NEON's",
+          "run it on one with AVX2 and FMA",
+        );
       const same = neon.weights === here.weights;
       total[same ? "passed" : "failed"] += 1;
       return same ? "equal" : `FAILED: ${JSON.stringify(neon)} is not ${JSON.stringify(here)}`;

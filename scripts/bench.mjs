@@ -39,13 +39,15 @@ async function measure(suite, profile, room, browser, dist, modules, give) {
     ["threads-relaxed", "_page"],
     ["threads-simd128", "_simd128_page"],
   ]) {
-    const answer = await page.evaluate((order) => {
-      const worker = new Worker("bench.js", { type: "module" });
-      worker.postMessage(order);
-      return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
-    }, { suite, profile, threads: THREADS, url: server.url + modules[`${room}/${name}`] });
-    if (answer.error)
-      throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
+    const answer = await page.evaluate(
+      (order) => {
+        const worker = new Worker("bench.js", { type: "module" });
+        worker.postMessage(order);
+        return new Promise((resolve) => (worker.onmessage = ({ data }) => (worker.terminate(), resolve(data))));
+      },
+      { suite, profile, threads: THREADS, url: server.url + modules[`${room}/${name}`] },
+    );
+    if (answer.error) throw new Trouble(`the bench of ${name} failed: ${answer.error}`, "see the console of the page for the panic's text");
     for (const figure of answer.figures) give({ ...figure, name: figure.name + suffix });
   }
   await page.close();
@@ -85,7 +87,8 @@ await main(import.meta.url, async () => {
   if (!SUITES.includes(suite) || more.length || (flag && (profile || flag !== "--part" || !parts.includes(part))))
     throw new Trouble(
       `no bench is called '${process.argv.slice(2).join(" ")}'`,
-      `npm run bench -- and one of ${SUITES.join(", ")}; with --part and one of ${parts.join(", ")} for that alone, with --profile for the time of a training step, with --json for scripts`,
+      `npm run bench -- and one of ${SUITES.join(", ")}; with --part and one of ${parts.join(", ")} for that alone, with --profile ` +
+        `for the time of a training step, with --json for scripts`,
     );
   const say = console.log;
   if (json) console.log = console.error; // only figures go to standard output
@@ -103,7 +106,8 @@ await main(import.meta.url, async () => {
   const server = await serve(dist);
   if (!part || part === "module") await measure(suite, profile, room, browser, dist, modules, give);
   if (suite === "core" && !part && !profile) await visits(browser, dist, server, give);
-  if (part !== "module" && !profile) for (const [id, bench] of await own("bench")) if (id === suite) await bench(browser, server, give, part);
+  if (part !== "module" && !profile)
+    for (const [id, bench] of await own("bench")) if (id === suite) await bench(browser, server, give, part);
   await browser.close();
   await server.close();
 });

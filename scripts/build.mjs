@@ -56,7 +56,8 @@ async function later(name, hash) {
 }
 
 /**
- * Gives the service worker its build's name and the files to have ready: at once all but the wasm modules and what is one room's; and later,
+ * Gives the service worker its build's name and the files to have ready: at once all but the wasm modules and what is one room's; and
+ * later,
  * by flavour, the modules and files of all rooms, where all are built.
  */
 function writeServiceWorker(modules, places) {
@@ -69,7 +70,8 @@ function writeServiceWorker(modules, places) {
   const rooms = Object.fromEntries(
     Object.keys(flavours).map((flavour) => {
       const names = Object.keys(modules).filter((name) => name.endsWith(`/${flavour}`));
-      const all = names.every((name) => modules[name].stands) && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
+      const all =
+        names.every((name) => modules[name].stands) && names.flatMap((name) => files.filter((file) => file.startsWith(`${places[name]}/`)));
       return [flavour, all ? [...own, ...all] : null];
     }),
   );

@@ -28,7 +28,11 @@ export async function digest(command, { room, variant, knobs }, { isa, threads =
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const args = ["train", room, "--variant", variant, "--seed", String(SEED), "--threads", String(threads), "--device", "cpu", ...set];
   const found = await told(command, [...args, ...(isa ? ["--isa", isa] : [])], ({ kind }) => kind === "digest");
-  if (found.iteration !== FIRST) throw new Trouble(`${variant} told its first digest after ${found.iteration} iterations, not ${FIRST}`, "see DIGEST_EVERY in crates/run/src/lib.rs");
+  if (found.iteration !== FIRST)
+    throw new Trouble(
+      `${variant} told its first digest after ${found.iteration} iterations, not ${FIRST}`,
+      "see DIGEST_EVERY in crates/run/src/lib.rs",
+    );
   return { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
 
@@ -41,7 +45,12 @@ function told([command, ...before], args, holds) {
   return new Promise((resolve, reject) => {
     child.on("error", reject);
     child.on("close", (code, signal) =>
-      reject(new Trouble(`${command} ${args.join(" ")} ended (${signal ?? `exit status ${code}`}) before it told what was waited for:\n${said}`, "run the command by hand")),
+      reject(
+        new Trouble(
+          `${command} ${args.join(" ")} ended (${signal ?? `exit status ${code}`}) before it told what was waited for:\n${said}`,
+          "run the command by hand",
+        ),
+      ),
     );
     createInterface({ input: child.stdout }).on("line", (line) => {
       const event = line.startsWith("{") ? JSON.parse(line) : {};

@@ -1,5 +1,6 @@
 // `npm run figures`: measures what README's tables say, on this machine and under one rule (`scripts/figure.mjs`), and prints them. Nobody
-// copies a number by hand: `--write` puts the tables into README. Each part that is done is kept in target/figures.json with the chip and the
+// copies a number by hand: `--write` puts the tables into README. Each part that is done is kept in target/figures.json with the chip and
+// the
 // code that it was measured with, so that a pass that was interrupted goes on.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -47,7 +48,11 @@ const hasPage = (room) => PARTS.some(({ id }) => id === `${room}/page`);
 /** The parts that are asked for. */
 export function chosen(parts, { only, long }) {
   const found = parts.filter(({ id }) => !only || id === only || id.startsWith(`${only}/`));
-  if (!found.length) throw new Trouble(`there is no room and no part called '${only}'`, `use one of ${rooms(parts).join(", ")}, or one of ${parts.map(({ id }) => id).join(", ")}`);
+  if (!found.length)
+    throw new Trouble(
+      `there is no room and no part called '${only}'`,
+      `use one of ${rooms(parts).join(", ")}, or one of ${parts.map(({ id }) => id).join(", ")}`,
+    );
   return found.filter((part) => long || !part.long || part.id === only);
 }
 
@@ -59,9 +64,19 @@ export const held = (kept, { id, does }, { chip, code, quick }) =>
 export function chipOf(model, count, cpuinfo, kind) {
   const [family, number] = ["cpu family", "model"].map((key) => cpuinfo.match(new RegExp(`^${key}\\s*: (.*)$`, "m"))?.[1]);
   const flags = new Set(cpuinfo.match(/^flags\s*: (.*)$/m)?.[1].split(" "));
-  const sets = [["amx_bf16", "AMX"], ["avx512_bf16", "AVX512-BF16"], ["avx512f", "AVX-512"], ["avx2", "AVX2"]].filter(([flag]) => flags.has(flag)).map(([, name]) => name);
+  const sets = [
+    ["amx_bf16", "AMX"],
+    ["avx512_bf16", "AVX512-BF16"],
+    ["avx512f", "AVX-512"],
+    ["avx2", "AVX2"],
+  ]
+    .filter(([flag]) => flags.has(flag))
+    .map(([, name]) => name);
   const words = [family ? `${model} (family ${family}, model ${number})` : model];
-  words.push(sets.filter((name) => name !== "AVX2" || !sets.includes("AVX-512")).join(" and ") || kind, `${count} ${count === 1 ? "core" : "cores"}`);
+  words.push(
+    sets.filter((name) => name !== "AVX2" || !sets.includes("AVX-512")).join(" and ") || kind,
+    `${count} ${count === 1 ? "core" : "cores"}`,
+  );
   return words.join(", ");
 }
 
@@ -79,15 +94,24 @@ async function thisCode() {
   const commit = (await sh("git", ["log", "-1", "--format=%h", "--", ...CODE])).trim();
   const changes = await sh("git", ["diff", "HEAD", "--", ...CODE]);
   const added = (await sh("git", ["ls-files", "--others", "--exclude-standard", "--", ...CODE])).split("\n").filter(Boolean);
-  return changes || added.length ? `${commit}+${fingerprint([changes], added.map((file) => join(root, file))).slice(0, 7)}` : commit;
+  return changes || added.length
+    ? `${commit}+${fingerprint(
+        [changes],
+        added.map((file) => join(root, file)),
+      ).slice(0, 7)}`
+    : commit;
 }
 
 /** Whether others use its processors, looked at for two seconds in which nothing of ours runs. */
 async function isBusy() {
-  const spent = () => cpus().reduce(([busy, all], { times }) => {
-    const sum = Object.values(times).reduce((a, b) => a + b, 0);
-    return [busy + sum - times.idle, all + sum];
-  }, [0, 0]);
+  const spent = () =>
+    cpus().reduce(
+      ([busy, all], { times }) => {
+        const sum = Object.values(times).reduce((a, b) => a + b, 0);
+        return [busy + sum - times.idle, all + sum];
+      },
+      [0, 0],
+    );
   const before = spent();
   await new Promise((resolve) => setTimeout(resolve, 2000));
   const after = spent();
@@ -113,7 +137,10 @@ const output = (command, args, { anyway = false, env = {}, next } = {}) =>
 /** The lines of JSON of a command. */
 async function lines(...asked) {
   const text = (await output(...asked)).toString();
-  return text.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
+  return text
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line));
 }
 
 /** The Python of the package's tests, and a fresh copy of the package with the library that was built last. */
@@ -134,7 +161,11 @@ async function measuring({ quick }) {
   const hothouse = await program();
   const files = join(target, "figures");
   mkdirSync(files, { recursive: true });
-  const succeeds = (command, args) => output(command, args).then(() => true, () => false);
+  const succeeds = (command, args) =>
+    output(command, args).then(
+      () => true,
+      () => false,
+    );
   return {
     quick,
     hothouse: (...args) => lines(hothouse, [...args, "--json"]),
@@ -273,9 +304,12 @@ await main(import.meta.url, async () => {
   const { kept, failed } = await measureAll(parts, now);
   const usable = kept.filter((row) => PARTS.some((part) => held([row], part, now)));
   const browser = rooms(parts).some(hasPage) ? (await sh((await chromium()).chromium, ["--version"])).trim() : undefined;
-  const blocks = rooms(parts).map((room) => [room, block(room, PARTS, usable, browser)]).filter(([, text]) => text);
+  const blocks = rooms(parts)
+    .map((room) => [room, block(room, PARTS, usable, browser)])
+    .filter(([, text]) => text);
   for (const [room, text] of blocks) console.log(`\n## ${room}\n\n${text}`);
   if (!asked.only && !quick) account(usable);
   if (asked.write) write(blocks);
-  if (failed.length) throw new Trouble(`could not be measured: ${failed.join(", ")}`, "see above why; the same command measures these alone");
+  if (failed.length)
+    throw new Trouble(`could not be measured: ${failed.join(", ")}`, "see above why; the same command measures these alone");
 });

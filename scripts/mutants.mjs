@@ -1,7 +1,8 @@
 // `npm run mutants`: how many small faults in `worlds`, `learn` and `run` the tests catch. scripts/mutants finds where a fault could be;
 // a seeded sample of these is compiled into a copy of the sources, all at once, each behind a switch (`MUTANT=17`), so that a mutant
 // costs no compilation. Each test runs once to see which mutants it reaches; then each mutant meets those that reach it, the quick ones
-// first, until one fails. A failure counts only if the same tests pass without a fault. Results are kept in target/mutants, and the next run
+// first, until one fails. A failure counts only if the same tests pass without a fault. Results are kept in target/mutants, and the next
+// run
 // of the same sources goes on from there. scripts/mutants/survivors.json gives the reason for each mutant that no test catches.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -58,19 +59,27 @@ pub mod mutants {
 async function candidates(seed) {
   const manifest = join(root, "scripts/mutants/Cargo.toml");
   await sh("cargo", ["build", "--release", "--manifest-path", manifest, "--target-dir", join(home, "finder")]);
-  const files = crates.flatMap((name) => filesUnder(join(root, "crates", name, "src"))).filter((file) => file.endsWith(".rs") && !LEFT_OUT.test(file));
-  const out = await sh(join(home, "finder/release/mutants"), files.map((file) => relative(root, file)));
+  const files = crates
+    .flatMap((name) => filesUnder(join(root, "crates", name, "src")))
+    .filter((file) => file.endsWith(".rs") && !LEFT_OUT.test(file));
+  const out = await sh(
+    join(home, "finder/release/mutants"),
+    files.map((file) => relative(root, file)),
+  );
   const met = new Map();
   const sources = new Map(files.map((file) => [relative(root, file), readFileSync(file)]));
   const linesOf = new Map([...sources].map(([file, source]) => [file, source.toString().split("\n")]));
-  const all = out.trim().split("\n").map((line) => {
-    const one = JSON.parse(line);
-    one.text = sources.get(one.file).subarray(one.start, one.end).toString();
-    one.within = linesOf.get(one.file)[one.line - 1].trim();
-    const same = `${one.file} ${one.what} ${one.text}`;
-    met.set(same, (met.get(same) ?? 0) + 1);
-    return { ...one, order: fingerprint([String(seed), same, String(met.get(same))]) };
-  });
+  const all = out
+    .trim()
+    .split("\n")
+    .map((line) => {
+      const one = JSON.parse(line);
+      one.text = sources.get(one.file).subarray(one.start, one.end).toString();
+      one.within = linesOf.get(one.file)[one.line - 1].trim();
+      const same = `${one.file} ${one.what} ${one.text}`;
+      met.set(same, (met.get(same) ?? 0) + 1);
+      return { ...one, order: fingerprint([String(seed), same, String(met.get(same))]) };
+    });
   return all.sort((a, b) => (a.order < b.order ? -1 : 1));
 }
 
@@ -79,10 +88,24 @@ function named() {
   return JSON.parse(readFileSync(join(root, "scripts/mutants/named.json"), "utf8")).map(({ what, file, within, from, to }) => {
     const source = readFileSync(join(root, file), "utf8");
     const [before, ...after] = source.split(within ?? from);
-    if (after.length !== 1) throw new Trouble(`${file} has '${within ?? from}' ${after.length} times`, "name an expression that is there once in scripts/mutants/named.json");
+    if (after.length !== 1)
+      throw new Trouble(
+        `${file} has '${within ?? from}' ${after.length} times`,
+        "name an expression that is there once in scripts/mutants/named.json",
+      );
     const at = before.length + (within ?? from).indexOf(from);
     const start = Buffer.byteLength(source.slice(0, at));
-    return { file, what, to, text: from, line: source.slice(0, at).split("\n").length, within: from, start, end: start + Buffer.byteLength(from), order: what };
+    return {
+      file,
+      what,
+      to,
+      text: from,
+      line: source.slice(0, at).split("\n").length,
+      within: from,
+      start,
+      end: start + Buffer.byteLength(from),
+      order: what,
+    };
   });
 }
 
@@ -105,12 +128,25 @@ function write(path, content) {
 
 /** The copy, with these mutants in it; each is given the bytes that it takes there. */
 function plant(mutants) {
-  for (const file of ["Cargo.toml", "Cargo.lock", "clippy.toml", "LICENSE-APACHE", "LICENSE-MIT", "README.md", "ARCHITECTURE.md", "scripts", "www", "crates", "tests"].flatMap((part) => filesUnder(join(root, part)))) {
+  for (const file of [
+    "Cargo.toml",
+    "Cargo.lock",
+    "clippy.toml",
+    "LICENSE-APACHE",
+    "LICENSE-MIT",
+    "README.md",
+    "ARCHITECTURE.md",
+    "scripts",
+    "www",
+    "crates",
+    "tests",
+  ].flatMap((part) => filesUnder(join(root, part)))) {
     const path = relative(root, file);
     if (/node_modules|__pycache__/.test(path)) continue;
     const content = readFileSync(file);
     const pieces = [];
-    let at = 0, length = 0;
+    let at = 0,
+      length = 0;
     const put = (piece) => {
       pieces.push(piece);
       length += piece.length;
@@ -138,8 +174,13 @@ async function compiled(mutants, count) {
     plant(mutants);
     const args = ["test", "--release", "--no-run", "--message-format=json", ...crates.flatMap((name) => ["-p", name])];
     const { code, out, err } = await heard("cargo", args, { cwd: tree, env: { CARGO_TARGET_DIR: join(home, "build") } });
-    const messages = out.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line));
-    const errors = messages.filter(({ reason, message }) => reason === "compiler-message" && message.level === "error" && message.spans.length);
+    const messages = out
+      .split("\n")
+      .filter((line) => line.startsWith("{"))
+      .map((line) => JSON.parse(line));
+    const errors = messages.filter(
+      ({ reason, message }) => reason === "compiler-message" && message.level === "error" && message.spans.length,
+    );
     const wrong = new Set();
     for (const { message } of errors)
       for (const { file_name, byte_start } of message.spans)
@@ -148,7 +189,8 @@ async function compiled(mutants, count) {
       mutants = mutants.filter((one) => !wrong.has(one));
       continue;
     }
-    if (code !== 0) throw new Trouble(`the mutated sources do not compile:\n${errors[0]?.message.rendered ?? err}`, "the copy is in target/mutants/tree");
+    if (code !== 0)
+      throw new Trouble(`the mutated sources do not compile:\n${errors[0]?.message.rendered ?? err}`, "the copy is in target/mutants/tree");
     return { mutants: mutants.slice(0, count), files: testFiles(out) };
   }
 }
@@ -156,7 +198,13 @@ async function compiled(mutants, count) {
 /** A command's outcome, whatever it is; one that takes too long is ended. */
 function heard(command, args, { cwd = root, env = {}, limitMs } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, env: { ...process.env, ...env }, timeout: limitMs, killSignal: "SIGKILL", stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      timeout: limitMs,
+      killSignal: "SIGKILL",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const said = { out: "", err: "" };
     child.stdout.on("data", (chunk) => (said.out += chunk));
     child.stderr.on("data", (chunk) => (said.err += chunk));
@@ -167,7 +215,8 @@ function heard(command, args, { cwd = root, env = {}, limitMs } = {}) {
 
 /** One that wants ever more memory must not take the machine with it. */
 const MOST_KB = 8 << 20;
-const bounded = (file, args, more) => heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args], { cwd: file.folder, ...more });
+const bounded = (file, args, more) =>
+  heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args], { cwd: file.folder, ...more });
 
 /** Runs these, some at a time. */
 async function each(items, work) {
@@ -208,7 +257,14 @@ async function tests(files, key) {
   return all.filter(({ passes }) => passes);
 }
 
-const lines = (path) => (existsSync(path) ? readFileSync(path, "utf8").trim().split("\n").filter(Boolean).map((line) => JSON.parse(line)) : []);
+const lines = (path) =>
+  existsSync(path)
+    ? readFileSync(path, "utf8")
+        .trim()
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line))
+    : [];
 
 /** Asks the tests that reach a mutant, the quick ones together and first; gives how it ended. */
 async function tried(one, all) {
@@ -223,10 +279,14 @@ async function tried(one, all) {
     if (spent && spent + usual > MUTANT_LIMIT_S) return { outcome: "survived", asked: "not all tests" };
     spent += usual;
     const { file } = batch[0];
-    const run = (MUTANT) => bounded(file, ["--exact", ...batch.map(({ name }) => name)], { env: { MUTANT }, limitMs: Math.ceil(20_000 + 5000 * usual) });
+    const run = (MUTANT) =>
+      bounded(file, ["--exact", ...batch.map(({ name }) => name)], { env: { MUTANT }, limitMs: Math.ceil(20_000 + 5000 * usual) });
     const { code, signal, out } = await run(String(one.id));
     if (code === 0 || (await run(NONE)).code !== 0) continue;
-    return { outcome: "caught", by: `${file.title}: ${out.match(/^test (\S+) \.\.\. FAILED/m)?.[1] ?? (signal === "SIGKILL" ? "too long" : "died")}` };
+    return {
+      outcome: "caught",
+      by: `${file.title}: ${out.match(/^test (\S+) \.\.\. FAILED/m)?.[1] ?? (signal === "SIGKILL" ? "too long" : "died")}`,
+    };
   }
   return { outcome: "survived" };
 }
@@ -245,7 +305,9 @@ await main(import.meta.url, async () => {
   if (given.crates) crates = given.crates.split(",");
   await rust();
   mkdirSync(home, { recursive: true });
-  let mutants = [], files = [], all = [];
+  let mutants = [],
+    files = [],
+    all = [];
   await step("where a fault could be", async () => {
     const found = given.named ? named() : await candidates(seed);
     mutants = given.named ? found : drawn(found, Math.ceil(count * SPARE));
@@ -257,14 +319,21 @@ await main(import.meta.url, async () => {
     return `${mutants.length} mutants`;
   });
   // What depends on nothing but the sources.
-  const key = fingerprint(mutants.map(title), ["crates", "tests"].map((part) => join(root, part)));
+  const key = fingerprint(
+    mutants.map(title),
+    ["crates", "tests"].map((part) => join(root, part)),
+  );
   await step("tests, and what each reaches", async () => {
     all = await tests(files, key);
     return `${all.length} that pass`;
   });
   const at = join(home, "results.jsonl");
   const of = (one) => `${title(one)} ${one.order}`;
-  const known = new Map(lines(at).filter((result) => result.key === key).map((result) => [result.of, result]));
+  const known = new Map(
+    lines(at)
+      .filter((result) => result.key === key)
+      .map((result) => [result.of, result]),
+  );
   const results = new Map();
   let late = false;
   await each(mutants, async (one) => {
@@ -274,18 +343,28 @@ await main(import.meta.url, async () => {
       const from = performance.now();
       result = { of: of(one), key, ...(await tried(one, all)) };
       appendFileSync(at, `${JSON.stringify(result)}\n`);
-      console.log(`${((performance.now() - from) / 1000).toFixed(1).padStart(6)} s  ${result.outcome}: ${title(one)}${result.by ? ` (${result.by})` : ""}`);
+      console.log(
+        `${((performance.now() - from) / 1000).toFixed(1).padStart(6)} s  ${result.outcome}: ` +
+          `${title(one)}${result.by ? ` (${result.by})` : ""}`,
+      );
     }
     results.set(one, result);
   });
   const left = [...results].filter(([, { outcome }]) => outcome !== "caught");
   const reasons = new Map(survivors().map(({ reason, ...one }) => [identity(one), reason]));
   console.log(`\nNot caught:`);
-  for (const [one, { outcome, asked }] of left) console.log(`  ${outcome}${asked ? ` (${asked} asked)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason is listed"}`);
+  for (const [one, { outcome, asked }] of left)
+    console.log(
+      `  ${outcome}${asked ? ` (${asked} asked)` : ""}: ${title(one)}\n    ${reasons.get(identity(one)) ?? "no reason is listed"}`,
+    );
   const caught = results.size - left.length;
   const share = `${caught} of ${results.size} caught, ${((100 * caught) / results.size).toFixed(1)}%`;
   console.log(`\n${share}${late ? `; ${mutants.length - results.size} not tried yet: run the same command again` : ""}`);
-  if (!late && caught < (given.named ? 1 : SHARE) * results.size) throw new Trouble(`${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`, "add a test for a fault that is listed above");
+  if (!late && caught < (given.named ? 1 : SHARE) * results.size)
+    throw new Trouble(
+      `${share}: expected ${given.named ? "all" : `${100 * SHARE}% or more`}`,
+      "add a test for a fault that is listed above",
+    );
 });
 
 /** Mutants that no test catches, each with the reason. */

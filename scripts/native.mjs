@@ -12,7 +12,8 @@ const AT_ONCE = 2;
 const PATIENCE_MS = 1_200_000;
 
 /**
- * Builds `hothouse` and the library of the Python package as the tests have them; gives the program's path. It is asked for together with one of the program's tests: without any, cargo
+ * Builds `hothouse` and the library of the Python package as the tests have them; gives the program's path. It is asked for together with
+ * one of the program's tests: without any, cargo
  * leaves out what tests ask of the dependencies, and compiles half of them anew for that.
  */
 export async function program() {
@@ -100,4 +101,5 @@ export function counted(output) {
   return { passed: sum(1) - returned.length, failed: sum(2), skips: [...returned, ...named(/^test (\S+) \.\.\. ignored, (.+)$/gm)] };
 }
 
-const said = ({ passed, skips }) => (passed || skips.length ? `${passed} passed${skips.length ? `, ${skips.length} skipped` : ""}` : "no tests");
+const said = ({ passed, skips }) =>
+  passed || skips.length ? `${passed} passed${skips.length ? `, ${skips.length} skipped` : ""}` : "no tests";

@@ -34,10 +34,12 @@ export async function pythonTests() {
   const cluster = join(tests, "test_ray.py");
   const total = { passed: 0, failed: 0, skips: [] };
   for (const files of [[tests, `--ignore=${cluster}`], [cluster]]) {
-    const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], { env, show: true }).catch((trouble) => {
-      if (trouble.output === undefined) throw trouble;
-      return trouble.output;
-    });
+    const out = await sh(python, ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", ...files], { env, show: true }).catch(
+      (trouble) => {
+        if (trouble.output === undefined) throw trouble;
+        return trouble.output;
+      },
+    );
     const count = (word) => Number(out.match(new RegExp(`(\\d+) ${word}`))?.[1] ?? 0);
     total.passed += count("passed");
     // A line may stand for several tests of a file: `SKIPPED [2] tests/python/test_envs.py:92: why`.
@@ -54,7 +56,9 @@ export const environment = () => (made ??= make());
 async function make() {
   let lacking;
   await step("Python and what its tests need", async () => {
-    const version = (await ask("python3", ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]))?.split(".").map(Number);
+    const version = (await ask("python3", ["-c", "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"]))
+      ?.split(".")
+      .map(Number);
     if (!version || version[0] < AT_LEAST[0] || (version[0] === AT_LEAST[0] && version[1] < AT_LEAST[1])) {
       lacking = `there is no Python ${AT_LEAST.join(".")} with venv here; install it (apt-get install python3-venv, or python.org)`;
       return "missing";

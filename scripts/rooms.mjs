@@ -8,7 +8,7 @@ const LIST = "www/rooms/index.ts";
 
 /** Their names in the order of the header; the first is open where the address names none. */
 export const ROOMS = [...readFileSync(join(root, LIST), "utf8").matchAll(/^ *\{ id: "([\w-]+)"/gm)].map(([, id]) => id);
-if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, "one room a line there: { id: \"name\", … }");
+if (!ROOMS.length) throw new Trouble(`${LIST} lists no room`, 'one room a line there: { id: "name", … }');
 
 /** What the scripts of each room export under this name, as `[room, what]`; rooms without it are left out. */
 export async function own(name) {

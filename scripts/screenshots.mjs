@@ -30,9 +30,7 @@ await main(import.meta.url, async () => {
     for (const colorScheme of ["light", "dark"])
       await step(`${screen}, ${colorScheme}`, async () => {
         const page = await open(viewport, colorScheme);
-        const solved = page.evaluate(
-          () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "solved" && resolve(true))),
-        );
+        const solved = page.evaluate(() => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "solved" && resolve(true))));
         await page.waitForTimeout(EARLY_MS);
         await shoot(page, results, `${screen}-${colorScheme}-early`);
         await Promise.race([solved, page.waitForTimeout(PATIENCE_MS)]);

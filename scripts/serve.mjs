@@ -80,12 +80,13 @@ export async function serve(folder, { port = 0, isolated = true, base = "/", ext
   const always = isolated ? { ...HEADERS, ...policy(folder) } : {};
   const names = [...LOOPBACK, ...hosts.map((name) => name.toLowerCase())];
   const answer = async (request, response) => {
-    const refuse = (status, text, headers) => response.writeHead(status, { "Content-Type": "text/plain", ...always, ...headers }).end(`${text}\n`);
+    const refuse = (status, text, headers) =>
+      response.writeHead(status, { "Content-Type": "text/plain", ...always, ...headers }).end(`${text}\n`);
     const host = (request.headers.host ?? "").toLowerCase().replace(/:\d*$/, "");
     if (!names.includes(host)) return refuse(421, `This server does not go by that name. To allow it: npm start -- --host <name>`);
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "There is nothing but reading here.", { Allow: "GET, HEAD" });
     const path = pathOf(request.url);
-    const inside = path.startsWith(base) ? normalize("/" + path.slice(base.length)) : null;
+    const inside = path.startsWith(base) ? normalize(`/${path.slice(base.length)}`) : null;
     if (inside !== null && Object.hasOwn(extra, inside)) {
       response.writeHead(200, { "Content-Type": TYPES[extname(inside)], ...always }).end(extra[inside]);
       return;

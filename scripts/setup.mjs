@@ -26,10 +26,7 @@ export async function rust() {
   await step("Rust", async () => {
     const version = await ask("rustc", ["--version"]);
     if (!version || !(await ask("cargo", ["--version"])))
-      throw new Trouble(
-        "there is no Rust here",
-        "install it from https://rustup.rs, open a new terminal, run the same command again",
-      );
+      throw new Trouble("there is no Rust here", "install it from https://rustup.rs, open a new terminal, run the same command again");
     const [, major, minor] = version.match(/(\d+)\.(\d+)/).map(Number);
     if (major < RUST_AT_LEAST[0] || (major === RUST_AT_LEAST[0] && minor < RUST_AT_LEAST[1]))
       throw new Trouble(`${version} is older than ${RUST_AT_LEAST.join(".")}`, "rustup update stable");
@@ -58,14 +55,13 @@ async function inspect(toolchain) {
 export async function wasmToolchain() {
   let route;
   await step("Rust for wasm, with the source of std", async () => {
-    let found = await inspect();
+    const found = await inspect();
     if (found.source && found.std) {
       route = { ...found, std: true, rustflags: [] };
       return "present";
     }
     const added =
-      (await ask("rustup", ["target", "add", TARGET])) !== null &&
-      (await ask("rustup", ["component", "add", "rust-src"])) !== null;
+      (await ask("rustup", ["target", "add", TARGET])) !== null && (await ask("rustup", ["component", "add", "rust-src"])) !== null;
     if (added) {
       route = { ...found, std: true, rustflags: [] };
       return "added by rustup";
@@ -99,7 +95,13 @@ async function root_sh(command) {
 /** Our own tool around wasm-bindgen's library (scripts/bindgen), compiled once for each version of it; gives its path. */
 export async function bindgen() {
   const folder = join(root, "scripts/bindgen");
-  const program = join(tools, `bindgen-${fingerprint([], ["Cargo.toml", "Cargo.lock", "src"].map((part) => join(folder, part)))}`);
+  const program = join(
+    tools,
+    `bindgen-${fingerprint(
+      [],
+      ["Cargo.toml", "Cargo.lock", "src"].map((part) => join(folder, part)),
+    )}`,
+  );
   await step("wasm-bindgen", async () => {
     if (existsSync(program)) return "present";
     const target = join(tools, "build");
@@ -121,7 +123,8 @@ export async function vulkan() {
     [process.env.VK_DRIVER_FILES, process.env.VK_ICD_FILENAMES]
       .concat(folders.filter(existsSync).flatMap((folder) => readdirSync(folder)))
       .filter(Boolean);
-  const loader = async () => (await ask("ldconfig", ["-p"], { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` } }))?.includes("libvulkan.so.1");
+  const loader = async () =>
+    (await ask("ldconfig", ["-p"], { env: { PATH: `${process.env.PATH}:/usr/sbin:/sbin` } }))?.includes("libvulkan.so.1");
   await step("Vulkan", async () => {
     if (drivers().length && (await loader())) return "present";
     if (existsSync("/usr/bin/apt-get")) {
@@ -160,10 +163,7 @@ export async function chromium() {
       found = await find();
     }
     if (!found.chromium || !found.driver)
-      throw new Trouble(
-        "there is no Chromium with its driver here",
-        "install both, or name them: CHROMIUM=… CHROMEDRIVER=… npm test",
-      );
+      throw new Trouble("there is no Chromium with its driver here", "install both, or name them: CHROMIUM=… CHROMEDRIVER=… npm test");
     return `${found.chromium}, installed`;
   });
   return found;
@@ -177,7 +177,12 @@ export async function engines() {
   const folders = ["/usr/lib", "/usr/libexec"].filter(existsSync);
   const mini = () =>
     folders
-      .flatMap((folder) => [folder, ...readdirSync(folder).filter((name) => name.endsWith("-linux-gnu")).map((name) => join(folder, name))])
+      .flatMap((folder) => [
+        folder,
+        ...readdirSync(folder)
+          .filter((name) => name.endsWith("-linux-gnu"))
+          .map((name) => join(folder, name)),
+      ])
       .flatMap((folder) => ["4.1", "4.0"].map((version) => join(folder, `webkit2gtk-${version}/MiniBrowser`)))
       .find(existsSync);
   const first = async (...names) => {
@@ -190,7 +195,11 @@ export async function engines() {
     firefox: { packages: ["firefox-esr"], find: async () => ({ firefox: await first(process.env.FIREFOX, "firefox-esr", "firefox") }) },
     webkit: {
       packages: ["webkit2gtk-driver", "xvfb"],
-      find: async () => ({ driver: await first("WebKitWebDriver"), browser: await first(process.env.MINIBROWSER, mini()), xvfb: await first("Xvfb") }),
+      find: async () => ({
+        driver: await first("WebKitWebDriver"),
+        browser: await first(process.env.MINIBROWSER, mini()),
+        xvfb: await first("Xvfb"),
+      }),
     },
   };
   const found = {};

@@ -19,7 +19,7 @@ export class Trouble extends Error {
 /** Runs `work` and prints how long it took; `work` may return a word on the outcome. */
 export async function step(title, work) {
   const began = performance.now();
-  const seconds = () => ((performance.now() - began) / 1000).toFixed(1).padStart(6) + " s";
+  const seconds = () => `${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s`;
   // a quick step needs one line only
   const slow = setTimeout(() => console.log(`       …  ${title}`), 2000);
   try {
@@ -52,7 +52,10 @@ export function sh(command, args, { env = {}, show = false, cwd = root, next, li
     child.stderr.on("data", (chunk) => ((all += chunk), show && process.stderr.write(chunk)));
     const fail = (why) => {
       if (!show) console.log(all.trim());
-      const trouble = new Trouble(`${command} ${args.join(" ")}: ${why}`, next ?? "read the lines above; what they name is missing or wrong");
+      const trouble = new Trouble(
+        `${command} ${args.join(" ")}: ${why}`,
+        next ?? "read the lines above; what they name is missing or wrong",
+      );
       reject(Object.assign(trouble, { output: out }));
     };
     child.on("error", (error) => fail(error.message));
@@ -90,8 +93,8 @@ export function filesUnder(path) {
 /** A short hash of texts and of files' contents. */
 export function fingerprint(texts, paths = []) {
   const hash = createHash("sha256");
-  for (const text of texts) hash.update(text + "\0");
-  for (const path of paths.flatMap(filesUnder)) hash.update(path.replace(root, "") + "\0").update(readFileSync(path));
+  for (const text of texts) hash.update(`${text}\0`);
+  for (const path of paths.flatMap(filesUnder)) hash.update(`${path.replace(root, "")}\0`).update(readFileSync(path));
   return hash.digest("hex").slice(0, 12);
 }
 

@@ -27,8 +27,7 @@ await main(import.meta.url, async () => {
     }
   };
   const server = await serve(dist, { port: asked, missing, hosts });
-  if (server.moved)
-    console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
+  if (server.moved) console.log(`\nPort ${asked} is in use, so this is the next free one (or choose: npm start -- --port <number>).`);
   console.log(`\nHothouse: ${server.url}\nCtrl-C ends it.`);
   if (!given["no-open"]) openBrowser(server.url);
 });
@@ -36,11 +35,7 @@ await main(import.meta.url, async () => {
 /** Opens the page where there is a desktop; elsewhere the printed address is enough. */
 function openBrowser(url) {
   const [command, ...args] =
-    process.platform === "darwin"
-      ? ["open", url]
-      : process.platform === "win32"
-        ? ["cmd", "/c", "start", url]
-        : ["xdg-open", url];
+    process.platform === "darwin" ? ["open", url] : process.platform === "win32" ? ["cmd", "/c", "start", url] : ["xdg-open", url];
   if (process.platform === "linux" && !process.env.DISPLAY && !process.env.WAYLAND_DISPLAY) return;
   spawn(command, args, { stdio: "ignore", detached: true })
     .on("error", () => {})

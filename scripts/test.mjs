@@ -1,4 +1,5 @@
 // `npm test`: sets up what is missing, then runs everything there is, part by part.
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ask, filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
 import { arm } from "./arm.mjs";
@@ -9,22 +10,31 @@ import { chromium, engines, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
 
 /**
- * In this order, each with what it does. `run` gives `{ passed, failed }`, with `skipped` where it could not run here, or `skips`, which of its tests
- * could not and why, and `unsure`, which passed only when they ran again; or nothing where it either holds or throws, which counts as one. Those `onDemand` run only
+ * In this order, each with what it does. `run` gives `{ passed, failed }`, with `skipped` where it could not run here, or `skips`, which of
+ * its tests
+ * could not and why, and `unsure`, which passed only when they ran again; or nothing where it either holds or throws, which counts as one.
+ * Those `onDemand` run only
  * where they are asked for.
  */
 const parts = {
   format: {
-    does: "cargo fmt would change nothing",
+    does: "cargo fmt and Biome would change nothing, and no line of the page or a script is too long",
     run: async () => {
+      await npmPackages();
+      await sh("npx", ["--no-install", "biome", "format", "."], { next: "npx biome format --write ." });
+      narrowLines();
       for (const where of [["--all"], ["--manifest-path", "scripts/bindgen/Cargo.toml"], ["--manifest-path", "scripts/mutants/Cargo.toml"]])
         await sh("cargo", ["fmt", ...where, "--check"], { next: `cargo fmt ${where.join(" ")}` });
     },
   },
   lints: {
-    does: "clippy over all crates and their tests",
+    does: "clippy over all crates and their tests, Biome over the page, scripts and tests",
     // In the profile of the tests, which share its build scripts and macros.
-    run: () => sh("cargo", ["clippy", "--release", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]),
+    run: async () => {
+      await npmPackages();
+      await sh("npx", ["--no-install", "biome", "lint", "--error-on-warnings", "."], { next: "npx biome lint --write ." });
+      await sh("cargo", ["clippy", "--release", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]);
+    },
   },
   types: {
     does: "the page's TypeScript, and that scripts and tests find what they import",
@@ -62,7 +72,24 @@ async function miri() {
   const large = ["large", "longer_than_a_share", "every_test_runs_on"].flatMap((name) => ["--skip", name]);
   // Proptest looks for a folder of its own.
   const env = { MIRIFLAGS: "-Zmiri-disable-isolation" };
-  return counted(await sh("cargo", ["+nightly", "miri", "test", "-p", "math", "--no-default-features", ...tests, "--", ...large], { env, show: true }));
+  return counted(
+    await sh("cargo", ["+nightly", "miri", "test", "-p", "math", "--no-default-features", ...tests, "--", ...large], { env, show: true }),
+  );
+}
+
+/** Characters in a line of the page, a script or a test of them. Biome leaves comments and strings as long as they are. */
+const WIDTH = 140;
+
+function narrowLines() {
+  const files = ["www", "scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder)));
+  const long = files
+    .filter((file) => /\.(ts|css|mjs)$/.test(file) && !file.includes("/www/pkg/"))
+    .flatMap((file) =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .flatMap((line, k) => (line.length > WIDTH ? [`${file}:${k + 1}: ${line.length} characters`] : [])),
+    );
+  if (long.length) throw new Trouble(long.join("\n"), `break these lines at ${WIDTH} characters`);
 }
 
 /** Fails where a script or a test names an export that there is not. */
@@ -93,14 +120,20 @@ async function browserTests(folder) {
     if (again.passed && !again.failed) unsure.push(name);
   }
   const { faults, ...counts } = afterAgain(first, unsure, !!process.env.HOTHOUSE_STRICT);
-  for (const name of faults) console.log(`       FAILED: '${name}' passed only when it ran again. Remove what it races with, or name it with the reason in EXCUSED (scripts/test.mjs)`);
+  for (const name of faults)
+    console.log(
+      `       FAILED: '${name}' passed only when it ran again. Remove what it races with, or name it with the reason in EXCUSED ` +
+        `(scripts/test.mjs)`,
+    );
   return counts;
 }
 
 /** Tests that may pass on a second try alone, each with its reason. */
 export const EXCUSED = {};
 
-/** What counts once failures ran again, by themselves. Under `strict`, which the workflow sets, only tests on a list may have failed before. */
+/**
+ * What counts once failures ran again, by themselves. Under `strict`, which the workflow sets, only tests on a list may have failed before.
+ */
 export function afterAgain({ passed, failed, ...rest }, unsure, strict, list = EXCUSED) {
   const faults = unsure.filter((name) => strict && !(name in list));
   const spared = unsure.length - faults.length;
@@ -154,7 +187,9 @@ await main(import.meta.url, async () => {
       await step(name, async () => {
         const counts = await parts[name].run();
         if (typeof counts === "object") result = counts;
-        const leftOut = (result.skips?.length ? `, ${result.skips.length} skipped` : "") + (result.unsure?.length ? `, ${result.unsure.length} of them only when run again: ${result.unsure.join("; ")}` : "");
+        const leftOut =
+          (result.skips?.length ? `, ${result.skips.length} skipped` : "") +
+          (result.unsure?.length ? `, ${result.unsure.length} of them only when run again: ${result.unsure.join("; ")}` : "");
         return result.skipped ? `SKIPPED: ${result.skipped}` : `${result.passed} passed, ${result.failed} failed${leftOut}`;
       });
     } catch (error) {
@@ -167,9 +202,14 @@ await main(import.meta.url, async () => {
   }
   console.log("");
   for (const [name, seconds, { passed, failed, skipped, unsure }] of rows)
-    console.log(`${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ${failed ? "FAILED" : skipped ? `SKIPPED: ${skipped}` : `${passed} passed`}${unsure?.length ? `, ${unsure.length} of them only when run again` : ""}`);
+    console.log(
+      `${seconds.toFixed(1).padStart(6)} s  ${name.padEnd(8)} ` +
+        `${failed ? "FAILED" : skipped ? `SKIPPED: ${skipped}` : `${passed} passed`}` +
+        `${unsure?.length ? `, ${unsure.length} of them only when run again` : ""}`,
+    );
   console.log(`${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s  in all\n`);
-  for (const [name, , { skips }] of rows) if (skips?.length) console.log(`Skipped in ${name}:\n${skips.map((skip) => `  ${skip}\n`).join("")}`);
+  for (const [name, , { skips }] of rows)
+    if (skips?.length) console.log(`Skipped in ${name}:\n${skips.map((skip) => `  ${skip}\n`).join("")}`);
   const skipped = rows.reduce((sum, [, , result]) => sum + (result.skipped ? 1 : (result.skips?.length ?? 0)), 0);
   console.log(`${total.passed} passed, ${total.failed} failed${skipped ? `, ${skipped} skipped` : ""}`);
   const failed = rows.filter(([, , result]) => result.failed).map(([name]) => name);

@@ -44,7 +44,16 @@ export async function wasmTests(crates = CRATES) {
   await step("tests compiled for wasm", async () => {
     const settings = cargoSettings(flavours.simd128, route);
     const packages = crates.flatMap((name) => ["-p", name]);
-    const args = ["test", "--release", "--no-run", "--test", "*", ...packages, ...settings.args, "--message-format=json-render-diagnostics"];
+    const args = [
+      "test",
+      "--release",
+      "--no-run",
+      "--test",
+      "*",
+      ...packages,
+      ...settings.args,
+      "--message-format=json-render-diagnostics",
+    ];
     const out = await sh("cargo", args, { env: { ...settings.env, CARGO_TARGET_DIR: target } });
     files = testFiles(out);
     return `${files.length} files`;
@@ -72,7 +81,7 @@ export async function wasmTests(crates = CRATES) {
   try {
     await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
   } finally {
-    for (const browser of Object.values(browsers)) await (browser && browser.close());
+    for (const browser of Object.values(browsers)) await browser?.close();
   }
   for (const [name, count] of Object.entries(ran))
     if (!count) throw new Trouble(`no test of ${name} ran in the browser`, "see how the other crates name wasm_bindgen_test");
@@ -80,7 +89,8 @@ export async function wasmTests(crates = CRATES) {
 }
 
 /** Files whose tests are all native have none among their exports, and wasm-bindgen nothing to hold on to. */
-const hasTests = (path) => WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(path))).some(({ name }) => name.startsWith("__wbgt_"));
+const hasTests = (path) =>
+  WebAssembly.Module.exports(new WebAssembly.Module(readFileSync(path))).some(({ name }) => name.startsWith("__wbgt_"));
 
 /** Runs one file of tests in a worker of a page of its own. A worker that dies counts as one that failed. */
 async function inBrowser(browser, folder) {

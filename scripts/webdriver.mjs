@@ -134,7 +134,17 @@ export async function webkit({ driver, browser, xvfb }, options = {}) {
   try {
     const display = await soon("Xvfb", screen, () => /^(\d+)$/m.exec(screen.said)?.[1]);
     const port = await freePort();
-    const env = { DISPLAY: `:${display}`, HOME: home, XDG_CACHE_HOME: home, XDG_DATA_HOME: home, WAYLAND_DISPLAY: "", GDK_BACKEND: "x11", NO_AT_BRIDGE: "1", LANG: "en_US.UTF-8", ...options };
+    const env = {
+      DISPLAY: `:${display}`,
+      HOME: home,
+      XDG_CACHE_HOME: home,
+      XDG_DATA_HOME: home,
+      WAYLAND_DISPLAY: "",
+      GDK_BACKEND: "x11",
+      NO_AT_BRIDGE: "1",
+      LANG: "en_US.UTF-8",
+      ...options,
+    };
     child = started(driver, [`--port=${port}`], env);
     const send = async (method, path, body) => {
       const answer = await fetch(`http://127.0.0.1:${port}/${path}`, { method, body: body && JSON.stringify(body) });
@@ -142,7 +152,12 @@ export async function webkit({ driver, browser, xvfb }, options = {}) {
       if (value?.error) throw new Error(`${value.error}: ${value.message}`);
       return value;
     };
-    await soon("WebKitWebDriver", child, () => send("GET", "status").then(() => true, () => false));
+    await soon("WebKitWebDriver", child, () =>
+      send("GET", "status").then(
+        () => true,
+        () => false,
+      ),
+    );
     const alwaysMatch = { "webkitgtk:browserOptions": { binary: browser, args: ["--automation"] } };
     const { sessionId, capabilities } = await send("POST", "session", { capabilities: { alwaysMatch } });
     const command = (name, { id, ...params } = {}) => {
@@ -221,7 +236,12 @@ export async function tab({ name, version, command, close }, limitMs) {
     /** The mouse is pressed at a share of an element's width and height, pulled to another, and let go. */
     pull: async (css, ...shares) => {
       const box = await find(css).then((element) => run((one) => one.getBoundingClientRect(), element));
-      const moves = shares.map(([x, y]) => ({ type: "pointerMove", duration: 50, x: Math.round(box.x + x * box.width), y: Math.round(box.y + y * box.height) }));
+      const moves = shares.map(([x, y]) => ({
+        type: "pointerMove",
+        duration: 50,
+        x: Math.round(box.x + x * box.width),
+        y: Math.round(box.y + y * box.height),
+      }));
       const [first, ...rest] = moves;
       const actions = [first, { type: "pointerDown", button: 0 }, ...rest, { type: "pointerUp", button: 0 }];
       await command("act", { actions: [{ type: "pointer", id: "mouse", parameters: { pointerType: "mouse" }, actions }] });

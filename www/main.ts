@@ -66,7 +66,13 @@ addEventListener("hashchange", () => {
   // Where only the variant changes, as by the way back, the page takes it up and keeps what it has.
   else if (!page?.follow(location.hash)) void open({ link: location.hash });
 });
-onBlankCanvas(() => notices.show("warning", "This browser gives the page no canvas to draw on", "Figures and tables are there all the same. For the pictures, close other tabs or use another browser."));
+onBlankCanvas(() =>
+  notices.show(
+    "warning",
+    "This browser gives the page no canvas to draw on",
+    "Figures and tables are there all the same. For the pictures, close other tabs or use another browser.",
+  ),
+);
 here = roomOf(location.hash);
 void begin();
 setTimeout(() => void readyOffline(), KEEP_MS);
@@ -155,7 +161,8 @@ async function open(options: Opening, undoes = false): Promise<void> {
     style.replaceSync(brings?.brings.style ?? "");
     opened = new RoomPage(client, around, brings?.brings);
   } catch (error) {
-    if (opening === openings) showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);
+    if (opening === openings)
+      showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);
     return;
   }
   page = opened;

@@ -38,7 +38,9 @@ function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
     createRadialGradient: () => gradient,
   };
   const known: object = { canvas, ...answers };
-  return new Proxy(known as CanvasRenderingContext2D, { get: (context, name) => (name in context ? Reflect.get(context, name) : () => {}) });
+  return new Proxy(known as CanvasRenderingContext2D, {
+    get: (context, name) => (name in context ? Reflect.get(context, name) : () => {}),
+  });
 }
 
 /** Tells whoever shows notices of the first canvas that nothing can be drawn on, also of one before. */

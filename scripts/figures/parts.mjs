@@ -52,7 +52,10 @@ export async function abreast(limit, items, work) {
   const worker = async () => {
     while (next < items.length && !failure) {
       const at = next++;
-      await work(items[at]).then((result) => (results[at] = result), (error) => (failure ??= error));
+      await work(items[at]).then(
+        (result) => (results[at] = result),
+        (error) => (failure ??= error),
+      );
     }
   };
   await Promise.all(Array.from({ length: limit }, worker));
@@ -110,7 +113,18 @@ function cube(id, { variant, seconds, states, long }) {
     long,
     async run(on) {
       const file = on.file(`cube-${id}.safetensors`);
-      await on.hothouse("train", "cube", "--variant", variant, "--seed", FIRST, "--seconds", on.quick ? seconds / 10 : seconds, "--save", file);
+      await on.hothouse(
+        "train",
+        "cube",
+        "--variant",
+        variant,
+        "--seed",
+        FIRST,
+        "--seconds",
+        on.quick ? seconds / 10 : seconds,
+        "--save",
+        file,
+      );
       const lines = await on.hothouse("eval", "cube", file, "--seed", FIRST, "--states", on.quick ? Math.min(states, 20) : states);
       const rows = [];
       const percent = (name, share, unit) => rows.push(counted(`cube.${id}.${name}`, 100 * share, `% of ${unit}`));
@@ -119,14 +133,18 @@ function cube(id, { variant, seconds, states, long }) {
           percent("greedy", line.onward.solved, "all states, no move taken back");
           percent("greedy_any", line.plain.solved, "all states, any move");
           percent("greedy_optimal", line.onward.optimal, "all states");
-          for (const distance of [4, 6, 8]) percent(`greedy_at_${distance}`, line.by_distance[distance].solved, `states at distance ${distance}`);
+          for (const distance of [4, 6, 8])
+            percent(`greedy_at_${distance}`, line.by_distance[distance].solved, `states at distance ${distance}`);
         }
         if (line.kind === "search") {
           percent("beam.solved", line.all.solved, `${line.all.states} uniform states`);
           if (line.all.optimal !== undefined) percent("beam.optimal", line.all.optimal, `${line.all.states} uniform states`);
           // No state solved has no number of turns: they never end.
           rows.push(counted(`cube.${id}.beam.moves`, line.all.length ?? Infinity, "quarter turns in the mean"));
-          rows.push(counted(`cube.${id}.beam.solve_ms`, line.all.ms, "ms in the mean"), counted(`cube.${id}.beam.most_solve_ms`, line.most_ms, "ms at most"));
+          rows.push(
+            counted(`cube.${id}.beam.solve_ms`, line.all.ms, "ms in the mean"),
+            counted(`cube.${id}.beam.most_solve_ms`, line.most_ms, "ms at most"),
+          );
         }
       }
       return rows;
@@ -169,13 +187,21 @@ export function populationRows(prefix, ends) {
   const name = (what) => `${prefix}.${what}`;
   return [
     measured(name("solve_s"), times, `s of a whole process, over ${ends.length} seeds`),
-    measured(name("solve_cpu_s"), ends.map((end) => end.cpu_seconds), "processor seconds"),
+    measured(
+      name("solve_cpu_s"),
+      ends.map((end) => end.cpu_seconds),
+      "processor seconds",
+    ),
     counted(name("solve_most_s"), Math.max(...times), "s, the longest of these"),
     counted(name("solved"), solved.length, `of ${ends.length} seeds`),
     counted(name("members"), ends[0].members, "members side by side"),
     counted(name("begun_anew"), anew, "members that made no progress, each replaced by another"),
     counted(name("begun"), sum(({ members }) => members) + anew, "members of all seeds, those that began anew with them"),
-    counted(name("perfect"), sum(({ progress }) => progress.perfect_runs), "of these passed the population's check"),
+    counted(
+      name("perfect"),
+      sum(({ progress }) => progress.perfect_runs),
+      "of these passed the population's check",
+    ),
   ];
 }
 
@@ -281,9 +307,16 @@ export const PARTS = [
         const own = lines.filter((line) => line.kind === "seed" && line.variant === variant);
         const until = (of) => own.map((line) => (line.solved ? line[of] : Infinity));
         const name = (what) => `control.${variant}.${what}`;
-        rows.push(counted(name("solved_at"), solved_at, "mean return"), counted(name("solved"), solved, "seeds"), counted(name("of"), of, "seeds"));
+        rows.push(
+          counted(name("solved_at"), solved_at, "mean return"),
+          counted(name("solved"), solved, "seeds"),
+          counted(name("of"), of, "seeds"),
+        );
         rows.push(counted(name("lowest"), Math.min(...own.map((line) => line.mean_return)), "mean return, the lowest of these seeds"));
-        rows.push(measured(name("solve_steps"), until("steps"), "steps, over seeds"), measured(name("solve_s"), until("seconds"), "s, over seeds"));
+        rows.push(
+          measured(name("solve_steps"), until("steps"), "steps, over seeds"),
+          measured(name("solve_s"), until("seconds"), "s, over seeds"),
+        );
       }
       return rows;
     },
@@ -292,14 +325,67 @@ export const PARTS = [
   returns("cartpole-50m", "CartPole-v1", [50]),
   terminal("backgammon"),
   page("backgammon"),
-  strength("minute", { what: "60 s of one core", train: [], seconds: 60, ends: [["gnubg", 4000], ["random", 4000], ["linear", 4000]] }),
-  strength("no-handmade", { what: "60 s of one core, no handmade inputs", train: ["--set", "handmade=false"], seconds: 60, ends: [["gnubg", 4000]] }),
-  strength("no-bearoff", { what: "60 s of one core, no bear-off table", train: ["--set", "bearoff=false"], seconds: 60, ends: [["gnubg", 4000]] }),
-  strength("bare", { what: "60 s of one core, neither", train: ["--set", "handmade=false", "--set", "bearoff=false"], seconds: 60, ends: [["gnubg", 4000]] }),
-  strength("published", { what: "10 minutes of one core, as published", train: ["--variant", "published"], seconds: 600, of: [FIRST], ends: [["gnubg", 1000], ["random", 1000]] }),
+  strength("minute", {
+    what: "60 s of one core",
+    train: [],
+    seconds: 60,
+    ends: [
+      ["gnubg", 4000],
+      ["random", 4000],
+      ["linear", 4000],
+    ],
+  }),
+  strength("no-handmade", {
+    what: "60 s of one core, no handmade inputs",
+    train: ["--set", "handmade=false"],
+    seconds: 60,
+    ends: [["gnubg", 4000]],
+  }),
+  strength("no-bearoff", {
+    what: "60 s of one core, no bear-off table",
+    train: ["--set", "bearoff=false"],
+    seconds: 60,
+    ends: [["gnubg", 4000]],
+  }),
+  strength("bare", {
+    what: "60 s of one core, neither",
+    train: ["--set", "handmade=false", "--set", "bearoff=false"],
+    seconds: 60,
+    ends: [["gnubg", 4000]],
+  }),
+  strength("published", {
+    what: "10 minutes of one core, as published",
+    train: ["--variant", "published"],
+    seconds: 600,
+    of: [FIRST],
+    ends: [
+      ["gnubg", 1000],
+      ["random", 1000],
+    ],
+  }),
   strength("ten-minutes", { what: "10 minutes of one core", train: [], seconds: 600, long: true, ends: [["gnubg", 6000]] }),
-  strength("hour", { what: "an hour of one core", train: [], seconds: 3600, long: true, of: [FIRST], ends: [["gnubg", 12_000], ["gnubg", 3000, "--evals", 100]] }),
-  strength("published-hour", { what: "an hour of one core, as published", train: ["--variant", "published"], seconds: 3600, long: true, of: [FIRST], ends: [["gnubg", 1000], ["random", 1000]] }),
+  strength("hour", {
+    what: "an hour of one core",
+    train: [],
+    seconds: 3600,
+    long: true,
+    of: [FIRST],
+    ends: [
+      ["gnubg", 12_000],
+      ["gnubg", 3000, "--evals", 100],
+    ],
+  }),
+  strength("published-hour", {
+    what: "an hour of one core, as published",
+    train: ["--variant", "published"],
+    seconds: 3600,
+    long: true,
+    of: [FIRST],
+    ends: [
+      ["gnubg", 1000],
+      ["random", 1000],
+    ],
+  }),
   terminal("cube"),
   page("cube"),
   cube("walk", { variant: "2x2x2", seconds: 20, states: 5000 }),
@@ -318,7 +404,12 @@ export const PARTS = [
   members("life-published", { variant: "life", count: 24, updates: 3000, settings: ["lr=0.05", "init=10", "hard=0"] }),
   members("checkerboard-members", { variant: "checkerboard", count: 20, updates: 500 }),
   members("checkerboard-shape", { variant: "checkerboard", count: 20, updates: 500, settings: ["side=16", "steps=20"] }),
-  members("checkerboard-published", { variant: "checkerboard", count: 20, updates: 500, settings: ["side=16", "steps=20", "lr=0.05", "init=10"] }),
+  members("checkerboard-published", {
+    variant: "checkerboard",
+    count: 20,
+    updates: 500,
+    settings: ["side=16", "steps=20", "lr=0.05", "init=10"],
+  }),
   members("asynchronous", { variant: "checkerboard-async", count: 20, updates: 512, long: true }),
   {
     id: "words/terminal",
@@ -332,8 +423,26 @@ export const PARTS = [
     does: "train words --steps 8.192e6 --set decay_steps=16000 --device cpu, seed 101",
     gives: /^words\.char\.(above|cpu_s)$/,
     async run(on) {
-      const end = (await on.hothouse("train", "words", "--seed", FIRST, "--steps", "8.192e6", "--set", "decay_steps=16000", "--device", "cpu", "--save", on.file("char.safetensors"))).at(-1);
-      return [counted("words.char.above", 100 * end.test.above, "% above the floor"), counted("words.char.cpu_s", end.cpu_seconds, "processor seconds")];
+      const end = (
+        await on.hothouse(
+          "train",
+          "words",
+          "--seed",
+          FIRST,
+          "--steps",
+          "8.192e6",
+          "--set",
+          "decay_steps=16000",
+          "--device",
+          "cpu",
+          "--save",
+          on.file("char.safetensors"),
+        )
+      ).at(-1);
+      return [
+        counted("words.char.above", 100 * end.test.above, "% above the floor"),
+        counted("words.char.cpu_s", end.cpu_seconds, "processor seconds"),
+      ];
     },
   },
   kingJames(),

@@ -52,7 +52,14 @@ export function tables(find) {
     const said = names.map((name) => say(name, options));
     return said.every(Boolean) ? said.join("; ") : undefined;
   };
-  const bothOf = (label, names, options) => [label, joined(names, options), joined(names.map((name) => `${name}_page`), options)];
+  const bothOf = (label, names, options) => [
+    label,
+    joined(names, options),
+    joined(
+      names.map((name) => `${name}_page`),
+      options,
+    ),
+  ];
   const share = { unit: "of peak" };
   const layer = "core.linear.1536x512x2048";
   const cores = (suffix) => [`${layer}.share${suffix}`, `${layer}.dx.share${suffix}`, `${layer}.dw.share${suffix}`];
@@ -67,7 +74,10 @@ export function tables(find) {
     both("training step of a 144-128-64-6 net, batch 64, one core", "core.step_144_128_64_6_b64_ms", { unit: "ms" }),
     bothOf("layer of 512 to 2,048 units, batch 1,536, one thread: forward; gradients by inputs; by weights; of peak", cores("")),
     bothOf("the same on two threads, of the peak of two", cores(".t2")),
-    bothOf("training step of a 512-2048-2048-512 net, batch 1,536, one thread; two, of the peak of as many", ["core.train.mlp2048.share", "core.train.mlp2048.share.t2"]),
+    bothOf("training step of a 512-2048-2048-512 net, batch 1,536, one thread; two, of the peak of as many", [
+      "core.train.mlp2048.share",
+      "core.train.mlp2048.share.t2",
+    ]),
     ["first load, compressed", undefined, say("page.first_load_kb", { unit: "kB" })],
     ["first training step, warm revisit", undefined, say("page.first_step_ms", { times: 1e-3, unit: "s" })],
   ]);
@@ -86,8 +96,17 @@ export function tables(find) {
   const control = [
     table(head, [
       both("CartPole solved, from the start of the process (20 seeds) or of a warm revisit (5), s", "control.ppo.cartpole.solve_s"),
-      ["seeds solved", get("control.ppo.cartpole.solved_of_20") && `${get("control.ppo.cartpole.solved_of_20").value} of 20`, get("control.ppo.cartpole.solved_of_5_page") && `${get("control.ppo.cartpole.solved_of_5_page").value} of 5`],
-      ...environments.map((id) => both(`${id.split("-")[0]} steps by the public call, one core, a second`, `control.${id.split("-")[0].toLowerCase()}.steps_per_s_core`)),
+      [
+        "seeds solved",
+        get("control.ppo.cartpole.solved_of_20") && `${get("control.ppo.cartpole.solved_of_20").value} of 20`,
+        get("control.ppo.cartpole.solved_of_5_page") && `${get("control.ppo.cartpole.solved_of_5_page").value} of 5`,
+      ],
+      ...environments.map((id) =>
+        both(
+          `${id.split("-")[0]} steps by the public call, one core, a second`,
+          `control.${id.split("-")[0].toLowerCase()}.steps_per_s_core`,
+        ),
+      ),
       both("CartPole, 100 steps a call, one core, steps a second", "control.cartpole.fused_steps_per_s_core"),
       both("PPO with two 4-64-64 networks, 4 epochs, two threads, steps a second", "control.ppo.cartpole.steps_per_s"),
       both("PPO with one 4-32-32 trunk, 1 epoch, two threads, steps a second", "control.ppo.cartpole.small.steps_per_s"),
@@ -95,7 +114,14 @@ export function tables(find) {
     ]),
     table(
       ["", "solved at", "solved", "lowest of these", "steps", "time, s"],
-      environments.map((id) => [id, plain(`control.${id}.solved_at`), of(`control.${id}.solved`, `control.${id}.of`), plain(`control.${id}.lowest`), say(`control.${id}.solve_steps`), say(`control.${id}.solve_s`)]),
+      environments.map((id) => [
+        id,
+        plain(`control.${id}.solved_at`),
+        of(`control.${id}.solved`, `control.${id}.of`),
+        plain(`control.${id}.lowest`),
+        say(`control.${id}.solve_steps`),
+        say(`control.${id}.solve_s`),
+      ]),
     ),
     table(
       ["return after", "1M steps", "10M", "50M"],
@@ -124,7 +150,10 @@ export function tables(find) {
     table(head, [
       both("the strong learner plays and learns, games a second, one core", "backgammon.td.games_per_s_core"),
       both("rolls answered with every result, one core, a second", "backgammon.rules.decisions_per_s_core"),
-      both("the published configuration's self-play without learning, network evaluations a second, one core", "backgammon.selfplay.evals_per_s_core"),
+      both(
+        "the published configuration's self-play without learning, network evaluations a second, one core",
+        "backgammon.selfplay.evals_per_s_core",
+      ),
       both(
         "its games a minute at 100 evaluations, without learning, two threads " +
           "(published: 849 with 14 workers; evaluations a move not stated [1])",
@@ -150,13 +179,19 @@ export function tables(find) {
       ["after 60 s in the page", "points a game"],
       ["random", "linear"].map((name) => {
         const [mean, error] = ["points", "error"].map((what) => get(`backgammon.td.after_60s.${what}_against_${name}_page`));
-        return [name === "random" ? "against random moves" : "against the linear evaluation", mean && `+${mean.value.toFixed(2)} ± ${error.value.toFixed(2)}`];
+        return [
+          name === "random" ? "against random moves" : "against the linear evaluation",
+          mean && `+${mean.value.toFixed(2)} ± ${error.value.toFixed(2)}`,
+        ];
       }),
     ),
   ];
 
   const percent = (name) => get(name) && `${get(name).value.toFixed(2)}%`;
-  const greedy = (label, id) => [label, ...["greedy", "greedy_any", "greedy_optimal", "greedy_at_4", "greedy_at_6", "greedy_at_8"].map((what) => percent(`cube.${id}.${what}`))];
+  const greedy = (label, id) => [
+    label,
+    ...["greedy", "greedy_any", "greedy_optimal", "greedy_at_4", "greedy_at_6", "greedy_at_8"].map((what) => percent(`cube.${id}.${what}`)),
+  ];
   /** `gives` names what a search of that kind counts: of a large cube nobody knows the least number of turns. */
   const beam = (label, prefix, gives, suffix = "") => [
     label,
@@ -270,7 +305,12 @@ export function tables(find) {
   const presets = ["char", "d256", "d384", "d512"];
   const each = (label, name, options) => [label, ...presets.map((id) => say(`words.${id}${name}`, options))];
   const versus = (path, name) => [
-    [`PyTorch, the faster of eager and compiled${path ? ", bf16" : ""}`, ...presets.map((id) => get(`words.${id}.${name}.tokens_per_s`)).map((row) => row && `${words(row)}, ${row.unit.match(/torch \S+ (\S+),/)?.[1]}`)],
+    [
+      `PyTorch, the faster of eager and compiled${path ? ", bf16" : ""}`,
+      ...presets
+        .map((id) => get(`words.${id}.${name}.tokens_per_s`))
+        .map((row) => row && `${words(row)}, ${row.unit.match(/torch \S+ (\S+),/)?.[1]}`),
+    ],
     each(`ours${path ? " in bf16" : ""} as a ratio to it`, `${path}.ratio_to_${name}`),
   ];
   const language = table(

@@ -17,7 +17,13 @@ export const digests = (variant) => ({
 
 /** Waits until a visitor's run is solved, for one seed after the other, as the native figure times the whole program. */
 export async function bench(browser, server, give) {
-  const times = await revisits(browser, server, SEEDS.map((seed) => `#/control?seed=${seed}&v=1`), "solved", SOLVE_PATIENCE_MS);
+  const times = await revisits(
+    browser,
+    server,
+    SEEDS.map((seed) => `#/control?seed=${seed}&v=1`),
+    "solved",
+    SOLVE_PATIENCE_MS,
+  );
   give(measured("control.ppo.cartpole.solve_s_page", times, "s from the start of loading, on a warm revisit, over 5 seeds"));
   give(counted("control.ppo.cartpole.solved_of_5_page", times.filter(Number.isFinite).length, "seeds"));
 }

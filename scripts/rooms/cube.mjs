@@ -15,7 +15,8 @@ export const digests = (variant) => ({
 });
 
 /**
- * What a bench teaches and tries: as many states of each distance, from 1 to the longest, where those are known, and scrambles where not. The
+ * What a bench teaches and tries: as many states of each distance, from 1 to the longest, where those are known, and scrambles where not.
+ * The
  * solved cube is none of them.
  */
 const TAUGHT = {
@@ -26,7 +27,8 @@ export const parts = Object.keys(TAUGHT);
 
 /** Lets an agent learn for some time; then a beam search with its network solves states that it has not been taught. */
 export async function bench(browser, server, give, part) {
-  for (const [variant, taught] of Object.entries(TAUGHT)) if (!part || part === variant) await teach(browser, server, give, variant, taught);
+  for (const [variant, taught] of Object.entries(TAUGHT))
+    if (!part || part === variant) await teach(browser, server, give, variant, taught);
 }
 
 async function teach(browser, server, give, variant, { s, longest, tried }) {
@@ -44,7 +46,16 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
       for (let seed = 0; seed < tried; seed++)
         if (longest) for (let distance = 1; distance <= longest; distance++) questions.push({ ask: "draw", distance, seed });
         else questions.push({ ask: "scramble", moves: 100, seed });
-      const count = { learned: hothouse.progress.counts[0], width: method.width, states: questions.length, solved: 0, optimal: 0, widened: 0, moves: [], ms: [] };
+      const count = {
+        learned: hothouse.progress.counts[0],
+        width: method.width,
+        states: questions.length,
+        solved: 0,
+        optimal: 0,
+        widened: 0,
+        moves: [],
+        ms: [],
+      };
       for (const question of questions) {
         const { facelets, distance } = await hothouse.ask(question);
         const began = performance.now();
@@ -88,7 +99,10 @@ export async function screenshots({ screens, open, shoot }) {
         await page.getByRole("button", { name: "Draw a state" }).click();
         await page.waitForTimeout(SETTLE_MS);
         await page.getByRole("button", { name: "Compare on this state" }).click();
-        await page.getByText(/\d of \d methods solved it/).first().waitFor();
+        await page
+          .getByText(/\d of \d methods solved it/)
+          .first()
+          .waitFor();
         await page.getByRole("button", { name: "Begin with the cube above" }).click();
         await page.getByRole("button", { name: "Solve it" }).first().click();
         await page.waitForTimeout(SETTLE_MS);

@@ -22,7 +22,8 @@ const LEAST = { colours: 4, share: 0.003, curve: 20 };
 const NEAR = 16;
 const ARROW_RIGHT = "\ue014";
 
-const text = (page, css, words) => page.until((css, words) => new RegExp(words).test(document.querySelector(css)?.textContent ?? ""), css, words);
+const text = (page, css, words) =>
+  page.until((css, words) => new RegExp(words).test(document.querySelector(css)?.textContent ?? ""), css, words);
 
 /** Each room with a small run, where to look, which of these pictures move while it trains, and how it is played. */
 export const ROOMS = {
@@ -35,7 +36,9 @@ export const ROOMS = {
       await page.click("button", "Take the controls");
       await text(page, ".stage-hint", "Round 1");
       await page.hold(ARROW_RIGHT, () => page.until(() => document.querySelector(".rounds tbody tr")));
-      const [yours, agents] = await page.run(() => [...document.querySelectorAll(".rounds tbody tr td")].map((cell) => Number(cell.textContent)));
+      const [yours, agents] = await page.run(() =>
+        [...document.querySelectorAll(".rounds tbody tr td")].map((cell) => Number(cell.textContent)),
+      );
       assert.ok(yours > 0 && yours < 60 && agents > 0, `${yours} steps with the key held, the agent's ${agents}`);
     },
   },
@@ -47,12 +50,22 @@ export const ROOMS = {
     async play(page) {
       await page.click("label", "Play it");
       await page.click(".setup button", "New match");
-      const offered = (name) => page.run((name) => [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && one.textContent === name), name);
+      const offered = (name) =>
+        page.run(
+          (name) => [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && one.textContent === name),
+          name,
+        );
       const judged = () => page.run(() => /number \d+ of|best of|no other/.test(document.querySelector(".verdict").textContent));
       // Whoever begins: dice are thrown when it is the visitor's turn, and checkers moved while any can be.
       for (const began = performance.now(); !(await judged()); ) {
         assert.ok(performance.now() - began < WAIT_MS, "no move was judged");
-        for (const name of ["Roll", "Confirm"]) if (await offered(name)) await page.run((name) => [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(), name);
+        for (const name of ["Roll", "Confirm"])
+          if (await offered(name))
+            await page.run(
+              (name) =>
+                [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(),
+              name,
+            );
         if (!(await page.run(() => !!document.querySelector(".table .board-places .open")))) continue;
         await page.click(".table .board-places .open");
         await page.click(".table .board-places .target");
@@ -119,7 +132,21 @@ export const ROOMS = {
 async function native(room, { variant, knobs }, digest, count) {
   const set = Object.entries(knobs).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const isa = digest.arithmetic === "unfused" ? ["--isa", "portable"] : [];
-  const lines = await hothouse(["train", room, "--variant", variant, "--seed", String(SEED), "--steps", String(count), "--device", "cpu", "--json", ...isa, ...set]);
+  const lines = await hothouse([
+    "train",
+    room,
+    "--variant",
+    variant,
+    "--seed",
+    String(SEED),
+    "--steps",
+    String(count),
+    "--device",
+    "cpu",
+    "--json",
+    ...isa,
+    ...set,
+  ]);
   const found = lines.map((line) => JSON.parse(line)).find(({ kind, iteration }) => kind === "digest" && iteration === digest.iteration);
   return found && { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }
@@ -159,7 +186,10 @@ async function looked(page, part, name) {
   const picture = pixels(png);
   const scale = picture.width / box.wide;
   const [left, top] = [box.left, box.top].map((edge) => Math.max(0, Math.ceil(edge * scale)));
-  const [right, bottom] = [Math.min(picture.width, Math.floor(box.right * scale)), Math.min(picture.height, Math.floor(box.bottom * scale))];
+  const [right, bottom] = [
+    Math.min(picture.width, Math.floor(box.right * scale)),
+    Math.min(picture.height, Math.floor(box.bottom * scale)),
+  ];
   const [across, down] = [Math.max(0, right - left), Math.max(0, bottom - top)];
   const all = across * down;
   const seen = new Int32Array(all);
@@ -175,7 +205,10 @@ async function looked(page, part, name) {
   return { seen, all, colours: counts.size, share: 1 - Math.max(0, ...counts.values()) / all, curve };
 }
 
-/** Each part of the page shows something, soon: a grid may begin with nothing on it, and a chart until its first test. Gives the pixels of each. */
+/**
+ * Each part of the page shows something, soon: a grid may begin with nothing on it, and a chart until its first test. Gives the pixels of
+ * each.
+ */
 async function inspect(page, room, parts) {
   mkdirSync(PICTURES, { recursive: true });
   const pictures = new Map();
@@ -183,11 +216,15 @@ async function inspect(page, room, parts) {
     const name = `${page.name}-${room}-${k + 1}.png`;
     const isChart = part.endsWith(".plot");
     const patienceMs = isChart ? WAIT_MS : SOON_MS;
-    const shows = ({ all, colours, share, curve }) => all > 1000 && colours >= LEAST.colours && share >= LEAST.share && (!isChart || curve >= LEAST.curve);
+    const shows = ({ all, colours, share, curve }) =>
+      all > 1000 && colours >= LEAST.colours && share >= LEAST.share && (!isChart || curve >= LEAST.curve);
     let found;
-    for (const began = performance.now(); !found || (!shows(found) && performance.now() - began < patienceMs); ) found = await looked(page, part, name);
+    for (const began = performance.now(); !found || (!shows(found) && performance.now() - began < patienceMs); )
+      found = await looked(page, part, name);
     const { seen, all, colours, share, curve } = found;
-    const told = `${all} pixels in sight and ${colours} colours, ${(100 * share).toFixed(2)}% of it differ from the commonest, and ${curve} pixels have the colour of a curve`;
+    const told =
+      `${all} pixels in sight and ${colours} colours, ${(100 * share).toFixed(2)}% of it differ from the commonest, and ` +
+      `${curve} pixels have the colour of a curve`;
     assert.ok(shows(found), `${name}: ${part} has ${told}`);
     pictures.set(part, seen);
   }
@@ -301,7 +338,9 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       assert.ok(kept > iteration);
       await page.reload();
       await enter(page, room);
-      const after = await page.run(() => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve(event.progress.iteration))));
+      const after = await page.run(
+        () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && resolve(event.progress.iteration))),
+      );
       assert.ok(after > iteration, `it began at ${after}, and was at ${iteration}`);
     });
 
@@ -311,13 +350,18 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
         window.faults = [];
         addEventListener("error", ({ message }) => window.faults.push(message));
         addEventListener("unhandledrejection", ({ reason }) => window.faults.push(String(reason)));
-        return new Promise((resolve) => hothouse.onEvent((event) => event.kind === "metrics" && event.progress.iteration >= 5 && resolve()));
+        return new Promise((resolve) =>
+          hothouse.onEvent((event) => event.kind === "metrics" && event.progress.iteration >= 5 && resolve()),
+        );
       });
       const pictures = await inspect(page, room, run.pictures);
       await move(page, room, run.moving, pictures);
       await run.play(page);
       await inspect(page, `${room}-played`, run.pictures.slice(0, 1));
-      assert.deepEqual(await page.run(() => [...window.faults, ...[...document.querySelectorAll(".crash")].map((one) => one.textContent)]), []);
+      assert.deepEqual(
+        await page.run(() => [...window.faults, ...[...document.querySelectorAll(".crash")].map((one) => one.textContent)]),
+        [],
+      );
     });
   }
 }

@@ -46,10 +46,13 @@ async function paged(room, runs, module, threads) {
 async function same(t, room, modules, expected) {
   const runs = all.filter((run) => run.room === room);
   assert.ok(runs.length > 0, `the program has no ${room}`);
-  const pages = await Promise.all(modules.map(async ([module, threads]) => [`${module}, ${threads}`, await paged(room, runs, module, threads)]));
+  const pages = await Promise.all(
+    modules.map(async ([module, threads]) => [`${module}, ${threads}`, await paged(room, runs, module, threads)]),
+  );
   for (const run of runs)
     await t.test(run.variant, async () => {
-      for (const [where, found] of pages) assert.deepEqual(found.get(run.variant), await expected(run, found.get(run.variant).arithmetic), where);
+      for (const [where, found] of pages)
+        assert.deepEqual(found.get(run.variant), await expected(run, found.get(run.variant).arithmetic), where);
     });
 }
 
@@ -62,7 +65,11 @@ async function native(run, isa) {
 
 for (const room of ROOMS) {
   test(`unfused ${room}: the portable native code and SIMD128 wasm, one thread and two`, async (t) => {
-    const modules = [["threads-simd128", 2], ["threads-simd128", 1], ["simd128", 1]];
+    const modules = [
+      ["threads-simd128", 2],
+      ["threads-simd128", 1],
+      ["simd128", 1],
+    ];
     const known = new Map();
     await same(t, room, modules, async (run) => {
       if (!known.has(run)) known.set(run, await native(run, "portable"));
@@ -72,7 +79,10 @@ for (const room of ROOMS) {
   });
 
   test(`fused ${room}: this machine's best native code, and relaxed wasm where it fuses, one thread and two`, async (t) => {
-    const modules = [["threads-relaxed", 1], ["threads-relaxed", 2]];
+    const modules = [
+      ["threads-relaxed", 1],
+      ["threads-relaxed", 2],
+    ];
     const known = new Map();
     await same(t, room, modules, async (run, arithmetic) => {
       if (!known.has(run)) known.set(run, await native(run));

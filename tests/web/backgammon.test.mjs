@@ -19,15 +19,17 @@ const enter = async (settings = {}) => {
   return page;
 };
 /** The next event of a kind, or the one after so many games. */
-const ahead = (page, kind, games = 0) => (games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind));
+const ahead = (page, kind, games = 0) =>
+  games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
 const event = async (page, kind, games) => (await ahead(page, kind, games))();
 const button = (page, name) => page.locator(".table-actions button", { hasText: new RegExp(`^${name}$`) });
 const places = (page, kind) => page.locator(`.table .board-places .${kind}`);
 /** The person's turn: dice to throw, checkers to move, or nothing that can be moved. */
 const ownTurn = (page) =>
-  page.waitForFunction(() =>
-    [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && /^(Roll|Confirm)$/.test(one.textContent)) ||
-    document.querySelector(".table .board-places .open"),
+  page.waitForFunction(
+    () =>
+      [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && /^(Roll|Confirm)$/.test(one.textContent)) ||
+      document.querySelector(".table .board-places .open"),
   );
 /** Plays one against somebody who answers at once. */
 async function sit(page, against = "random moves") {
@@ -39,7 +41,10 @@ async function sit(page, against = "random moves") {
 }
 /** Presses a button of the table if it is there at this moment: the table may move on by itself. */
 const press = (page, name) =>
-  page.evaluate((name) => [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(), name);
+  page.evaluate(
+    (name) => [...document.querySelectorAll(".table-actions button")].find((one) => !one.hidden && one.textContent === name)?.click(),
+    name,
+  );
 /** Throws, until there is something to move. */
 async function roll(page, how = () => press(page, "Roll")) {
   for (;;) {
@@ -60,7 +65,9 @@ test("it learns before any click, is judged, and plays itself in sight", async (
   const judged = await judging();
   for (const who of ["random", "linear"])
     assert.ok(judged[`${who}_games`] > 0 && judged[`${who}_error`] > 0 && Math.abs(judged[`${who}_points`]) < 3);
-  await page.waitForFunction(() => /random .* pubeval .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
+  await page.waitForFunction(() =>
+    /random .* pubeval .* after/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")),
+  );
   // What it considers, with the tree one level on.
   await page.waitForFunction(() => document.querySelectorAll(".considered .candidates tbody tr").length > 1);
   await page.waitForFunction(() => document.querySelectorAll(".considered .tree .dot").length >= 21);
@@ -78,7 +85,13 @@ test("at the table move entry, hint and verdict are above the bar, without scrol
   await roll(page);
   await page.evaluate(() => scrollTo(0, 0));
   const above = async (name) => {
-    const { bottom, bar } = await page.evaluate((name) => ({ bottom: document.querySelector(name).getBoundingClientRect().bottom, bar: document.querySelector(".transport").getBoundingClientRect().top }), name);
+    const { bottom, bar } = await page.evaluate(
+      (name) => ({
+        bottom: document.querySelector(name).getBoundingClientRect().bottom,
+        bar: document.querySelector(".transport").getBoundingClientRect().top,
+      }),
+      name,
+    );
     assert.ok(bottom > 0 && bottom <= bar, `${name} ends at ${bottom}, the bar begins at ${bar}`);
   };
   await above(".table .writing");
@@ -102,14 +115,19 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   await sit(page);
   // By pointer: a step and back, then all of them.
   await roll(page);
-  const names = () => page.locator(".table .board-places button").evaluateAll((all) => all.map((one) => one.getAttribute("aria-label").replace(/, (can|taken).*$/, "")));
+  const names = () =>
+    page
+      .locator(".table .board-places button")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("aria-label").replace(/, (can|taken).*$/, "")));
   const before = await names();
   await places(page, "open").first().click();
   await places(page, "target").first().click();
   await button(page, "Undo").waitFor();
   assert.notDeepEqual(await names(), before);
   await button(page, "Undo").click();
-  await page.waitForFunction(() => [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").hidden);
+  await page.waitForFunction(
+    () => [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").hidden,
+  );
   assert.deepEqual(await names(), before);
   while (await places(page, "open").count()) {
     await places(page, "open").first().click();
@@ -179,7 +197,13 @@ test("what was being shown does not go on at a table one sits down at", async ()
               if (seen.length === 0 && !/Roll to begin/.test(document.querySelector(".table-status").textContent)) return;
               if (seen.length === 0) setTimeout(() => resolve([...new Set(seen)]), 2500);
               seen.push(counts());
-            }).observe(document.querySelector(".table"), { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["aria-label"] });
+            }).observe(document.querySelector(".table"), {
+              subtree: true,
+              childList: true,
+              characterData: true,
+              attributes: true,
+              attributeFilter: ["aria-label"],
+            });
           }).observe(heading, { childList: true, characterData: true, subtree: true });
         }),
     );
@@ -212,7 +236,15 @@ test("the agent as it was after a minute can be played once that has passed", as
     await ownTurn(page);
   }
   // It plays whether or not the board is in sight.
-  const below = () => page.evaluate(() => new Promise((resolve) => new IntersectionObserver(([board], seen) => (seen.disconnect(), resolve(!board.isIntersecting))).observe(document.querySelector(".table .board"))));
+  const below = () =>
+    page.evaluate(
+      () =>
+        new Promise((resolve) =>
+          new IntersectionObserver(([board], seen) => (seen.disconnect(), resolve(!board.isIntersecting))).observe(
+            document.querySelector(".table .board"),
+          ),
+        ),
+    );
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
   assert.ok(await below());
   await press(page, "Confirm");
@@ -250,7 +282,11 @@ test("any position is analysed by its id, and faults are told beside the box", a
   await dice.fill("");
   await ask.click();
   await page.waitForFunction(() => /before the roll/.test(document.querySelector(".analysis-summary").textContent));
-  for (const [position, roll, box] of [["4HPwATDgc/ABM", "3 1", id], ["4HPwATDgc/ABMA", "3 7", dice], ["4HPwATDgc/ABMA", "three", dice]]) {
+  for (const [position, roll, box] of [
+    ["4HPwATDgc/ABM", "3 1", id],
+    ["4HPwATDgc/ABMA", "3 7", dice],
+    ["4HPwATDgc/ABMA", "three", dice],
+  ]) {
     await id.fill(position);
     await dice.fill(roll);
     await ask.click();
@@ -298,8 +334,16 @@ test("a search groups moves by how far it looked, in the hint as in the analysis
   await page.getByText("Hint for you").first().waitFor();
   check(await groups(".considered"));
   // Arrows of a hint begin and end on the board, also where one checker moves twice.
-  const ends = await page.locator(".table .arrows path").evaluateAll((all) => all.map((path) => path.getAttribute("d").match(/-?[\d.]+/g).map(Number)));
-  for (const numbers of ends) for (const [k, number] of numbers.entries()) if (k < 2 || k > 3) assert.ok(number > 0 && number < 700, numbers.join(" "));
+  const ends = await page.locator(".table .arrows path").evaluateAll((all) =>
+    all.map((path) =>
+      path
+        .getAttribute("d")
+        .match(/-?[\d.]+/g)
+        .map(Number),
+    ),
+  );
+  for (const numbers of ends)
+    for (const [k, number] of numbers.entries()) if (k < 2 || k > 3) assert.ok(number > 0 && number < 700, numbers.join(" "));
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -320,12 +364,16 @@ test("a match id is read as what it says, the cube is decided on, and a refused 
   assert.match(await table.locator("tbody tr").last().textContent(), /\+1\.000/);
   await id.fill("XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10");
   await ask.click();
-  await page.waitForFunction(() => /Match to 7: who rolls has 2, the other 1, the cube at 2 with who rolls/.test(document.querySelector(".analysis .stakes").textContent));
+  await page.waitForFunction(() =>
+    /Match to 7: who rolls has 2, the other 1, the cube at 2 with who rolls/.test(document.querySelector(".analysis .stakes").textContent),
+  );
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "5 2");
   assert.ok((await page.locator(".analysis .candidates tbody tr").count()) > 5);
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
   await ask.click();
-  await page.waitForFunction(() => /match id has 12 characters and this has 11/.test(document.querySelector(".analysis .error").textContent));
+  await page.waitForFunction(() =>
+    /match id has 12 characters and this has 11/.test(document.querySelector(".analysis .error").textContent),
+  );
   assert.equal(await page.locator(".analysis .candidates, .analysis .position-links *").count(), 0);
   assert.equal(await page.locator(".analysis .tree").isVisible(), false);
   assert.deepEqual(page.said, []);
@@ -359,7 +407,9 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   await editor.getByLabel("Dice").fill("2 1");
   await said("This position is valid");
   await editor.getByRole("button", { name: "Apply" }).click();
-  await page.waitForFunction(() => /Match to 5: who rolls has 4, the other 0, the Crawford game/.test(document.querySelector(".analysis .stakes").textContent));
+  await page.waitForFunction(() =>
+    /Match to 5: who rolls has 4, the other 0, the Crawford game/.test(document.querySelector(".analysis .stakes").textContent),
+  );
   const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
   const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
   assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
@@ -396,7 +446,11 @@ test("a game is stepped through by buttons, keys and its curve, with errors judg
   await page.waitForFunction((moves) => Number(document.querySelector(".replay-told").textContent.split(" ")[0]) >= moves, moves);
   await page.keyboard.press("Home");
   await told("1 of ");
-  await page.waitForFunction(() => /0\.\d{4} a move over/.test(document.querySelector(".replay-rates").textContent) && !/still to be judged/.test(document.querySelector(".replay-rates").textContent));
+  await page.waitForFunction(
+    () =>
+      /0\.\d{4} a move over/.test(document.querySelector(".replay-rates").textContent) &&
+      !/still to be judged/.test(document.querySelector(".replay-rates").textContent),
+  );
   const box = await page.locator(".replay-graph").boundingBox();
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   await page.waitForFunction(() => !document.querySelector(".replay-told").textContent.startsWith("1 of "));
@@ -447,7 +501,10 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
 });
 
 test("it is accessible in both themes, and fits a phone", async () => {
-  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
+  for (const [colorScheme, viewport] of [
+    ["light", { width: 1280, height: 800 }],
+    ["dark", { width: 390, height: 844 }],
+  ]) {
     const hasTouch = viewport.width < 400;
     const page = await enter({ context: { colorScheme, viewport, hasTouch } });
     await sit(page);
@@ -457,13 +514,19 @@ test("it is accessible in both themes, and fits a phone", async () => {
       await page.locator(".table .board.playable").scrollIntoViewIfNeeded();
       const beside = await page.evaluate(() => {
         const open = (place) => document.querySelector(`.table .board-places .open[data-place="${place}"]`);
-        const found = [...document.querySelectorAll(".table .board-places .open")].find(({ dataset: { place } }) => place > 6 && place <= 12 && !open(Number(place) - 1)) ?? open(6);
+        const found =
+          [...document.querySelectorAll(".table .board-places .open")].find(
+            ({ dataset: { place } }) => place > 6 && place <= 12 && !open(Number(place) - 1),
+          ) ?? open(6);
         const { left, right, top, bottom } = found.getBoundingClientRect();
         // In the lower row the next point to the left is the one with the next number.
         return { place: found.dataset.place, x: open(Number(found.dataset.place) + 1) ? right + 4 : left - 4, y: (top + bottom) / 2 };
       });
       await page.touchscreen.tap(beside.x, beside.y);
-      await page.waitForFunction((place) => /taken up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel), beside.place);
+      await page.waitForFunction(
+        (place) => /taken up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel),
+        beside.place,
+      );
       await page.keyboard.press("Escape");
     }
     await button(page, "Hint").click();
@@ -473,7 +536,10 @@ test("it is accessible in both themes, and fits a phone", async () => {
     await page.addScriptTag({ path: axe });
     const checked = async (within) => {
       const { violations } = await page.evaluate((within) => globalThis.axe.run(within), within);
-      assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+        [],
+      );
     };
     await checked("html");
     await button(page, "Resign").click();

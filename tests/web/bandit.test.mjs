@@ -84,7 +84,14 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   const arms = () => page.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
   /** What is said to `bring`; nothing where it is taken. */
   const bring = (text, name) =>
-    page.evaluate(async ([text, name]) => hothouse.bring(name ? new File([text], name) : text).then(() => "", (error) => error.message), [text, name]);
+    page.evaluate(
+      async ([text, name]) =>
+        hothouse.bring(name ? new File([text], name) : text).then(
+          () => "",
+          (error) => error.message,
+        ),
+      [text, name],
+    );
   assert.equal(await page.evaluate(() => hothouse.room.data.label), "Payouts");
   assert.equal(await bring("0.1 0.9 0.3 0.4 0.2", "five.txt"), "");
   assert.equal(await arms(), 5);
@@ -114,11 +121,13 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
     await hothouse.bring(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
     return Array.from(await hothouse.save());
   });
-  await page.evaluate(() => hothouse.command({ kind: "reset", config: { version: 2, room: "bandit", variant: "three-arms", seed: 1, knobs: {} } }));
+  await page.evaluate(() =>
+    hothouse.command({ kind: "reset", config: { version: 2, room: "bandit", variant: "three-arms", seed: 1, knobs: {} } }),
+  );
   await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: Uint8Array.from(bytes) }), large);
   await notice(page, /large\.txt .* was not given/);
   assert.match(await bring("0.1 0.2", "other.txt"), /Bring exactly that file/);
-  const text = "0.1 0.9 0.3" + " ".repeat(17 << 20);
+  const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
   const restored = await ahead(page, "began");
   assert.equal(await bring(text, "renamed.txt"), "");
   assert.ok((await restored()).history.length > 0);
@@ -139,7 +148,7 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
 
 test("a run whose data a save does not hold waits for it after a reload, and what trains meanwhile takes its place nowhere", async () => {
   const page = await enter("#/bandit");
-  const text = "0.1 0.9 0.3" + " ".repeat(17 << 20);
+  const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
   const bring = () => page.evaluate((text) => hothouse.bring(new File([text], "large.txt")), text);
   await bring();
   await event(page, "metrics", 3);
@@ -178,7 +187,9 @@ test("a run of another room that is dropped here is opened in its own", async ()
   await page.reload();
   await lab(page, "backgammon");
   await event(page, "metrics");
-  await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
+  await page
+    .locator("input[type=file]")
+    .setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: Buffer.from(bytes) });
   await lab(page, "bandit");
   await event(page, "metrics");
   await page.context().close();

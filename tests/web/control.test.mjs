@@ -33,7 +33,10 @@ test("the state plane's table has every column in sight, on a desk and on a phon
   await page.getByRole("button", { name: "State plane as a table" }).click();
   const table = page.getByRole("region", { name: "State plane as a table" });
   await table.getByRole("rowheader").first().waitFor();
-  for (const viewport of [{ width: 390, height: 844 }, { width: 1440, height: 900 }]) {
+  for (const viewport of [
+    { width: 390, height: 844 },
+    { width: 1440, height: 900 },
+  ]) {
     await page.setViewportSize(viewport);
     const [wide, shown] = await table.evaluate(({ scrollWidth, clientWidth }) => [scrollWidth, clientWidth]);
     assert.ok(wide <= shown, `${wide} px of table in ${shown} at ${viewport.width}`);
@@ -42,7 +45,10 @@ test("the state plane's table has every column in sight, on a desk and on a phon
 });
 
 test("whoever takes a lander's controls has the pad in sight", async () => {
-  const page = await visit(here, { at: "#/control?variant=LunarLander-v3&envs=64&v=1", context: { viewport: { width: 1440, height: 900 } } });
+  const page = await visit(here, {
+    at: "#/control?variant=LunarLander-v3&envs=64&v=1",
+    context: { viewport: { width: 1440, height: 900 } },
+  });
   await page.getByRole("button", { name: "Take the controls" }).click();
   await page.locator(".stage-hint", { hasText: "Round 1" }).waitFor();
   // The pad is in the middle, and the ground below it is at the lower edge.
@@ -70,9 +76,7 @@ test("every environment can be switched to, is drawn, has its own words, and tra
     assert.match(new URL(page.url()).hash, new RegExp(`variant=${environment.id}`));
     assert.equal(await page.locator(".worlds [aria-current=page]").count(), 1);
     titles.add(await page.locator("h1").textContent());
-    await page.waitForFunction(
-      () => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")),
-    );
+    await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
     for (const canvas of [".environments canvas", ".stage-field canvas", ".plane-field canvas"])
       assert.ok((await drawn(page, canvas)) > 0.005, `${environment.id}: nothing on ${canvas}`);
     assert.equal(await page.locator(".odd").count(), Math.max(1, environment.choices.length));
@@ -132,8 +136,7 @@ test("the policy's and the value's picture change as it learns; the plane can be
   const before = await picture();
   assert.deepEqual([before.width, before.height, before.channels], [12, 9, 2]);
   assert.equal(before.policy.length, 12 * 9 * 2);
-  for (let point = 0; point < 12 * 9; point++)
-    assert.ok(Math.abs(before.policy[2 * point] + before.policy[2 * point + 1] - 1) < 1e-4);
+  for (let point = 0; point < 12 * 9; point++) assert.ok(Math.abs(before.policy[2 * point] + before.policy[2 * point + 1] - 1) < 1e-4);
   await event(page, "metrics", 40);
   const after = await picture();
   const moved = (name) => Math.max(...after[name].map((value, k) => Math.abs(value - before[name][k])));
@@ -151,7 +154,9 @@ test("the policy's and the value's picture change as it learns; the plane can be
     /** Whether a fifth of the plane looks different from each look before; then it is one of them. */
     globalThis.another = () => {
       const { width, height } = document.querySelector(".plane-field canvas");
-      const now = new Uint32Array(document.querySelector(".plane-field canvas").getContext("2d").getImageData(0, 0, width, height).data.buffer);
+      const now = new Uint32Array(
+        document.querySelector(".plane-field canvas").getContext("2d").getImageData(0, 0, width, height).data.buffer,
+      );
       return looks.every((look) => now.filter((pixel, i) => pixel !== look[i]).length > now.length / 5) && looks.push(now);
     };
   });
@@ -231,10 +236,7 @@ test("a small sweep runs to its end beside a paused run, which goes on after it;
   await page.getByLabel("From", { exact: true }).fill("0.001");
   await page.getByLabel("To", { exact: true }).fill("0.004");
   const paused = await ahead(page, "running");
-  const ended = await begun(
-    page,
-    () => new Promise((resolve) => hothouse.onSweep(({ cells, done }) => done && resolve(cells))),
-  );
+  const ended = await begun(page, () => new Promise((resolve) => hothouse.onSweep(({ cells, done }) => done && resolve(cells))));
   await page.getByRole("button", { name: "Start the sweep" }).click();
   assert.equal((await paused()).running, false);
   const resumed = await begun(
@@ -269,9 +271,7 @@ test("a sweep can be stopped, and the run goes on", async () => {
   const paused = await ahead(page, "running");
   await page.getByRole("button", { name: "Start the sweep" }).click();
   assert.equal((await paused()).running, false);
-  const { iteration } = await page.evaluate(
-    () => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))),
-  );
+  const { iteration } = await page.evaluate(() => new Promise((resolve) => hothouse.onSweep(({ cells }) => resolve(cells[0].progress))));
   assert.ok(iteration >= 0);
   // A run begun meanwhile waits as well, says why, and goes on after it.
   const anew = await ahead(page, "began");
@@ -302,7 +302,11 @@ test("axe finds nothing in any environment (light on a desk, dark on a phone), a
       await page.setViewportSize(viewport);
       legends.add((await page.locator(".environments .legend li").allTextContents()).join());
       const { violations } = await page.evaluate(() => axe.run());
-      assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`), [], `${id}, ${colorScheme}`);
+      assert.deepEqual(
+        violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`),
+        [],
+        `${id}, ${colorScheme}`,
+      );
       const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
       assert.ok(over <= 0, `${id}: ${over} pixels wider than the screen`);
     }

@@ -23,14 +23,17 @@ const still = (page) => page.getByRole("switch", { name: "It tries by itself" })
 const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
 /** The stickers that the page shows, in the order URFDLB. */
 const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
-const showing = (page, words) => page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".cube-status").textContent), words);
+const showing = (page, words) =>
+  page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".cube-status").textContent), words);
 const write = async (page, moves) => {
   const field = page.getByLabel("Moves", { exact: true });
   await field.fill(moves);
   await field.press("Enter");
 };
 const fresh = async (page) => {
-  await page.evaluate(() => [...document.querySelectorAll(".writing-moves button")].find((one) => one.textContent === "Solved cube").click());
+  await page.evaluate(() =>
+    [...document.querySelectorAll(".writing-moves button")].find((one) => one.textContent === "Solved cube").click(),
+  );
   assert.equal(await shown(page), SOLVED);
 };
 
@@ -45,7 +48,12 @@ test("it learns before any click, is tested on every state, and tries scrambles 
   assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
   await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
   await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
-  const cells = await page.getByRole("region", { name: "Solve rate by depth as a table" }).locator("tbody tr").last().locator("th, td").allTextContents();
+  const cells = await page
+    .getByRole("region", { name: "Solve rate by depth as a table" })
+    .locator("tbody tr")
+    .last()
+    .locator("th, td")
+    .allTextContents();
   assert.deepEqual([cells[0], cells.at(-1)], ["14", "276"]);
   await page.getByRole("button", { name: "Solve rate by depth as a table" }).click();
   // A second test stands before the outline of the first.
@@ -104,7 +112,8 @@ test("a sticker that is pulled takes its layer along, by mouse and by touch; bes
   const pull = async (from, to) => {
     await page.mouse.move(...from);
     await page.mouse.down();
-    for (const share of [0.25, 0.5, 0.75, 1]) await page.mouse.move(from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]));
+    for (const share of [0.25, 0.5, 0.75, 1])
+      await page.mouse.move(from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1]));
     await page.waitForTimeout(200);
     await page.mouse.up();
   };
@@ -171,9 +180,16 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   assert.equal(await shown(page), SOLVED);
   await page.getByRole("button", { name: "Back to the scramble" }).click();
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
-  await page.waitForFunction(() => /after 0 moves of 9, the agent thinks [\d.]+ are left, 9 are optimal/.test(document.querySelector(".values-plot").getAttribute("aria-label")));
+  await page.waitForFunction(() =>
+    /after 0 moves of 9, the agent thinks [\d.]+ are left, 9 are optimal/.test(
+      document.querySelector(".values-plot").getAttribute("aria-label"),
+    ),
+  );
   await page.getByRole("button", { name: "Compare on this state" }).click();
-  await page.getByText(/\d of 5 methods solved it/).first().waitFor();
+  await page
+    .getByText(/\d of 5 methods solved it/)
+    .first()
+    .waitFor();
   const exact = await page.locator(".methods tbody tr").last().locator("td").allTextContents();
   assert.deepEqual(exact.slice(0, 3), ["yes", "9", "9"]);
   await page.getByRole("button", { name: "Watch the solution of Exact table" }).click();
@@ -188,14 +204,18 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await page.locator(".solving").getByLabel("Most nodes").selectOption("1000");
   await page.getByRole("button", { name: "Solve it" }).first().click();
   await showing(page, "found no solution");
-  assert.match(await page.locator(".cube-pane .error").textContent(), /limit of nodes, \d+ moves ahead, with \d+ nodes generated.*wider beam or more nodes/);
+  assert.match(
+    await page.locator(".cube-pane .error").textContent(),
+    /limit of nodes, \d+ moves ahead, with \d+ nodes generated.*wider beam or more nodes/,
+  );
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
 
 test("a cube of one's own is painted and written; what is no cube says why, and nothing breaks", async () => {
   const page = await enter();
-  const verdict = (words) => page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".own-verdict").textContent), words);
+  const verdict = (words) =>
+    page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".own-verdict").textContent), words);
   await verdict("solved cube");
   const cell = (name) => page.locator(".net").getByRole("button", { name: new RegExp(`^${name},`) });
   // One sticker too many of a colour.
@@ -285,7 +305,10 @@ test("learners are set side by side from one seed", async () => {
   await sweep.getByLabel("Seeds each").selectOption("1");
   // More than they come to while this looks.
   await sweep.getByLabel("States each").selectOption("10000000");
-  assert.match(await sweep.locator(".copy code").textContent(), /sweep cube --variant 2x2x2 --knob variant=2x2x2,2x2x2-last,.*--seeds 1 --steps 10000000/);
+  assert.match(
+    await sweep.locator(".copy code").textContent(),
+    /sweep cube --variant 2x2x2 --knob variant=2x2x2,2x2x2-last,.*--seeds 1 --steps 10000000/,
+  );
   await page.getByRole("button", { name: "Start the sweep" }).click();
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   await page.waitForFunction(() => {
@@ -333,28 +356,41 @@ test("a link opens the 3x3x3, whose middle layers and long searches can be had, 
 });
 
 test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
-  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
+  for (const [colorScheme, viewport] of [
+    ["light", { width: 1280, height: 800 }],
+    ["dark", { width: 390, height: 844 }],
+  ]) {
     const page = await enter({ context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
     assert.equal(await page.getByRole("switch", { name: "It tries by itself" }).isChecked(), colorScheme === "light");
     await page.getByRole("button", { name: "Draw a state" }).click();
     await showing(page, "from solved");
     await page.getByRole("button", { name: "Solve it" }).first().click();
-    await page.waitForFunction(() => document.querySelector(".solution:not(.none)") || document.querySelector(".cube-pane .error").textContent);
+    await page.waitForFunction(
+      () => document.querySelector(".solution:not(.none)") || document.querySelector(".cube-pane .error").textContent,
+    );
     await page.getByRole("button", { name: "Compare on this state" }).click();
-    await page.getByText(/\d of 5 methods solved it/).first().waitFor();
+    await page
+      .getByText(/\d of 5 methods solved it/)
+      .first()
+      .waitFor();
     await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
     await page.getByRole("button", { name: "Take it" }).click();
     await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
     await page.addScriptTag({ path: axe });
     const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+      [],
+    );
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
     if (viewport.width === 390) {
       await page.setViewportSize({ width: 320, height: 640 });
       await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
       await page.setViewportSize(viewport);
     }
-    const widths = await page.locator(".net button, .turns button").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+    const widths = await page
+      .locator(".net button, .turns button")
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
     assert.ok(Math.min(...widths) >= 24, `${Math.min(...widths)} px`);
     await page.context().close();
   }

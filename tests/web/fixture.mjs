@@ -82,7 +82,8 @@ export const inWorkers = (script) => `
     const plain = Worker;
     globalThis.Worker = class extends plain {
       constructor(url, settings) {
-        const all = ${JSON.stringify(script)} + "; import(" + JSON.stringify(String(url)) + ").then(() => postMessage({ kind: 'answer', id: -1 }));";
+        const all = ${JSON.stringify(script)} + "; import(" + JSON.stringify(String(url)) + ").then(() => postMessage({ kind: " +
+          "'answer', id: -1 }));";
         super(URL.createObjectURL(new Blob([all], { type: "text/javascript" })), settings);
       }
       postMessage(message, transfer) {
@@ -111,7 +112,8 @@ export const lab = (page, room) => page.waitForFunction((room) => globalThis.hot
 
 /** An event as it was told, with the names of the room's columns beside its numbers. */
 export function named(event, room) {
-  const counts = (progress) => progress && Object.assign(progress, Object.fromEntries(room.counters.map(({ name }, k) => [name, progress.counts[k]])));
+  const counts = (progress) =>
+    progress && Object.assign(progress, Object.fromEntries(room.counters.map(({ name }, k) => [name, progress.counts[k]])));
   counts(event.progress);
   counts(event.solved);
   for (const row of [...(event.history ?? []), ...(event.tests ?? []), ...(event.marks ?? [])]) counts(row.progress);
@@ -137,7 +139,8 @@ export async function aheadWhere(page, kind, holds) {
     `() => new Promise((resolve) => {
       const [named, holds] = [${named}, ${holds}];
       hothouse.onEvent((event) => {
-        if (event.kind === ${JSON.stringify(kind)} && holds(named(structuredClone(event), hothouse.room))) resolve({ event, room: hothouse.room });
+        if (event.kind !== ${JSON.stringify(kind)}) return;
+        if (holds(named(structuredClone(event), hothouse.room))) resolve({ event, room: hothouse.room });
       });
     })`,
   );
@@ -180,7 +183,10 @@ export const hide = (page) =>
     Object.defineProperty(document, "hidden", { configurable: true, get: () => false });
   });
 
-/** Waits until a room's storage, control's if no other is named, has a save of a visit that began after `visit`, in so many of its places; gives when that visit began. */
+/**
+ * Waits until a room's storage, control's if no other is named, has a save of a visit that began after `visit`, in so many of its places;
+ * gives when that visit began.
+ */
 export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {}) =>
   until(
     page,
@@ -205,7 +211,13 @@ export const stored = (page, { after = 0, places = 1, store = "hothouse" } = {})
 
 /** Until the run as it is now lies in the browser's storage. */
 export const kept = async (page, store) => {
-  await page.evaluate(() => (globalThis.autosaves = new Promise((resolve) => { const { store } = hothouse; hothouse.store = (run) => store.call(hothouse, run).then(resolve); })));
+  await page.evaluate(
+    () =>
+      (globalThis.autosaves = new Promise((resolve) => {
+        const { store } = hothouse;
+        hothouse.store = (run) => store.call(hothouse, run).then(resolve);
+      })),
+  );
   await hide(page);
   await page.evaluate(() => globalThis.autosaves);
   await stored(page, { store });

@@ -103,7 +103,9 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
   const [early, late] = [rows[2], rows.at(-1)].map((row) => row.mean_return);
   assert.ok(late > 2 * early, `mean return ${early}, then ${late}`);
   assert.ok((await alive).numbers);
-  const { policy } = await page.evaluate(() => hothouse.ask({ ask: "picture", width: 8, height: 8 }).then(({ policy }) => ({ policy: policy.length })));
+  const { policy } = await page.evaluate(() =>
+    hothouse.ask({ ask: "picture", width: 8, height: 8 }).then(({ policy }) => ({ policy: policy.length })),
+  );
   assert.equal(policy, 8 * 8 * 2 * 4);
   const episodes = await page.evaluate(async () => {
     const { values } = await hothouse.test();
@@ -233,7 +235,10 @@ test("on the GPU one can go to other environments, also where the service worker
   }
   // The first iteration compiles its shaders, and a save within a long iteration says so.
   const notices = await page.locator(".notice").allTextContents();
-  assert.deepEqual(notices.filter((text) => !text.includes("is a long one")), []);
+  assert.deepEqual(
+    notices.filter((text) => !text.includes("is a long one")),
+    [],
+  );
   await page.context().close();
   await server.close();
 });
@@ -312,7 +317,10 @@ const PUBLISHED = `#/backgammon?env=published&${new URLSearchParams(FEW)}&v=1`;
 
 // The software adapter takes a minute or two to compile these kernels, so this is done in one go and no more often.
 test("backgammon's published learner trains on the GPU; lost, it goes on on the processor, in a phone's width too", async () => {
-  const page = await visit(here, { at: `?device=gpu${PUBLISHED}`, context: { colorScheme: "dark", viewport: { width: 390, height: 844 } } });
+  const page = await visit(here, {
+    at: `?device=gpu${PUBLISHED}`,
+    context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
+  });
   const { why, gpu } = await onGpu(page);
   assert.match(why, /GPU was chosen, though it is the processor pretending/);
   assert.match(gpu, /SwiftShader/);
@@ -320,7 +328,9 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();
   const digest = await ahead(page, "digest");
   // While they are compiled it answers whoever asks.
-  const { candidates } = await page.evaluate(() => hothouse.ask({ ask: "analyse", request: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }));
+  const { candidates } = await page.evaluate(() =>
+    hothouse.ask({ ask: "analyse", request: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }),
+  );
   assert.ok(candidates.length > 1);
   const rows = await rounds(page, 8);
   assert.ok(worked(rows), "the GPU took time in each");
@@ -337,7 +347,10 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   await onward;
   await page.addScriptTag({ path: axe });
   const { violations } = await page.evaluate(() => globalThis.axe.run());
-  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+  assert.deepEqual(
+    violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+    [],
+  );
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390);
   await page.getByRole("button", { name: "Try the GPU again" }).waitFor();
   await page.context().close();
@@ -356,7 +369,10 @@ test("backgammon's strong learner stays on the processor, says why, and answers 
   assert.equal((await onCpu(page)).wish, "gpu");
   await rounds(page, 2);
   // Another learner is a run of its own, and the wish goes along.
-  await page.evaluate((knobs) => hothouse.command({ kind: "reset", config: { version: 2, room: "backgammon", variant: "published", seed: 1, knobs } }), FEW);
+  await page.evaluate(
+    (knobs) => hothouse.command({ kind: "reset", config: { version: 2, room: "backgammon", variant: "published", seed: 1, knobs } }),
+    FEW,
+  );
   assert.equal((await onGpu(page)).wish, "gpu");
   assert.deepEqual(page.said, []);
   await page.context().close();

@@ -84,11 +84,13 @@ test("a host without https: no service worker, no threads, and it trains", async
 });
 
 for (const isolated of [true, false])
-  test(`every room works under the page's policy (${isolated ? "with" : "without"} the host's headers), and no other script does`, async () => {
+  test(`every room and no other script works under the page's policy (${isolated ? "with" : "without"} the host's headers)`, async () => {
     const server = await serve(dist, { isolated });
     const init = () => {
       globalThis.refused = [];
-      document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => refused.push(`${effectiveDirective} ${blockedURI}`));
+      document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) =>
+        refused.push(`${effectiveDirective} ${blockedURI}`),
+      );
     };
     const page = await visit(here, { server, init, started: false });
     await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
@@ -116,7 +118,10 @@ for (const isolated of [true, false])
       template.innerHTML = '<p onclick="globalThis.ran = true" style="color: red">';
       document.body.append(template.content);
       document.body.lastElementChild.click();
-      const elsewhere = await fetch("data:text/plain,away").then(() => "went", () => "refused");
+      const elsewhere = await fetch("data:text/plain,away").then(
+        () => "went",
+        () => "refused",
+      );
       const beside = await new Promise((resolve) => {
         const worker = new Worker(URL.createObjectURL(new Blob(["postMessage('went')"])));
         worker.onmessage = () => resolve("went");
@@ -143,14 +148,19 @@ test("on an origin with others' pages, the service worker keeps its own page and
   assert.equal(foreign.fromServiceWorker(), false);
   assert.equal(await page.evaluate(() => crossOriginIsolated), false);
   const kept = await page.evaluate(async () => {
-    const all = await Promise.all((await caches.keys()).map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname)));
+    const all = await Promise.all(
+      (await caches.keys()).map(async (name) => (await (await caches.open(name)).keys()).map(({ url }) => new URL(url).pathname)),
+    );
     return all.flat();
   });
   assert.ok(kept.includes("/") && kept.includes("/icon.svg"), kept.join(" "));
   assert.ok(!kept.some((path) => /other|nothing/.test(path)), kept.join(" "));
   await page.goto(server.url);
   await lab(page);
-  assert.ok((await page.evaluate(() => caches.keys())).includes("hothouse /elsewhere/ 1"), "the cache of the page at another address stays");
+  assert.ok(
+    (await page.evaluate(() => caches.keys())).includes("hothouse /elsewhere/ 1"),
+    "the cache of the page at another address stays",
+  );
   await server.close();
   const away = await page.context().newPage();
   await assert.rejects(away.goto(`${server.url}other/page.html`));
@@ -195,7 +205,9 @@ test("the server answers to this machine's names alone, and to reading alone", a
   await server.close();
 });
 
-test("the server serves regular files of its folder alone: no pipe, no device, and no link that leads out of it", { skip: process.platform === "win32" }, async () => {
+test("the server serves regular files of its folder alone: no pipe, no device, and no link that leads out of it", {
+  skip: process.platform === "win32",
+}, async () => {
   const [own, outside] = [folder(), folder()];
   writeFileSync(join(own, "page.html"), "mine");
   mkdirSync(join(own, "empty"));
@@ -203,7 +215,14 @@ test("the server serves regular files of its folder alone: no pipe, no device, a
   execFileSync("mkfifo", [join(own, "pipe")]);
   mkdirSync(join(own, "piped"));
   execFileSync("mkfifo", [join(own, "piped", "index.html")]);
-  for (const [name, to] of [["inside.html", "page.html"], ["out.txt", join(outside, "secret.txt")], ["away", outside], ["null", "/dev/null"], ["round", "round"]]) symlinkSync(to, join(own, name));
+  for (const [name, to] of [
+    ["inside.html", "page.html"],
+    ["out.txt", join(outside, "secret.txt")],
+    ["away", outside],
+    ["null", "/dev/null"],
+    ["round", "round"],
+  ])
+    symlinkSync(to, join(own, name));
   // The folder itself may be reached by a link.
   const linked = join(folder(), "linked");
   symlinkSync(own, linked);
@@ -211,12 +230,15 @@ test("the server serves regular files of its folder alone: no pipe, no device, a
     const server = await serve(place);
     const status = async (path) => (await asked(server, { path, timeout: 5000 })).status;
     for (const path of ["/page.html", "/inside.html"]) assert.equal(await status(path), 200, path);
-    for (const path of ["/pipe", "/piped/", "/out.txt", "/away/secret.txt", "/null", "/round", "/empty/"]) assert.equal(await status(path), 404, path);
+    for (const path of ["/pipe", "/piped/", "/out.txt", "/away/secret.txt", "/null", "/round", "/empty/"])
+      assert.equal(await status(path), 404, path);
     await server.close();
   }
 });
 
-test("downloads that are broken off, and more at once than there are descriptors, leave the server as it was", { skip: !existsSync("/proc/self/fd") }, async () => {
+test("downloads that are broken off, and more at once than there are descriptors, leave the server as it was", {
+  skip: !existsSync("/proc/self/fd"),
+}, async () => {
   const large = folder();
   const file = openSync(join(large, "large.bin"), "w");
   ftruncateSync(file, 64 << 20); // more than sockets hold
@@ -278,7 +300,9 @@ test("a visitor who spares data is sent no room that was not opened", async () =
   const init = () => Object.defineProperty(Navigator.prototype, "connection", { get: () => ({ saveData: true }) });
   const page = await visit(here, { server, init });
   await page.waitForTimeout(15_000);
-  const kept = await page.evaluate(async () => (await (await caches.open((await caches.keys())[0])).keys()).map(({ url }) => url).filter((url) => url.endsWith("lab.js")));
+  const kept = await page.evaluate(async () =>
+    (await (await caches.open((await caches.keys())[0])).keys()).map(({ url }) => url).filter((url) => url.endsWith("lab.js")),
+  );
   assert.equal(kept.length, 1, kept.join(" "));
   assert.equal(await page.locator("#offline").textContent(), "");
   await page.context().close();
@@ -333,7 +357,11 @@ test("npm start passes over a port in use and says so", async () => {
     });
   });
   assert.match(said, new RegExp(`Port ${port} is in use`));
-  for (const [path, status] of [["%", 404], ["%00", 404], ["..%2fpackage.json", 404]])
+  for (const [path, status] of [
+    ["%", 404],
+    ["%00", 404],
+    ["..%2fpackage.json", 404],
+  ])
     assert.equal((await fetch(url + path)).status, status, path);
   const response = await fetch(url);
   assert.equal(response.headers.get("cross-origin-opener-policy"), "same-origin");

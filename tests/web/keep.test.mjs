@@ -117,7 +117,10 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
   await again();
 
   fresh = await began(page, "CartPole-v1");
-  await page.locator("input[type=file]").first().setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
+  await page
+    .locator("input[type=file]")
+    .first()
+    .setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
   await fresh();
   await notice(page, /Run.safetensors goes on. The run before it is kept./);
   await again();
@@ -143,7 +146,8 @@ const drop = (page, name, bytes) =>
     ([name, bytes]) => {
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
-      for (const kind of ["dragover", "drop"]) document.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
+      for (const kind of ["dragover", "drop"])
+        document.dispatchEvent(new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer }));
     },
     [name, [...bytes]],
   );

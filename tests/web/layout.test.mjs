@@ -26,32 +26,42 @@ const BAR_SHARE = 0.08;
 function misfits([within, target, narrow]) {
   const root = document.querySelector(within);
   const wide = document.documentElement.clientWidth;
-  const unseen = (element) => element.closest(".unseen, .skip, .u-over, .u-legend, svg *, math *, option") || getComputedStyle(element).clipPath !== "none";
+  const unseen = (element) =>
+    element.closest(".unseen, .skip, .u-over, .u-legend, svg *, math *, option") || getComputedStyle(element).clipPath !== "none";
   const scroller = (element) => {
-    for (let up = element.parentElement; up && up !== document.body; up = up.parentElement) if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return true;
+    for (let up = element.parentElement; up && up !== document.body; up = up.parentElement)
+      if (/auto|scroll/.test(getComputedStyle(up).overflowX)) return true;
     return false;
   };
-  const name = (element) => `${element.tagName.toLowerCase()}${[...element.classList].map((c) => `.${c}`).join("")} "${(element.getAttribute("aria-label") ?? element.textContent ?? "").trim().slice(0, 40)}"`;
+  const name = (element) =>
+    `${element.tagName.toLowerCase()}${[...element.classList].map((c) => `.${c}`).join("")} ` +
+    `"${(element.getAttribute("aria-label") ?? element.textContent ?? "").trim().slice(0, 40)}"`;
   const found = [];
   for (const element of root.querySelectorAll("*")) {
     if (!element.checkVisibility({ visibilityProperty: true, opacityProperty: true }) || unseen(element)) continue;
     const box = element.getBoundingClientRect();
     if (box.width === 0 || box.height === 0) continue;
     const style = getComputedStyle(element);
-    if ((box.right > wide + 1 || box.left < -1) && !scroller(element)) found.push(`${name(element)} sticks out: ${Math.round(box.left)} to ${Math.round(box.right)} of ${wide}`);
+    if ((box.right > wide + 1 || box.left < -1) && !scroller(element))
+      found.push(`${name(element)} sticks out: ${Math.round(box.left)} to ${Math.round(box.right)} of ${wide}`);
     const over = { x: element.scrollWidth > element.clientWidth + 1, y: element.scrollHeight > element.clientHeight + 1 };
     const text = !["CANVAS", "INPUT", "SELECT", "TEXTAREA", "svg", "math"].includes(element.tagName) && style.display !== "inline";
-    if (text && over.x && (/hidden|clip/.test(style.overflowX) || element.tagName === "BUTTON")) found.push(`${name(element)} is cut: ${element.scrollWidth} in ${element.clientWidth}`);
-    if (text && over.y && /hidden|clip/.test(style.overflowY)) found.push(`${name(element)} is cut: ${element.scrollHeight} in ${element.clientHeight} high`);
-    if (text && over.x && /auto|scroll/.test(style.overflowX) && style.scrollbarWidth === "none" && style.backgroundImage === "none") found.push(`${name(element)} scrolls without a cue`);
+    if (text && over.x && (/hidden|clip/.test(style.overflowX) || element.tagName === "BUTTON"))
+      found.push(`${name(element)} is cut: ${element.scrollWidth} in ${element.clientWidth}`);
+    if (text && over.y && /hidden|clip/.test(style.overflowY))
+      found.push(`${name(element)} is cut: ${element.scrollHeight} in ${element.clientHeight} high`);
+    if (text && over.x && /auto|scroll/.test(style.overflowX) && style.scrollbarWidth === "none" && style.backgroundImage === "none")
+      found.push(`${name(element)} scrolls without a cue`);
     // What a knob is and what it is by now stand apart.
     const label = element.matches(".knob .now") && element.closest(".knob").querySelector("label")?.getBoundingClientRect();
-    if (label && box.left < label.right && label.left < box.right && box.top < label.bottom - 1 && label.top < box.bottom - 1) found.push(`${name(element)} lies over the knob's name`);
+    if (label && box.left < label.right && label.left < box.right && box.top < label.bottom - 1 && label.top < box.bottom - 1)
+      found.push(`${name(element)} lies over the knob's name`);
     if (!element.matches("a[href], button, select, summary, input:not([type=file]), textarea")) continue;
     if (element.tagName === "A" && style.display === "inline") continue; // a word of a sentence
     if (wide === narrow && element.closest(".board")) continue; // twelve points, bar and tray in 320 px
     const boxes = [element, ...(element.labels ?? [])].map((one) => one.getBoundingClientRect());
-    if (!boxes.some(({ width, height }) => width >= target - 0.5 && height >= target - 0.5)) found.push(`${name(element)} is ${Math.round(box.width)} by ${Math.round(box.height)}`);
+    if (!boxes.some(({ width, height }) => width >= target - 0.5 && height >= target - 0.5))
+      found.push(`${name(element)} is ${Math.round(box.width)} by ${Math.round(box.height)}`);
   }
   return [...new Set(found)];
 }
@@ -62,7 +72,12 @@ const settled = (page) =>
     const root = document.documentElement;
     for (let [frames, still, before] = [0, 0, ""]; still < 4 && frames < 60; frames++) {
       await new Promise(requestAnimationFrame);
-      const now = [root.clientWidth, root.scrollWidth, root.scrollHeight, document.getAnimations().filter(({ playState }) => playState === "running").length].join();
+      const now = [
+        root.clientWidth,
+        root.scrollWidth,
+        root.scrollHeight,
+        document.getAnimations().filter(({ playState }) => playState === "running").length,
+      ].join();
       [still, before] = [now === before ? still + 1 : 0, now];
     }
   });
@@ -70,7 +85,10 @@ const settled = (page) =>
 /** Of the dark page, contrasts alone: all else was looked at in the light one. */
 async function serious(page, within, colorScheme) {
   const rules = colorScheme === "dark" ? { runOnly: ["color-contrast"] } : {};
-  const { violations } = await page.evaluate(([within, rules]) => axe.run(within, { resultTypes: ["violations"], ...rules }), [within, rules]);
+  const { violations } = await page.evaluate(
+    ([within, rules]) => axe.run(within, { resultTypes: ["violations"], ...rules }),
+    [within, rules],
+  );
   const found = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
   return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.target).join(", ")}`);
 }
@@ -84,7 +102,8 @@ async function look(page, what, within) {
       await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colour is on its way to another
       await settled(page);
       const where = `${what}, ${screen.width} px, ${colorScheme}`;
-      if (colorScheme === "light") found.push(...(await page.evaluate(misfits, [within, TARGET_PX, SCREENS[0].width])).map((words) => `${where}: ${words}`));
+      if (colorScheme === "light")
+        found.push(...(await page.evaluate(misfits, [within, TARGET_PX, SCREENS[0].width])).map((words) => `${where}: ${words}`));
       if (AXED.includes(screen.width)) found.push(...(await serious(page, within, colorScheme)).map((words) => `${where}: ${words}`));
     }
   }
@@ -127,7 +146,11 @@ for (const room of ROOMS)
     await unfold(page);
     await look(page, "page with all that folds", "body");
     // The dialogs, and the tour, which stands beside what it speaks of.
-    const openers = { Help: "Help", "Run it natively": "Run it natively", badge: await page.locator("#tools .badge").getAttribute("aria-label") };
+    const openers = {
+      Help: "Help",
+      "Run it natively": "Run it natively",
+      badge: await page.locator("#tools .badge").getAttribute("aria-label"),
+    };
     for (const [what, name] of Object.entries(openers)) {
       await page.getByRole("button", { name, exact: true }).click();
       await page.locator("dialog[open] :nth-child(2)").first().waitFor();
@@ -147,7 +170,8 @@ for (const room of ROOMS)
   });
 
 test("a room has the same rules of style, whichever rooms were open before", async () => {
-  const rules = () => [...document.styleSheets, ...document.adoptedStyleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
+  const rules = () =>
+    [...document.styleSheets, ...document.adoptedStyleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
   const page = await visit(here);
   for (const room of [...ROOMS, ROOMS[0]]) {
     await page.evaluate((room) => (location.hash = `#/${room}`), room);

@@ -16,7 +16,8 @@ const turn = async (page, name, value) => {
   return progress.iteration;
 };
 /** Waits until the address matches. */
-const address = (page, pattern) => page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source).then(() => page.evaluate(() => location.hash));
+const address = (page, pattern) =>
+  page.waitForFunction((source) => new RegExp(source).test(location.hash), pattern.source).then(() => page.evaluate(() => location.hash));
 
 test("whoever opens a link that was copied after live changes does the same run, and is told so", async () => {
   const page = await visit(here, { at: SMALL, context: CLIPBOARD });
@@ -25,7 +26,8 @@ test("whoever opens a link that was copied after live changes does the same run,
   const second = await turn(page, "entropy", 0.02);
   const { iteration } = await event(page, "digest", second + 1);
   await page.getByRole("button", { name: "Copy link" }).click();
-  await page.getByText(/The link carries the settings and the seed, and 2 live changes of knobs, each at its iteration. Whoever opens it is told after [0-9]+ iterations/).waitFor();
+  const carries = "The link carries the settings and the seed, and 2 live changes of knobs, each at its iteration.";
+  await page.getByText(new RegExp(`${carries} Whoever opens it is told after [0-9]+ iterations`)).waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(link.includes(`&at=${first}:lr=0.001&at=${second}:entropy=0.02&v=2&digest=`), link);
   assert.ok(Number(/digest=(\d+)/.exec(link)[1]) >= iteration, link);
@@ -45,7 +47,13 @@ test("whoever opens a link that was copied after live changes does the same run,
     hothouse.command({ kind: "restore", bytes: await hothouse.save() });
     return began;
   });
-  assert.deepEqual(marks.map(({ progress, knob, to }) => [progress.iteration, knob, to]), [[first, "lr", 0.001], [second, "entropy", 0.02]]);
+  assert.deepEqual(
+    marks.map(({ progress, knob, to }) => [progress.iteration, knob, to]),
+    [
+      [first, "lr", 0.001],
+      [second, "entropy", 0.02],
+    ],
+  );
   await other.context().close();
 });
 
@@ -97,7 +105,9 @@ test("the address follows the settings; the page loaded again goes on with the r
 });
 
 test("a link without changes, with a digest, keeps it in the address until something is changed", async () => {
-  const page = await visit(here, { at: `#/control?variant=CartPole-v1&seed=5&envs=64&rollout_steps=16&v=2&digest=999999.0123456789abcdef.fused` });
+  const page = await visit(here, {
+    at: `#/control?variant=CartPole-v1&seed=5&envs=64&rollout_steps=16&v=2&digest=999999.0123456789abcdef.fused`,
+  });
   await event(page, "metrics");
   assert.match(await address(page, /digest/), /digest=999999/);
   await turn(page, "lr", 0.001);

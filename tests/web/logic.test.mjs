@@ -20,15 +20,30 @@ const enter = async (settings = {}) => {
   return page;
 };
 const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
-const refused = (page, question) => page.evaluate((question) => hothouse.ask(question).then(() => "taken", ({ message }) => message), question);
+const refused = (page, question) =>
+  page.evaluate(
+    (question) =>
+      hothouse.ask(question).then(
+        () => "taken",
+        ({ message }) => message,
+      ),
+    question,
+  );
 const see = (page, part) => page.evaluate((part) => document.querySelector(part).scrollIntoView(), part);
 /** The grid as the page shows it. */
-const grid = (page) => page.evaluate(() => ({ step: Number(document.querySelector(".grid-pane").dataset.step), wrong: Number(document.querySelector(".grid-pane").dataset.wrong) }));
+const grid = (page) =>
+  page.evaluate(() => ({
+    step: Number(document.querySelector(".grid-pane").dataset.step),
+    wrong: Number(document.querySelector(".grid-pane").dataset.wrong),
+  }));
 const gridIs = (page, holds) =>
-  until(page, `(() => {
+  until(
+    page,
+    `(() => {
     const [step, wrong] = ["step", "wrong"].map((name) => Number(document.querySelector(".grid-pane").dataset[name]));
     return ${holds};
-  })()`);
+  })()`,
+  );
 /** Until what is answered to a question is so. */
 const answers = (page, question, holds) =>
   page.evaluate(`(async () => {
@@ -39,19 +54,26 @@ const perfect = async (page) => {
   await answers(page, { ask: "population" }, ({ members, best }) => members[best].state === "perfect");
   await text(page, ".lead", "got every cell right");
 };
-const text = (page, part, words) => page.waitForFunction(([part, words]) => new RegExp(words).test(document.querySelector(part)?.textContent ?? ""), [part, words]);
+const text = (page, part, words) =>
+  page.waitForFunction(([part, words]) => new RegExp(words).test(document.querySelector(part)?.textContent ?? ""), [part, words]);
 
 test("the words above the curve have the curve's number, and not a member's of other grids", async () => {
   const page = await visit(here, { at: "#/logic?variant=life&population=2&v=2", started: false });
   await lab(page, "logic");
   await event(page, "test");
   for (let looks = 0; looks < 20; looks++) {
-    const [lead, chart] = await page.evaluate(() => [".lead", ".main-chart .number"].map((part) => document.querySelector(part).textContent));
+    const [lead, chart] = await page.evaluate(() =>
+      [".lead", ".main-chart .number"].map((part) => document.querySelector(part).textContent),
+    );
     const [told, drawn] = [/got (every cell|[\d.]+%)/.exec(lead)?.[1].replace("every cell", "100%"), /[\d.]+%/.exec(chart)?.[0]];
     if (told !== undefined && told === drawn) return void (await page.context().close());
     await page.waitForTimeout(250); // the two are written one after the other
   }
-  assert.fail(await page.evaluate(() => `${document.querySelector(".lead").textContent} ${document.querySelector(".main-chart .number").textContent}`));
+  assert.fail(
+    await page.evaluate(
+      () => `${document.querySelector(".lead").textContent} ${document.querySelector(".main-chart .number").textContent}`,
+    ),
+  );
 });
 
 test("it learns before any click: the grid runs by itself, gates are told by operation, and members by state", async () => {
@@ -65,11 +87,19 @@ test("it learns before any click: the grid runs by itself, gates are told by ope
   await gridIs(page, `step < ${step}`);
   const automaton = await ask(page, { ask: "automaton" });
   assert.deepEqual([automaton.target.width, automaton.target.height], [16, 16]);
-  await page.waitForFunction((gates) => [...document.querySelectorAll(".op-count")].reduce((sum, { textContent }) => sum + Number(textContent.replaceAll(",", "")), 0) === gates, automaton.gates);
+  await page.waitForFunction(
+    (gates) =>
+      [...document.querySelectorAll(".op-count")].reduce((sum, { textContent }) => sum + Number(textContent.replaceAll(",", "")), 0) ===
+      gates,
+    automaton.gates,
+  );
   await see(page, ".population");
   const { members } = await ask(page, { ask: "population" });
   await page.waitForFunction((count) => document.querySelectorAll(".member").length === count, members.length);
-  assert.match(await page.locator(".member").first().textContent(), /^Member 1.*: . (learning|perfect|dead, restarts), loss soft and hard: .* \/ .*, [\d,]+ updates$/);
+  assert.match(
+    await page.locator(".member").first().textContent(),
+    /^Member 1.*: . (learning|perfect|dead, restarts), loss soft and hard: .* \/ .*, [\d,]+ updates$/,
+  );
   // One that is chosen is looked at, until the best is asked for.
   await page.locator(".member").nth(1).click();
   assert.equal(await page.locator(".member").nth(1).getAttribute("aria-pressed"), "true");
@@ -146,12 +176,22 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
   const circuit = await ask(page, { ask: "circuit", member: best });
   assert.ok(circuit.equal && circuit.perfect && circuit.gates.length > 20 && circuit.inputs.length === 9);
   await page.waitForFunction((count) => document.querySelectorAll(".circuit-view .gate").length === count, circuit.gates.length);
-  assert.match(await page.locator(".circuit-counts").first().textContent(), new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs9`));
+  assert.match(
+    await page.locator(".circuit-counts").first().textContent(),
+    new RegExp(`^Active gates${circuit.gates.length}.*Depth${circuit.depth}gates.*Inputs9`),
+  );
   // Some wires are on and some are off, and which ones changes as the grid goes on.
-  const on = () => page.locator(".circuit-view .wire").evaluateAll((all) => all.map((wire) => Number(wire.classList.contains("on"))).join(""));
-  await page.waitForFunction(() => document.querySelector(".circuit-view.valued .wire.on") && document.querySelector(".circuit-view .wire:not(.on)"));
+  const on = () =>
+    page.locator(".circuit-view .wire").evaluateAll((all) => all.map((wire) => Number(wire.classList.contains("on"))).join(""));
+  await page.waitForFunction(
+    () => document.querySelector(".circuit-view.valued .wire.on") && document.querySelector(".circuit-view .wire:not(.on)"),
+  );
   const before = await on();
-  await page.waitForFunction((before) => [...document.querySelectorAll(".circuit-view .wire")].map((wire) => Number(wire.classList.contains("on"))).join("") !== before, before);
+  await page.waitForFunction(
+    (before) =>
+      [...document.querySelectorAll(".circuit-view .wire")].map((wire) => Number(wire.classList.contains("on"))).join("") !== before,
+    before,
+  );
   // Whoever points at a gate sees its cone; by keys one walks along the wires.
   await page.locator(".circuit-view .gate").last().hover();
   await text(page, ".circuit-named", "Its cone has \\d+ gates");
@@ -165,7 +205,12 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
   await text(page, ".circuit-named", "^Gate \\d+, layer \\d+: .*(on|off) here\\.$");
   await page.keyboard.press("ArrowLeft");
   await text(page, ".circuit-named", "^Input \\d: ");
-  for (const [words, holds] of [["SVG", /<svg/], ["JSON", /^\s*\{/], ["Verilog", /\bendmodule\b/], ["Rust", /\bfn\b/]]) {
+  for (const [words, holds] of [
+    ["SVG", /<svg/],
+    ["JSON", /^\s*\{/],
+    ["Verilog", /\bendmodule\b/],
+    ["Rust", /\bfn\b/],
+  ]) {
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: `Download the circuit as ${words}` }).click();
     assert.match(readFileSync(await (await download).path(), "utf8"), holds);
@@ -218,7 +263,10 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
   await event(page, "metrics");
   const { target } = await ask(page, { ask: "automaton" });
   assert.equal(target.width, 8);
-  assert.deepEqual(Object.values(target.values).flatMap((value, cell) => (value ? [cell] : [])), [0, 9, 10]);
+  assert.deepEqual(
+    Object.values(target.values).flatMap((value, cell) => (value ? [cell] : [])),
+    [0, 9, 10],
+  );
   await page.waitForFunction(() => /8 by 8/.test(document.querySelector(".target canvas").getAttribute("aria-label")));
   // In colours, from what is learned now.
   await own.getByRole("button", { name: "Begin with the target above" }).click();
@@ -263,8 +311,14 @@ test("what cannot be is refused with the next step, and the run stays whole", as
 });
 
 test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
-  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
-    const page = await enter({ at: LIFE, context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
+  for (const [colorScheme, viewport] of [
+    ["light", { width: 1280, height: 800 }],
+    ["dark", { width: 390, height: 844 }],
+  ]) {
+    const page = await enter({
+      at: LIFE,
+      context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" },
+    });
     await event(page, "metrics");
     await page.waitForFunction(() => document.querySelectorAll(".member").length > 0);
     await see(page, ".circuit");
@@ -277,13 +331,18 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.getByRole("button", { name: "Train for this drawing" }).click();
     await page.addScriptTag({ path: axe });
     const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+      [],
+    );
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
     if (viewport.width === 390) {
       await page.setViewportSize({ width: 320, height: 640 });
       await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
     }
-    const heights = await page.locator(".logics .workbench button, .circuit button, .own-target button").evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
+    const heights = await page
+      .locator(".logics .workbench button, .circuit button, .own-target button")
+      .evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
     assert.ok(Math.min(...heights) >= 24, `${Math.min(...heights)} px`);
     await page.context().close();
   }

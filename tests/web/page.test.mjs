@@ -20,7 +20,10 @@ test("a warm page learns before any click, from what it has kept, and says nothi
   const ms = await again.evaluate(() => globalThis.reachedMs);
   console.log(`page.first_step_ms ${ms.toFixed(0)}`);
   const fetched = await again.evaluate(() =>
-    performance.getEntriesByType("resource").filter(({ name, workerStart }) => /assets|wasm/.test(name) && !workerStart).map(({ name }) => name),
+    performance
+      .getEntriesByType("resource")
+      .filter(({ name, workerStart }) => /assets|wasm/.test(name) && !workerStart)
+      .map(({ name }) => name),
   );
   assert.deepEqual(fetched, [], "these did not come through the service worker");
   assert.equal(await again.evaluate(() => hothouse.backend.module), "threads-relaxed");
@@ -57,7 +60,11 @@ test("it learns: 100 fresh episodes reach the published threshold, within two mi
 test("the headline of a solved run says how it does now, also once a knob has broken it", async () => {
   const page = await visit(here, { at: "#/control?seed=3&v=1" });
   await event(page, "solved");
-  const says = (now) => until(page, `/^Solved at \\d+ thousand steps; now ${now}\\. It goes on learning\\.$/.test(document.querySelector(".lead").textContent)`);
+  const says = (now) =>
+    until(
+      page,
+      `/^Solved at \\d+ thousand steps; now ${now}\\. It goes on learning\\.$/.test(document.querySelector(".lead").textContent)`,
+    );
   await says("\\d+(\\.\\d)?");
   await page.evaluate(() => hothouse.command({ kind: "set_knob", name: "lr", value: 0.1 }));
   await says("[1-3]?\\d?\\d(\\.\\d+)?");
@@ -74,7 +81,8 @@ test("frames keep coming while it trains", async () => {
         hothouse.onEvent((event) => (iterations += event.kind === "metrics"));
         const began = performance.now();
         let frames = 0;
-        const tick = () => (++frames < 100 || iterations < 10 ? requestAnimationFrame(tick) : resolve({ frames, iterations, ms: performance.now() - began }));
+        const tick = () =>
+          ++frames < 100 || iterations < 10 ? requestAnimationFrame(tick) : resolve({ frames, iterations, ms: performance.now() - began });
         requestAnimationFrame(tick);
       }),
   );
@@ -92,9 +100,7 @@ test("the transport and the knobs work from the keyboard alone, with the focus i
       if (!element || element === document.body) return null;
       const style = getComputedStyle(element);
       const label = getComputedStyle(element.nextElementSibling ?? element);
-      const outlined = [style, label].some(
-        (s) => (s.outlineStyle !== "none" && s.outlineWidth !== "0px") || s.boxShadow !== "none",
-      );
+      const outlined = [style, label].some((s) => (s.outlineStyle !== "none" && s.outlineWidth !== "0px") || s.boxShadow !== "none");
       const name = element.getAttribute("aria-label") || element.labels?.[0]?.textContent || element.textContent || element.id;
       return { name: name.trim(), outlined, tag: element.tagName };
     });
@@ -126,8 +132,7 @@ const LOOKS = 60;
 const changes = (page) =>
   page.evaluate(async (looks) => {
     const canvases = [".environments canvas", ".stage-field canvas", ".plane-field canvas"].map((name) => document.querySelector(name));
-    const look = (canvas) =>
-      new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    const look = (canvas) => new Uint32Array(canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.buffer);
     let before = canvases.map(look);
     const counts = canvases.map(() => 0);
     const began = performance.now();
@@ -143,15 +148,16 @@ const changes = (page) =>
 test("with reduced motion nothing on the page moves by itself: pictures are renewed twice a second", async () => {
   const page = await visit(here, { context: { reducedMotion: "reduce" } });
   await event(page, "metrics");
-  const moving = await page.evaluate(
-    () => document.getAnimations().filter((animation) => animation.playState === "running").length,
-  );
+  const moving = await page.evaluate(() => document.getAnimations().filter((animation) => animation.playState === "running").length);
   assert.equal(moving, 0);
   const still = await changes(page);
   await page.emulateMedia({ reducedMotion: "no-preference" });
   const free = await changes(page);
   // A busy machine draws less often, and never more often than it may. One more falls into the time by chance.
-  assert.ok(still.every((perS) => perS > 0 && perS < 2.5) && free.every((perS) => perS > 0), `${still} changes a second, ${free} with motion`);
+  assert.ok(
+    still.every((perS) => perS > 0 && perS < 2.5) && free.every((perS) => perS > 0),
+    `${still} changes a second, ${free} with motion`,
+  );
   await page.context().close();
 });
 
@@ -161,18 +167,22 @@ test("each tick takes its time when a speed is set", async () => {
   const page = await visit(here, { at: `#/control?envs=${ENVS}&v=1` });
   /** Ticks a second, over so many of them. */
   const rate = (speed, ticks) =>
-    page.evaluate(async ([speed, envs, ticks]) => {
-      const steps = () => hothouse.progress.counts[0];
-      const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
-      hothouse.setSpeed(speed && speed * envs);
-      // What was under way when the speed was set ends first.
-      for (const before = steps(); steps() < before + envs; ) await wait();
-      const [before, began] = [steps(), performance.now()];
-      while (steps() < before + ticks * envs) await wait();
-      return (1000 * (steps() - before)) / envs / (performance.now() - began);
-    }, [speed, ENVS, ticks]);
+    page.evaluate(
+      async ([speed, envs, ticks]) => {
+        const steps = () => hothouse.progress.counts[0];
+        const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
+        hothouse.setSpeed(speed && speed * envs);
+        // What was under way when the speed was set ends first.
+        for (const before = steps(); steps() < before + envs; ) await wait();
+        const [before, began] = [steps(), performance.now()];
+        while (steps() < before + ticks * envs) await wait();
+        return (1000 * (steps() - before)) / envs / (performance.now() - began);
+      },
+      [speed, ENVS, ticks],
+    );
   const [slow, full, fast] = [await rate(4, 12), await rate(null, 48), await rate(16, 48)];
-  // A busy machine may be slower than it is asked to be, and never faster; what is caught up is a tenth of a second, and a slice is some ticks.
+  // A busy machine may be slower than it is asked to be, and never faster; what is caught up is a tenth of a second, and a slice is some
+  // ticks.
   assert.ok(slow < 5.5 && fast < 20 && full > 1.5 * slow, `${slow} ticks a second at 4, ${fast} at 16, ${full} at full speed`);
   await page.context().close();
 });

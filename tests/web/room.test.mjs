@@ -28,10 +28,7 @@ test("a live change leaves a mark, and one can go back to before it; what came o
   await page.getByRole("button", { name: "Mean return as a table" }).click();
   await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
 
-  const began = await begun(
-    page,
-    () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))),
-  );
+  const began = await begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
   await page.getByRole("button", { name: /^Go back to before Learning rate/ }).click();
   const { progress: at, marks, history } = await began();
   assert.ok(at.iteration <= mark.progress.iteration && at.iteration > 0, `back at ${at.iteration}`);
@@ -53,15 +50,17 @@ test("the learning rate in force stands beside the one that was set", async () =
   });
   const knob = page.locator(".knob", { has: page.getByLabel("Learning rate", { exact: true }) });
   const shown = await knob.locator(".now").elementHandle();
-  await page.waitForFunction((shown) => Number(shown.textContent.match(/^now (0\.\d+)$/)?.[1]) === Number(globalThis.newestLr?.toPrecision(2)), shown);
+  await page.waitForFunction(
+    (shown) => Number(shown.textContent.match(/^now (0\.\d+)$/)?.[1]) === Number(globalThis.newestLr?.toPrecision(2)),
+    shown,
+  );
   await page.context().close();
 });
 
 test("starting again loses nothing: one can go back to the run before", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 5);
-  const began = () =>
-    begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
+  const began = () => begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
   const back = page.getByRole("button", { name: "Go back to the run before" });
   assert.equal(await back.count(), 0);
   // At real time an iteration takes long; the run is kept all the same, and at once.
@@ -94,8 +93,14 @@ test("a knob that needs a new run waits for it, and can be taken back", async ()
   await field.press("Enter");
   const began = await ahead(page, "began");
   // What waits is no error, and does not look like one.
-  const [waits, error] = await page.evaluate(() => [getComputedStyle(document.querySelector(".waits label")).color, getComputedStyle(document.documentElement).getPropertyValue("--rust")]);
-  const rust = await page.evaluate((colour) => Object.assign(document.createElement("i"), { style: `color: ${colour}` }).style.color, error);
+  const [waits, error] = await page.evaluate(() => [
+    getComputedStyle(document.querySelector(".waits label")).color,
+    getComputedStyle(document.documentElement).getPropertyValue("--rust"),
+  ]);
+  const rust = await page.evaluate(
+    (colour) => Object.assign(document.createElement("i"), { style: `color: ${colour}` }).style.color,
+    error,
+  );
   assert.notEqual(waits, rust);
   await page.getByRole("button", { name: "New run to apply" }).click();
   assert.equal((await began()).knobs.envs, 128);
@@ -211,7 +216,20 @@ test("every chart and the network are there as tables, with a caption and headin
     ["State plane as a table", ["angular velocity", "−0.209", "−0.105", "0", "0.105", "0.209"]],
     [
       "How it learns as a table",
-      ["Steps", "Time", "Episode length", "Policy loss", "Value loss", "Entropy", "Approx. KL", "Clip fraction", "Explained variance", "Gradient norm", "Learning rate", "Steps a second"],
+      [
+        "Steps",
+        "Time",
+        "Episode length",
+        "Policy loss",
+        "Value loss",
+        "Entropy",
+        "Approx. KL",
+        "Clip fraction",
+        "Explained variance",
+        "Gradient norm",
+        "Learning rate",
+        "Steps a second",
+      ],
     ],
     ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
   ]) {
@@ -228,16 +246,16 @@ test("training is told to a screen reader, calmly", async () => {
   const page = await visit(here, { at: SMALL });
   await page.evaluate(() => {
     globalThis.told = [];
-    new MutationObserver(() => told.push(performance.now())).observe(
-      document.querySelector("[aria-live=polite]"),
-      { childList: true },
-    );
+    new MutationObserver(() => told.push(performance.now())).observe(document.querySelector("[aria-live=polite]"), { childList: true });
   });
   await announced(page, "Mean return .* after .* steps");
   await page.waitForTimeout(3000);
   const times = await page.evaluate(() => told);
   const apart = times.slice(1).map((ms, k) => ms - times[k]);
-  assert.ok(apart.every((ms) => ms > 2900), `announcements come ${apart.map(Math.round)} ms apart`);
+  assert.ok(
+    apart.every((ms) => ms > 2900),
+    `announcements come ${apart.map(Math.round)} ms apart`,
+  );
   await page.context().close();
 });
 
@@ -317,7 +335,10 @@ test("where the time goes is told in a bar and in a table", async () => {
   await event(page, "metrics", 40);
   // Nothing is drawn that is out of sight.
   await page.getByRole("button", { name: "Where the time goes as a table" }).click();
-  await page.getByRole("figure", { name: "Where the time goes" }).getByRole("img", { name: /^[A-Z][a-z]+ [0-9]+\s%, / }).waitFor();
+  await page
+    .getByRole("figure", { name: "Where the time goes" })
+    .getByRole("img", { name: /^[A-Z][a-z]+ [0-9]+\s%, / })
+    .waitFor();
   const table = page.getByRole("region", { name: "Where the time goes as a table" });
   const shares = (await table.locator("td:nth-child(2)").allTextContents()).map((share) => parseInt(share, 10));
   assert.equal(shares.length, 9);
@@ -331,7 +352,10 @@ test("operations of a gradient are timed while their table is open, in every roo
   const button = page.getByRole("button", { name: "Time by operation as a table" });
   const table = page.getByRole("region", { name: "Time by operation as a table" });
   const shares = async () => (await table.locator("td:nth-child(4)").allTextContents()).map((share) => parseFloat(share));
-  for (const [at, shape] of [[SMALL, /^\d+x4x\d+$/], ["#/words?width=32&layers=2&heads=2&context=32&batch=4&micro=2&steps=2&characters=60000&v=2", /^\d+x32x96$/]]) {
+  for (const [at, shape] of [
+    [SMALL, /^\d+x4x\d+$/],
+    ["#/words?width=32&layers=2&heads=2&context=32&batch=4&micro=2&steps=2&characters=60000&v=2", /^\d+x32x96$/],
+  ]) {
     await page.goto(here.server.url + at);
     await lab(page, /#\/(\w+)/.exec(at)[1]);
     await event(page, "metrics", 2);

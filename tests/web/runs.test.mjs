@@ -40,7 +40,10 @@ const kept = (page) =>
         request.onupgradeneeded = () => request.result.createObjectStore("runs");
         request.onsuccess = () => {
           const all = request.result.transaction("runs").objectStore("runs").getAll();
-          all.onsuccess = () => (request.result.close(), resolve(all.result.map(({ name, progress, settings }) => ({ name, iteration: progress.iteration, lr: settings.lr }))));
+          all.onsuccess = () => (
+            request.result.close(),
+            resolve(all.result.map(({ name, progress, settings }) => ({ name, iteration: progress.iteration, lr: settings.lr })))
+          );
         };
       }),
   );
@@ -72,11 +75,21 @@ test("a run is named by what differs, renamed, kept over a reload, drawn beside 
   await box.check();
   const legend = compare(page).getByRole("list", { name: "Runs in the chart" });
   await legend.getByRole("listitem").nth(1).waitFor();
-  assert.deepEqual((await legend.getByRole("listitem").allTextContents()).map((text) => text.trim()), ["Present run", "A slow"]);
+  assert.deepEqual(
+    (await legend.getByRole("listitem").allTextContents()).map((text) => text.trim()),
+    ["Present run", "A slow"],
+  );
   // Its values stand in the table, at the same places.
   await page.getByRole("button", { name: "The chosen curves as a table" }).click();
   const table = page.getByRole("region", { name: "The chosen curves as a table" });
-  assert.deepEqual(await table.getByRole("columnheader").allTextContents(), ["Steps", "Time", "Training return", "Past run", "A: slow", "What happened"]);
+  assert.deepEqual(await table.getByRole("columnheader").allTextContents(), [
+    "Steps",
+    "Time",
+    "Training return",
+    "Past run",
+    "A: slow",
+    "What happened",
+  ]);
   await page.getByRole("button", { name: "The chosen curves as a table" }).click();
 
   await page.getByRole("button", { name: "Remove slow" }).click();
@@ -149,7 +162,11 @@ test("what a file says of the curves is what the page was told", async () => {
   // The name has commas and stands in quotes.
   const cells = lines.map((line) => line.replace(/^"[^"]*",/, "run,").split(","));
   const of = (row, column) => row[names.indexOf(column)];
-  for (const row of cells) assert.deepEqual([row.length, ...["room", "variant", "seed", "knobs"].map((column) => of(row, column))], [names.length, "control", "CartPole-v1", "5", "envs=64"]);
+  for (const row of cells)
+    assert.deepEqual(
+      [row.length, ...["room", "variant", "seed", "knobs"].map((column) => of(row, column))],
+      [names.length, "control", "CartPole-v1", "5", "envs=64"],
+    );
   const metrics = cells.filter((row) => of(row, "lr") !== "");
   const number = (text) => (text === "" ? null : Number(text));
   assert.ok(metrics.length >= 20);
@@ -160,11 +177,17 @@ test("what a file says of the curves is what the page was told", async () => {
     room.metrics.forEach(({ name }, k) => assert.equal(number(of(row, name)), values[k], name));
   }
   const tested = cells.filter((row) => of(row, "test_mean_return") !== "");
-  assert.deepEqual(tested.map((row) => room.tests.map(({ name }) => number(of(row, `test_${name}`)))), tests.map(({ values }) => values));
+  assert.deepEqual(
+    tested.map((row) => room.tests.map(({ name }) => number(of(row, `test_${name}`)))),
+    tests.map(({ values }) => values),
+  );
 
   const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes);
   assert.deepEqual([told.room, told.runs.length, told.runs[0].seed, told.runs[0].knobs], ["control", 1, 5, { envs: 64 }]);
-  assert.deepEqual(told.runs[0].metrics.entropy, metrics.map((row) => number(of(row, "entropy"))));
+  assert.deepEqual(
+    told.runs[0].metrics.entropy,
+    metrics.map((row) => number(of(row, "entropy"))),
+  );
   await page.context().close();
 });
 
@@ -182,7 +205,11 @@ test("the curves of the present run are the terminal's table: the same columns, 
   const path = join(folder(), "run.csv");
   await hothouse(["train", "control", ...settings, "--steps", "200000", "--csv", path]);
   const table = (bytes) => {
-    const [head, ...rows] = bytes.toString().trim().split("\n").map((line) => line.split(","));
+    const [head, ...rows] = bytes
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => line.split(","));
     return { head, rows: rows.map((cells) => Object.fromEntries(head.map((name, k) => [name, cells[k]]))) };
   };
   const native = table(readFileSync(path));
@@ -196,13 +223,20 @@ test("the curves of the present run are the terminal's table: the same columns, 
   assert.deepEqual(own.head, native.head);
   assert.ok(own.rows.length >= 20 && own.rows.every((row) => Object.keys(row).length === own.head.length));
   // What does not depend on the machine's speed or arithmetic.
-  for (const [k, row] of own.rows.filter(({ lr }) => lr !== "").slice(0, 10).entries())
-    for (const column of ["iteration", "env_steps [steps]", "lr"]) assert.equal(Math.fround(row[column]), Math.fround(native.rows[k][column]), `${column} of row ${k}`);
-  assert.ok(own.rows.some((row) => row.test_mean_return !== "" && row.lr !== ""), "a test stands beside the metrics of its iteration");
+  for (const [k, row] of own.rows
+    .filter(({ lr }) => lr !== "")
+    .slice(0, 10)
+    .entries())
+    for (const column of ["iteration", "env_steps [steps]", "lr"])
+      assert.equal(Math.fround(row[column]), Math.fround(native.rows[k][column]), `${column} of row ${k}`);
+  assert.ok(
+    own.rows.some((row) => row.test_mean_return !== "" && row.lr !== ""),
+    "a test stands beside the metrics of its iteration",
+  );
   await page.context().close();
 });
 
-test("a run is listed with the settings that it began with and with its changes, also where a new one begins with the last of them", async () => {
+test("a run is listed with its first settings and its changes, also where a new run begins with the last of them", async () => {
   const page = await visit(here, { at: `${SMALL}&lr=0.01` });
   await event(page, "metrics", 20);
   const { progress } = await change(page, "Learning rate", "0.001");
@@ -221,7 +255,13 @@ test("a run is listed with the settings that it began with and with its changes,
   // In files too, and in a run that begins with its settings.
   await past.getByRole("checkbox").check();
   const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs;
-  assert.deepEqual(told.map(({ knobs, marks }) => [knobs.lr, marks.map(({ to }) => to)]), [[0.001, []], [undefined, [0.001]]]);
+  assert.deepEqual(
+    told.map(({ knobs, marks }) => [knobs.lr, marks.map(({ to }) => to)]),
+    [
+      [0.001, []],
+      [undefined, [0.001]],
+    ],
+  );
   const { bytes } = await saved(page, "Curves that are shown, as CSV");
   assert.ok(bytes.toString().includes(`,${progress.iteration}:lr=0.001,`));
   const fresh = await began(page);
@@ -239,12 +279,29 @@ test("numbers are written as people read them, of any magnitude", async () => {
     return Number(number.replaceAll(",", "")) * (unit ? (sizes[unit] ?? assert.fail(text)) : 1);
   };
   for (let n = 1; n < 1e15; n *= 1.0137)
-    for (const [write, off] of [[words, 0.05], [short, 0.006]]) {
+    for (const [write, off] of [
+      [words, 0.05],
+      [short, 0.006],
+    ]) {
       const text = write(n);
       assert.ok(Math.abs(read(text) / n - 1) <= Math.max(off, 0.5 / n), `${n} is written ${text}`);
       assert.ok(read(text) <= read(write(n * 1.5)), `${n}: ${text}`);
     }
-  assert.deepEqual([0, 999, 1000, 999_499, 999_500, 1.24e6, 99.6e6, 320e6, 999.4e6, 999.6e6, 1.2e9, 320e9, 2.5e12].map(words), ["0", "999", "1 thousand", "999 thousand", "1 million", "1.2 million", "100 million", "320 million", "999 million", "1 billion", "1.2 billion", "320 billion", "2.5 trillion"]);
+  assert.deepEqual([0, 999, 1000, 999_499, 999_500, 1.24e6, 99.6e6, 320e6, 999.4e6, 999.6e6, 1.2e9, 320e9, 2.5e12].map(words), [
+    "0",
+    "999",
+    "1 thousand",
+    "999 thousand",
+    "1 million",
+    "1.2 million",
+    "100 million",
+    "320 million",
+    "999 million",
+    "1 billion",
+    "1.2 billion",
+    "320 billion",
+    "2.5 trillion",
+  ]);
   assert.deepEqual([950, 312_416, 1_240_000, 320e6, 5e12].map(short), ["950", "312k", "1.24M", "320M", "5T"]);
   assert.deepEqual([0, 0.0031, 12.4, 99.7, 1234].map(two), ["0", "0.0031", "12", "100", "1,234"]);
   assert.deepEqual([0, 0.02, 0.918, 0.991, 0.99996, 1].map(percent), ["0%", "2%", "91.8%", "99.1%", "99.99%", "100%"]);
@@ -305,7 +362,9 @@ test("values are read by keys and by pointer, of tests and of other runs too; th
     const area = document.querySelector(".compare .plot");
     const { left, width, top } = area.querySelector(".u-over").getBoundingClientRect();
     const finger = (kind, pointerId, share) =>
-      area.dispatchEvent(new PointerEvent(kind, { pointerId, pointerType: "touch", clientX: left + share * width, clientY: top + 20, bubbles: true }));
+      area.dispatchEvent(
+        new PointerEvent(kind, { pointerId, pointerType: "touch", clientX: left + share * width, clientY: top + 20, bubbles: true }),
+      );
     finger("pointerdown", 7, 0.4);
     finger("pointerdown", 8, 0.6);
     finger("pointermove", 7, 0.2);
@@ -334,7 +393,8 @@ test("a curve is smoothed as an exponential average, with the raw one beside it,
   await pause(page);
   const choice = page.getByLabel("Chart", { exact: true });
   const offered = await choice.locator("option").allTextContents();
-  for (const wanted of ["Mean return", "Episode length", "Clip fraction", "Explained variance", "Gradient norm", "Greatest test return"]) assert.ok(offered.includes(wanted), `${wanted} among ${offered}`);
+  for (const wanted of ["Mean return", "Episode length", "Clip fraction", "Explained variance", "Gradient norm", "Greatest test return"])
+    assert.ok(offered.includes(wanted), `${wanted} among ${offered}`);
   await choice.selectOption({ label: "Entropy" });
   const slider = compare(page).getByRole("slider", { name: /^Entropy/ });
   await page.getByLabel("Smoothing").fill("100");
@@ -345,7 +405,10 @@ test("a curve is smoothed as an exponential average, with the raw one beside it,
   // The same average from what is saved: 10 % of the axis, which ends at a round number of at least 100,000 steps.
   const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs[0].metrics;
   const end = told.env_steps.at(-1);
-  const span = Math.max(100_000, [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * 10 ** Math.floor(Math.log10(end * 1.02))).find((round) => round >= end * 1.02));
+  const span = Math.max(
+    100_000,
+    [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((k) => k * 10 ** Math.floor(Math.log10(end * 1.02))).find((round) => round >= end * 1.02),
+  );
   let mean;
   told.entropy.forEach((value, k) => {
     const kept = k === 0 ? 0 : Math.exp(-(told.env_steps[k] - told.env_steps[k - 1]) / (0.1 * span));
@@ -356,7 +419,9 @@ test("a curve is smoothed as an exponential average, with the raw one beside it,
   // A logarithmic scale.
   await choice.selectOption({ label: "Value loss" });
   await page.getByLabel("logarithmic, above 0").check();
-  await compare(page).getByRole("slider", { name: /^Value loss: [\d.]+ after/ }).waitFor();
+  await compare(page)
+    .getByRole("slider", { name: /^Value loss: [\d.]+ after/ })
+    .waitFor();
   await page.context().close();
 });
 
@@ -370,25 +435,31 @@ for (const colorScheme of ["light", "dark"])
     await compare(page).scrollIntoViewIfNeeded();
     const { name, bytes } = await saved(page, "Chart that is shown, as PNG");
     assert.match(name, /\.png$/);
-    const { width, height, colours, corner } = await page.evaluate(async (bytes) => {
-      const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
-      const canvas = new OffscreenCanvas(image.width, image.height);
-      const c = canvas.getContext("2d");
-      c.drawImage(image, 0, 0);
-      const { data } = c.getImageData(0, 0, image.width, image.height);
-      const counts = new Map();
-      for (let at = 0; at < data.length; at += 4) {
-        const colour = `#${[...data.subarray(at, at + 3)].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
-        counts.set(colour, (counts.get(colour) ?? 0) + 1);
-      }
-      const style = getComputedStyle(document.documentElement);
-      const colours = Object.fromEntries(["paper", "ink", "accent", "plus"].map((name) => [name, counts.get(style.getPropertyValue(`--${name}`).trim()) ?? 0]));
-      return { width: image.width, height: image.height, colours, corner: data[0] };
-    }, [...bytes]);
+    const { width, height, colours, corner } = await page.evaluate(
+      async (bytes) => {
+        const image = await createImageBitmap(new Blob([new Uint8Array(bytes)], { type: "image/png" }));
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const c = canvas.getContext("2d");
+        c.drawImage(image, 0, 0);
+        const { data } = c.getImageData(0, 0, image.width, image.height);
+        const counts = new Map();
+        for (let at = 0; at < data.length; at += 4) {
+          const colour = `#${[...data.subarray(at, at + 3)].map((part) => part.toString(16).padStart(2, "0")).join("")}`;
+          counts.set(colour, (counts.get(colour) ?? 0) + 1);
+        }
+        const style = getComputedStyle(document.documentElement);
+        const colours = Object.fromEntries(
+          ["paper", "ink", "accent", "plus"].map((name) => [name, counts.get(style.getPropertyValue(`--${name}`).trim()) ?? 0]),
+        );
+        return { width: image.width, height: image.height, colours, corner: data[0] };
+      },
+      [...bytes],
+    );
     assert.ok(width === 2000 && height > 1000, `${width} by ${height}`);
     assert.equal(corner > 128, colorScheme === "light");
     // The present curve, the other one, words, and paper around them.
-    for (const [name, least] of Object.entries({ paper: width * height * 0.6, ink: 50, accent: 300, plus: 200 })) assert.ok(colours[name] > least, `${name}: ${colours[name]} pixels`);
+    for (const [name, least] of Object.entries({ paper: width * height * 0.6, ink: 50, accent: 300, plus: 200 }))
+      assert.ok(colours[name] > least, `${name}: ${colours[name]} pixels`);
     await page.context().close();
   });
 
@@ -397,14 +468,23 @@ test("a logarithmic scale has its lines wherever it begins and ends", async () =
   assert.deepEqual(logarithmicTicks(0.0096, 0.31, 0.1), [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.2, 0.3]);
   assert.deepEqual(logarithmicTicks(5, 20, 5), [5, 6, 7, 8, 9, 10, 20]);
   assert.deepEqual(logarithmicTicks(0.123, 0.171, 0.02), [0.14, 0.16]);
-  for (const [low, high] of [[0, 1], [-1, 1], [1, Infinity], [NaN, 1]]) assert.deepEqual(logarithmicTicks(low, high, 1), []);
+  for (const [low, high] of [
+    [0, 1],
+    [-1, 1],
+    [1, Infinity],
+    [NaN, 1],
+  ])
+    assert.deepEqual(logarithmicTicks(low, high, 1), []);
   for (let from = 1; from < 10; from += 0.01)
     for (const power of [-320, -30, -3, -2, -1, 0, 1, 20, 300])
       for (const by of [1.0001, 1.4, 3, 200, 1e6]) {
         const [low, high] = [from * 10 ** power, from * 10 ** power * by];
         const ticks = logarithmicTicks(low, high, (high - low) / 4);
         assert.ok(ticks.length <= 64 && (by < 3 || ticks.length > 1 || power < -300), `${low} to ${high}: ${ticks}`);
-        assert.ok(ticks.every((tick, at) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9) && (at === 0 || tick > ticks[at - 1])), `${low} to ${high}: ${ticks}`);
+        assert.ok(
+          ticks.every((tick, at) => tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9) && (at === 0 || tick > ticks[at - 1])),
+          `${low} to ${high}: ${ticks}`,
+        );
       }
 });
 
@@ -418,7 +498,12 @@ test("a chart draws a logarithmic scale that begins just below a power of ten", 
     for (const loss of [[0.3, 0.1, 0.0115], []]) {
       const chart = new part.Chart({ column: "loss", title: "Loss", about: "", log: true, axis: { tick: words, close: words, words } });
       document.body.append(chart.element);
-      chart.show({ present: { at: loss.map((_, at) => at), columns: { loss }, changes: [], tests: [] }, overlays: [], range: [0, 2], smoothing: 0 });
+      chart.show({
+        present: { at: loss.map((_, at) => at), columns: { loss }, changes: [], tests: [] },
+        overlays: [],
+        range: [0, 2],
+        smoothing: 0,
+      });
       chart.draw();
       pictures.push((await chart.picture(300, 90, 1)).toDataURL());
       chart.close();
@@ -462,7 +547,11 @@ test("the oldest runs go, and none that is looked at", async () => {
           const store = work.objectStore("runs");
           store.getAll().onsuccess = ({ target }) => {
             const [run] = target.result;
-            for (let k = 0; k < 50; k++) store.put({ ...run, id: `old-${k}`, name: `old ${k}`, beganMs: 1000 + k, progress: { ...run.progress, train_s: 1e6 } }, `control/old-${k}`);
+            for (let k = 0; k < 50; k++)
+              store.put(
+                { ...run, id: `old-${k}`, name: `old ${k}`, beganMs: 1000 + k, progress: { ...run.progress, train_s: 1e6 } },
+                `control/old-${k}`,
+              );
           };
           work.oncomplete = () => resolve();
         };
@@ -484,13 +573,19 @@ test("a sweep tells how far it is before the first test, and the page why traini
   await page.getByLabel("Steps each").selectOption("100000");
   await page.evaluate(() => {
     globalThis.told = new Set();
-    new MutationObserver(() => document.querySelectorAll(".sweep-grid li p").forEach(({ textContent }) => told.add(textContent))).observe(document.querySelector(".sweep"), { childList: true, characterData: true, subtree: true });
+    new MutationObserver(() => document.querySelectorAll(".sweep-grid li p").forEach(({ textContent }) => told.add(textContent))).observe(
+      document.querySelector(".sweep"),
+      { childList: true, characterData: true, subtree: true },
+    );
   });
   await page.getByRole("button", { name: "Start the sweep" }).click();
   await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
   await page.getByText(/^Done: /).waitFor();
   const told = await page.evaluate(() => [...globalThis.told]);
-  assert.ok(told.some((words) => /^[\d.]+k? of 100k steps; no test yet$/.test(words)), told.join(" | "));
+  assert.ok(
+    told.some((words) => /^[\d.]+k? of 100k steps; no test yet$/.test(words)),
+    told.join(" | "),
+  );
   assert.equal(await page.locator(".sweep-grid progress:not([hidden])").count(), 0);
   const bands = () => page.locator(".sweep-grid .seeds").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
   const range = await bands();
@@ -515,7 +610,10 @@ test("axe finds nothing in the comparison (light on a desk, dark on a narrow pho
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     await page.setViewportSize({ width, height: 800 });
     const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`), []);
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`),
+      [],
+    );
     const out = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     assert.equal(out, 0);
   }

@@ -1,4 +1,5 @@
-// A phone held in a hand, in every room: taps, pulls over the picture, and swipes that scroll the page. How it looks is for layout.test.mjs.
+// A phone held in a hand, in every room: taps, pulls over the picture, and swipes that scroll the page. How it looks is for
+// layout.test.mjs.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ROOMS as LISTED } from "../../scripts/rooms.mjs";
@@ -10,7 +11,10 @@ const WORDS = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&char
 
 /** Where a share of an element's width and height is. */
 const at = async (page, css, x, y) => {
-  await page.locator(css).first().evaluate((one) => one.scrollIntoView({ block: "center", behavior: "instant" }));
+  await page
+    .locator(css)
+    .first()
+    .evaluate((one) => one.scrollIntoView({ block: "center", behavior: "instant" }));
   const box = await page.locator(css).first().boundingBox();
   return [box.x + x * box.width, box.y + y * box.height];
 };
@@ -60,7 +64,12 @@ const ROOMS = {
         if (await page.locator(".table .board-places .open").count()) {
           await page.locator(".table .board-places .open").first().tap();
           await page.locator(".table .board-places .target").first().tap();
-        } else for (const name of ["Roll", "Confirm"]) if (await button(name).isVisible()) await button(name).tap({ timeout: 1000 }).catch(() => {}); // the table may move on by itself
+        } else
+          for (const name of ["Roll", "Confirm"])
+            if (await button(name).isVisible())
+              await button(name)
+                .tap({ timeout: 1000 })
+                .catch(() => {}); // the table may move on by itself
       }
     },
   },
@@ -78,7 +87,8 @@ const ROOMS = {
       const scrolled = await page.evaluate(() => scrollY);
       // The front's right column, pulled up.
       const sticker = [x - 0.12 * unit, y + 0.28 * unit];
-      await pull(page, sticker, [sticker[0], sticker[1] - 1.3 * unit], () => page.waitForTimeout(200)); // held still, so that it does not fly on
+      // Held still, so that it does not fly on.
+      await pull(page, sticker, [sticker[0], sticker[1] - 1.3 * unit], () => page.waitForTimeout(200));
       await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
       assert.equal(await page.evaluate(() => scrollY), scrolled, "who turns a layer does not scroll");
       await page.getByRole("button", { name: "Turn U prime" }).tap();
@@ -122,7 +132,9 @@ const ROOMS = {
       await page.touchscreen.tap(...(await at(page, ".paper .tokens span:nth-of-type(5)", 0.5, 0.5)));
       await page.waitForFunction(() => /^After .* comes /.test(document.querySelector(".expected .small").textContent));
       await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).tap();
-      await page.waitForFunction(() => /\d+ tokens, .* It has the length that you asked for\./s.test(document.querySelector(".writing").textContent));
+      await page.waitForFunction(() =>
+        /\d+ tokens, .* It has the length that you asked for\./s.test(document.querySelector(".writing").textContent),
+      );
     },
   },
 };
@@ -142,7 +154,11 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
     // A swipe upwards over the picture is for the page.
     const from = await at(page, picture, ...beside);
     await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
-    const [x, y] = await page.locator(picture).first().boundingBox().then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
+    const [x, y] = await page
+      .locator(picture)
+      .first()
+      .boundingBox()
+      .then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
     await pull(page, [x, y], [x, y - 240]);
     await page.waitForFunction(() => scrollY > 60);
     await play(page);

@@ -18,12 +18,20 @@ for (const room of ROOMS)
     await event(page, "metrics");
     const seen = [];
     for (;;) {
-      seen.push(await page.evaluate(() => {
-        const target = document.querySelector(".toured");
-        const [box, at] = [document.querySelector(".tour"), target].map((element) => element.getBoundingClientRect());
-        const inSight = box.left >= 0 && box.right <= innerWidth && box.top < innerHeight && box.bottom > 0;
-        return { at: target.className, shown: target.checkVisibility() && at.height > 0, inSight, words: box.textContent, heading: document.querySelector(".tour h2").textContent };
-      }));
+      seen.push(
+        await page.evaluate(() => {
+          const target = document.querySelector(".toured");
+          const [box, at] = [document.querySelector(".tour"), target].map((element) => element.getBoundingClientRect());
+          const inSight = box.left >= 0 && box.right <= innerWidth && box.top < innerHeight && box.bottom > 0;
+          return {
+            at: target.className,
+            shown: target.checkVisibility() && at.height > 0,
+            inSight,
+            words: box.textContent,
+            heading: document.querySelector(".tour h2").textContent,
+          };
+        }),
+      );
       if (/first-knobs/.test(seen.at(-1).at)) break;
       await next(page).click();
     }
@@ -81,10 +89,10 @@ test("on a touch screen no key is named, and gestures are told", async () => {
     const page = await visit(here, { at: `#/${room}`, context: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } } });
     await event(page, "metrics");
     const keys = /\b(arrow keys?|arrows|Esc(ape)?|Shift|space bar|backspace|press [a-z]\b)/;
-    const named = keys.exec(await page.evaluate(() => document.querySelector("#main").innerText));
+    const named = keys.exec(await page.evaluate(() => document.querySelector("#main").textContent));
     assert.equal(named, null, `${room}: ${named?.input.slice(named.index - 60, named.index + 40)}`);
     await page.getByRole("button", { name: "Help", exact: true }).tap();
-    const told = await page.evaluate(() => document.querySelector("dialog[open]").innerText);
+    const told = await page.evaluate(() => document.querySelector("dialog[open]").textContent);
     assert.match(told, /drag a slider/);
     assert.doesNotMatch(told, /Single-key|play or pause/);
     await page.context().close();

@@ -14,7 +14,11 @@ for (const [what, at, text] of [
   ["with a knob that does not exist", "#/control?wings=2&v=1", /no knob called/],
   ["with a change that is badly written", "#/control?at=lr=0.001&v=2", /a change is written as 320:lr=0.0001/],
   ["with a change of a knob that is not live", "#/control?at=5:envs=64&v=2", /cannot change while a run goes on/],
-  ["with more changes than a link has", `#/control?v=2${"&at=5:lr=0.001".repeat(65)}`, /65 live changes of knobs cannot be replayed. Give at most 64/],
+  [
+    "with more changes than a link has",
+    `#/control?v=2${"&at=5:lr=0.001".repeat(65)}`,
+    /65 live changes of knobs cannot be replayed. Give at most 64/,
+  ],
 ])
   test(`a link ${what}: a notice, and the default run`, async () => {
     const page = await visit(here, { at });
@@ -116,7 +120,10 @@ for (const [what, init] of Object.entries(lacks))
           await new Promise(requestAnimationFrame);
         }
       });
-      assert.equal(await page.getByText("This browser gives the page no canvas to draw on").count() > 0, what === "contexts of canvases" && room === "control");
+      assert.equal(
+        (await page.getByText("This browser gives the page no canvas to draw on").count()) > 0,
+        what === "contexts of canvases" && room === "control",
+      );
     }
     assert.deepEqual(page.said, []);
     await page.context().close();
@@ -124,10 +131,7 @@ for (const [what, init] of Object.entries(lacks))
 
 test("a module that does not exist: the badge says which do", async () => {
   const page = await visit(here, { at: "?use=steam" });
-  assert.match(
-    (await page.evaluate(() => hothouse.backend.why)).join("\n"),
-    /no module called 'steam'; there are: auto, threads-relaxed/,
-  );
+  assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /no module called 'steam'; there are: auto, threads-relaxed/);
   await page.context().close();
 });
 
@@ -219,7 +223,8 @@ test("the runs of the last two visits are kept, and one can go on from either", 
   ]) {
     const began = await begun(
       page,
-      (seed) => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.config.seed === seed && resolve(event))),
+      (seed) =>
+        new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && event.config.seed === seed && resolve(event))),
       seed,
     );
     await page.getByRole("button", { name }).click();
@@ -322,7 +327,8 @@ function wild(bytes) {
   const last = (name) => (name === "run.history" ? 1 : 0);
   for (const name of Object.keys(tensors).sort((a, b) => last(a) - last(b) || (a < b ? -1 : 1))) {
     const [from, to] = tensors[name].data_offsets.map((at) => data + at);
-    if (name.endsWith(".weight") || name === "weights") for (let at = from; at < to; at += 4) file.writeFloatLE(at % 16 < 12 ? 3.4e38 : -3.4e38, at);
+    if (name.endsWith(".weight") || name === "weights")
+      for (let at = from; at < to; at += 4) file.writeFloatLE(at % 16 < 12 ? 3.4e38 : -3.4e38, at);
     add(Buffer.from(name));
     add(file.subarray(from, to));
   }
@@ -337,7 +343,8 @@ test("a run that diverges is not saved, whoever asks is told, and another begins
   await page.locator("input[type=file]").first().setInputFiles({ name: "wild.safetensors", mimeType: "application/octet-stream", buffer });
   await notice(page, /Training diverged: the weights are no longer numbers\. Reset/);
   await hide(page); // which asks for an autosave that cannot be
-  for (const _ of [1, 2]) assert.match(await page.evaluate(() => hothouse.save().then(String, (error) => error.message)), /diverged.*Reset/);
+  for (const _ of [1, 2])
+    assert.match(await page.evaluate(() => hothouse.save().then(String, (error) => error.message)), /diverged.*Reset/);
   const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
   await began();
@@ -376,7 +383,10 @@ test("a save that a reset overtakes is given all the same, and so is the next", 
     hothouse.command({ kind: "reset", config: null });
     return [(await first).length, (await hothouse.save()).length];
   });
-  assert.ok(sizes.every((size) => size > 1000), String(sizes));
+  assert.ok(
+    sizes.every((size) => size > 1000),
+    String(sizes),
+  );
   await page.context().close();
 });
 
@@ -414,8 +424,8 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   await event(page, "metrics", 3);
   const path = join(dir, "page.safetensors");
   writeFileSync(path, await saved(page));
-  const lines = (await hothouse(["resume", path, "--steps", "60000", "--json", "--save", join(dir, "native.safetensors")])).map(
-    (line) => JSON.parse(line),
+  const lines = (await hothouse(["resume", path, "--steps", "60000", "--json", "--save", join(dir, "native.safetensors")])).map((line) =>
+    JSON.parse(line),
   );
   const began = lines.find((line) => line.kind === "began");
   const summary = lines.at(-1);
@@ -427,6 +437,9 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   await page.locator("input[type=file]").first().setInputFiles(join(dir, "native.safetensors"));
   assert.equal((await restored()).progress.env_steps, summary.progress.env_steps);
   const metrics = await event(page, "metrics");
-  assert.ok(metrics.progress.env_steps > summary.progress.env_steps, `${JSON.stringify(metrics.progress)} after ${JSON.stringify(summary)}`);
+  assert.ok(
+    metrics.progress.env_steps > summary.progress.env_steps,
+    `${JSON.stringify(metrics.progress)} after ${JSON.stringify(summary)}`,
+  );
   await page.context().close();
 });

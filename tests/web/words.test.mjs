@@ -32,8 +32,17 @@ const corpusOf = async (page, is) => {
   }
   throw new Error("another text is learned from after a minute");
 };
-const refused = (page, question) => page.evaluate((question) => hothouse.ask(question).then(() => "taken", ({ message }) => message), question);
-const text = (page, part, words) => page.waitForFunction(([part, words]) => new RegExp(words, "s").test(document.querySelector(part)?.textContent ?? ""), [part, words]);
+const refused = (page, question) =>
+  page.evaluate(
+    (question) =>
+      hothouse.ask(question).then(
+        () => "taken",
+        ({ message }) => message,
+      ),
+    question,
+  );
+const text = (page, part, words) =>
+  page.waitForFunction(([part, words]) => new RegExp(words, "s").test(document.querySelector(part)?.textContent ?? ""), [part, words]);
 const write = async (page, settings) => {
   const pane = page.locator(".writing");
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
@@ -42,7 +51,10 @@ const write = async (page, settings) => {
 /** A token as it is told. */
 const token = (...bytes) => {
   const text = Buffer.from(bytes).toString();
-  return { id: bytes.reduce((id, byte) => 256 * id + byte, 0), text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text };
+  return {
+    id: bytes.reduce((id, byte) => 256 * id + byte, 0),
+    text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text,
+  };
 };
 /** What it wrote, once it is done. */
 const written = async (page) => {
@@ -50,49 +62,98 @@ const written = async (page) => {
   return page.locator(".output .tokens").textContent();
 };
 
-test("each token stands at its own letters, also among bytes that are no text and where one ends a letter and begins the next", async () => {
+test("each token stands at its own letters, also among bytes that are no text and where one token ends within a letter", async () => {
   const { pieces } = await part("rooms/words/tokens");
-  const found = (text, ...tokens) => pieces(text, tokens.map((bytes) => token(...bytes))).map(({ text, from, to }) => [text, from, to]);
+  const found = (text, ...tokens) =>
+    pieces(
+      text,
+      tokens.map((bytes) => token(...bytes)),
+    ).map(({ text, from, to }) => [text, from, to]);
   const letters = (text) => [...Buffer.from(text)].map((byte) => [byte]);
-  assert.deepEqual(found("aä日b", ...letters("aä日b")), [["a", 0, 1], ["ä", 1, 3], ["日", 3, 6], ["b", 6, 7]]);
+  assert.deepEqual(found("aä日b", ...letters("aä日b")), [
+    ["a", 0, 1],
+    ["ä", 1, 3],
+    ["日", 3, 6],
+    ["b", 6, 7],
+  ]);
   // A byte that goes on with nothing, a letter that is broken off by the next one, and one by the end.
-  assert.deepEqual(found("a\ufffdb\ufffd日\ufffd", [97], [0x80], [98], [0xe6], ...letters("日"), [0xe6], [0x97]), [["a", 0, 1], ["\ufffd", 1, 2], ["b", 2, 3], ["\ufffd", 3, 4], ["日", 4, 7], ["\ufffd", 7, 9]]);
+  assert.deepEqual(found("a\ufffdb\ufffd日\ufffd", [97], [0x80], [98], [0xe6], ...letters("日"), [0xe6], [0x97]), [
+    ["a", 0, 1],
+    ["\ufffd", 1, 2],
+    ["b", 2, 3],
+    ["\ufffd", 3, 4],
+    ["日", 4, 7],
+    ["\ufffd", 7, 9],
+  ]);
   // As it is written: what is not whole yet is held back, as is what may become the text to stop at.
-  assert.deepEqual(found("ab", [97], [98], [0xe6], [0x97]), [["a", 0, 1], ["b", 1, 2]]);
+  assert.deepEqual(found("ab", [97], [98], [0xe6], [0x97]), [
+    ["a", 0, 1],
+    ["b", 1, 2],
+  ]);
   assert.deepEqual(found("a", [97], [98, 99], [100]), [["a", 0, 1]]);
-  assert.deepEqual(found("ab", [97], [98, 99], [100]), [["a", 0, 1], ["b", 1, 2]]);
+  assert.deepEqual(found("ab", [97], [98, 99], [100]), [
+    ["a", 0, 1],
+    ["b", 1, 2],
+  ]);
   const [mark, sign] = ["\ufeff", "\ufffd"];
-  assert.deepEqual(found(`${mark}${sign}a`, ...letters(`${mark}${sign}a`)), [[mark, 0, 3], [sign, 3, 6], ["a", 6, 7]]);
-  assert.deepEqual(found("日本a", [0xe6, 0x97, 0xa5, 0xe6], [0x9c, 0xac], [97]), [["日本", 0, 2], ["a", 2, 3]]);
+  assert.deepEqual(found(`${mark}${sign}a`, ...letters(`${mark}${sign}a`)), [
+    [mark, 0, 3],
+    [sign, 3, 6],
+    ["a", 6, 7],
+  ]);
+  assert.deepEqual(found("日本a", [0xe6, 0x97, 0xa5, 0xe6], [0x9c, 0xac], [97]), [
+    ["日本", 0, 2],
+    ["a", 2, 3],
+  ]);
 });
 
-test("a text without blanks is read in few windows, of which each token has what stands before it; what is cut otherwise there is left out", async () => {
-  const [{ pieces }, { attentionOf, readWindows, windowsOf }] = [await part("rooms/words/tokens"), await part("rooms/words/read")];
-  const cut = (text, context) => {
-    const tokens = [...text].map((letter) => token(...Buffer.from(letter)));
-    const windows = windowsOf(text, pieces(text, tokens), context, ({ text }) => /^\s/.test(text));
-    assert.ok(windows.every(({ from, to, text: own }) => to - from <= context && own === [...text].slice(from, to).join("")), JSON.stringify(windows));
-    return { tokens, windows };
-  };
-  for (const text of ["日本のカエル。".repeat(40), "日本の\n\u3000カエル。".repeat(30)]) {
-    const { tokens, windows } = cut(text, 32);
-    assert.ok(windows.length < tokens.length / 8 && windows.at(-1).to === tokens.length, JSON.stringify(windows));
-    for (const [k, { from }] of windows.entries()) assert.ok(k === 0 || (from > windows[k - 1].from && from <= windows[k - 1].to - 8), JSON.stringify(windows));
-  }
-  // With blanks, it is cut only before one.
-  assert.ok(cut("the fox saw the owl. ".repeat(20), 32).windows.every(({ from, text }) => from === 0 || text.startsWith(" ")));
-  // Of a window that by itself begins with のカ as one token, the others are taken, since they stand at the same letters.
-  const { tokens, windows } = cut("日本のカエル", 4);
-  assert.deepEqual(windows.map(({ text }) => text), ["日本のカ", "のカエル"]);
-  const others = [token(...Buffer.from("のカ")), ...tokens.slice(4)];
-  const answers = { 日本のカ: tokens.slice(0, 4), のカエル: others };
-  const client = { ask: async ({ text }) => ({ tokens: answers[text], surprise: answers[text].map((_, k) => k || null), next: answers[text].map(({ text }) => [text]) }) };
-  const { surprise, expected } = await readWindows(client, tokens, windows);
-  assert.deepEqual(surprise, [undefined, 1, 2, 3, 1, 2]);
-  assert.deepEqual(expected, [[], ["日"], ["本"], ["の"], ["カ"], ["エ"], ["ル"]]);
-  const weights = new Uint8Array(Float32Array.of(1, 0, 0, 0.5, 0.5, 0, 0.25, 0.5, 0.25).buffer);
-  assert.deepEqual([...attentionOf(tokens.slice(2), { tokens: others, weights })], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0.5, 0.25]);
-});
+test(
+  "a text without blanks is read in few windows, of which each token has what stands before it; what is cut otherwise there is " +
+    "left out",
+  async () => {
+    const [{ pieces }, { attentionOf, readWindows, windowsOf }] = [await part("rooms/words/tokens"), await part("rooms/words/read")];
+    const cut = (text, context) => {
+      const tokens = [...text].map((letter) => token(...Buffer.from(letter)));
+      const windows = windowsOf(text, pieces(text, tokens), context, ({ text }) => /^\s/.test(text));
+      assert.ok(
+        windows.every(({ from, to, text: own }) => to - from <= context && own === [...text].slice(from, to).join("")),
+        JSON.stringify(windows),
+      );
+      return { tokens, windows };
+    };
+    for (const text of ["日本のカエル。".repeat(40), "日本の\n\u3000カエル。".repeat(30)]) {
+      const { tokens, windows } = cut(text, 32);
+      assert.ok(windows.length < tokens.length / 8 && windows.at(-1).to === tokens.length, JSON.stringify(windows));
+      for (const [k, { from }] of windows.entries())
+        assert.ok(k === 0 || (from > windows[k - 1].from && from <= windows[k - 1].to - 8), JSON.stringify(windows));
+    }
+    // With blanks, it is cut only before one.
+    assert.ok(cut("the fox saw the owl. ".repeat(20), 32).windows.every(({ from, text }) => from === 0 || text.startsWith(" ")));
+    // Of a window that by itself begins with のカ as one token, the others are taken, since they stand at the same letters.
+    const { tokens, windows } = cut("日本のカエル", 4);
+    assert.deepEqual(
+      windows.map(({ text }) => text),
+      ["日本のカ", "のカエル"],
+    );
+    const others = [token(...Buffer.from("のカ")), ...tokens.slice(4)];
+    const answers = { 日本のカ: tokens.slice(0, 4), のカエル: others };
+    const client = {
+      ask: async ({ text }) => ({
+        tokens: answers[text],
+        surprise: answers[text].map((_, k) => k || null),
+        next: answers[text].map(({ text }) => [text]),
+      }),
+    };
+    const { surprise, expected } = await readWindows(client, tokens, windows);
+    assert.deepEqual(surprise, [undefined, 1, 2, 3, 1, 2]);
+    assert.deepEqual(expected, [[], ["日"], ["本"], ["の"], ["カ"], ["エ"], ["ル"]]);
+    const weights = new Uint8Array(Float32Array.of(1, 0, 0, 0.5, 0.5, 0, 0.25, 0.5, 0.25).buffer);
+    assert.deepEqual(
+      [...attentionOf(tokens.slice(2), { tokens: others, weights })],
+      [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, 0, 0, 0, 0.5, 0.25],
+    );
+  },
+);
 
 test("it learns before any click: loss falls above a floor, samples come at each test, and one goes back to earlier ones", async () => {
   const page = await enter();
@@ -115,7 +176,9 @@ test("it learns before any click: loss falls above a floor, samples come at each
   assert.match(await slider.getAttribute("aria-valuetext"), /^sample 1 of \d+, .* tokens, loss /);
   await page.keyboard.press("End");
   await text(page, ".samples output", "^newest$");
-  assert.match(await page.locator(".model-band").textContent(), /Parameters[\d,]+, of them [\d,]+ of embeddings.*2 layers of 2 attention heads.*32 tokens.*story grammar.*Entropy floor[\d.]+ nats a token/s);
+  const band = await page.locator(".model-band").textContent();
+  assert.match(band, /Parameters[\d,]+, of them [\d,]+ of embeddings.*2 layers of 2 attention heads.*32 tokens/s);
+  assert.match(band, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats a token/s);
   await page.locator(".model-band").getByRole("button", { name: "Tensors as a table" }).click();
   await text(page, ".model-band tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.1\\.mlp\\.c_proj\\.weight32 × 96");
   assert.deepEqual(page.said, []);
@@ -129,7 +192,8 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   assert.match(await field.inputValue(), /^.{80}/s);
   await field.fill("The fox saw the owl. The fox saw the owl. Then it ran.");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 54);
-  const fills = () => page.locator(".paper .tokens span").evaluateAll((all) => all.map((span) => Number(span.style.getPropertyValue("--fill"))));
+  const fills = () =>
+    page.locator(".paper .tokens span").evaluateAll((all) => all.map((span) => Number(span.style.getPropertyValue("--fill"))));
   const shown = await fills();
   assert.equal(shown[0], 0);
   assert.ok(shown.slice(1).every((fill) => fill > 0 && fill <= 1) && Math.max(...shown) > 2 * Math.min(...shown.slice(1)), shown.join());
@@ -138,7 +202,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   const box = await page.locator(".paper .tokens span").nth(5).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await text(page, ".expected .small", "^After f comes o: .*%, a surprise of ");
-  assert.equal(await page.locator(".likely li").count() >= 10, true);
+  assert.equal((await page.locator(".likely li").count()) >= 10, true);
   await text(page, ".likely .marked", "o is there");
   // Whoever types or goes on by keys looks at the caret, wherever the mouse rests.
   await page.keyboard.press("ControlOrMeta+Home");
@@ -148,7 +212,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await page.keyboard.press("ControlOrMeta+A");
   await page.keyboard.type("Th");
   await text(page, ".expected .small", "^The next token, after h\\.$");
-  assert.equal(await page.locator(".likely li").count() >= 10, true);
+  assert.equal((await page.locator(".likely li").count()) >= 10, true);
   assert.equal(await page.locator(".reading .error").textContent(), "");
   assert.equal(await field.getAttribute("aria-invalid"), null);
   await field.fill("The fox saw the owl. The fox saw the owl. Then it ran.");
@@ -171,7 +235,10 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   assert.equal(await page.locator(".likely li").count(), 10);
   await page.waitForFunction(() => [...document.querySelectorAll(".heads canvas")].every(({ width }) => width === 22));
   const { weights } = await ask(page, { ask: "attention", text: "The fox", layer: 1, head: 0 });
-  const sums = await page.evaluate((bytes) => [...new Float32Array(Uint8Array.from(Object.values(bytes)).buffer)].reduce((sum, weight) => sum + weight, 0), weights);
+  const sums = await page.evaluate(
+    (bytes) => [...new Float32Array(Uint8Array.from(Object.values(bytes)).buffer)].reduce((sum, weight) => sum + weight, 0),
+    weights,
+  );
   assert.ok(Math.abs(sums - 7) < 1e-4, `${sums}`);
   await page.locator(".reading").getByText("Surprise", { exact: true }).click();
   // A character that the text of the grammar does not have is named.
@@ -179,7 +246,9 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await text(page, ".reading .error", "日");
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await field.fill("The fox");
-  await page.waitForFunction(() => document.querySelector(".reading .error").textContent === "" && document.querySelectorAll(".paper .tokens span").length === 7);
+  await page.waitForFunction(
+    () => document.querySelector(".reading .error").textContent === "" && document.querySelectorAll(".paper .tokens span").length === 7,
+  );
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -252,7 +321,10 @@ test("a saved run brings its samples along, and what cannot be is refused while 
   await event(page, "metrics");
   const after = await ask(page, { ask: "samples" });
   assert.deepEqual(after[0], before[0]);
-  await page.waitForFunction((first) => document.querySelector(".samples-list").textContent.includes(first), after.at(-1).text.trim().slice(0, 10));
+  await page.waitForFunction(
+    (first) => document.querySelector(".samples-list").textContent.includes(first),
+    after.at(-1).text.trim().slice(0, 10),
+  );
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -274,7 +346,10 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
     );
   await train.click();
   await refusedFor("There is no text yet");
-  for (const [typed, words] of [["short", "short|shorter|few"], ["a".repeat(5000), "over and over"]]) {
+  for (const [typed, words] of [
+    ["short", "short|shorter|few"],
+    ["a".repeat(5000), "over and over"],
+  ]) {
     await own.locator("textarea").fill(typed);
     await train.click();
     await refusedFor(words);
@@ -324,7 +399,10 @@ test("while a long text is prepared there is nothing to save, and another run be
     globalThis.ready = false;
     hothouse.onEvent((event) => (globalThis.ready ||= event.kind === "room" && event.event.kind === "ready"));
   });
-  assert.match(await page.evaluate(() => hothouse.save().then(String, (error) => error.message)), /still being prepared.*Save it once it learns/);
+  assert.match(
+    await page.evaluate(() => hothouse.save().then(String, (error) => error.message)),
+    /still being prepared.*Save it once it learns/,
+  );
   const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
   assert.equal((await began()).config.data.name, "long.txt");
@@ -347,7 +425,10 @@ test("settings that a tab cannot hold, or no model can have, are refused and the
     ["d512", { heads: 1 }, /choose 2 heads or more/],
   ]) {
     const told = await ahead(page, "notice");
-    await page.evaluate(([variant, knobs]) => hothouse.command({ kind: "reset", config: { version: 2, room: "words", variant, seed: 1, knobs } }), [variant, knobs]);
+    await page.evaluate(
+      ([variant, knobs]) => hothouse.command({ kind: "reset", config: { version: 2, room: "words", variant, seed: 1, knobs } }),
+      [variant, knobs],
+    );
     const { text, next_step } = await told();
     assert.match(`${text} ${next_step}`, words);
   }
@@ -375,7 +456,10 @@ test("a file of a gigabyte is refused before it is read, and the run goes on", a
 });
 
 test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
-  for (const [colorScheme, viewport] of [["light", { width: 1280, height: 800 }], ["dark", { width: 390, height: 844 }]]) {
+  for (const [colorScheme, viewport] of [
+    ["light", { width: 1280, height: 800 }],
+    ["dark", { width: 390, height: 844 }],
+  ]) {
     const page = await enter({ context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
     await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
     await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
@@ -385,16 +469,26 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.locator(".own-band").getByRole("button", { name: "Train on this text" }).click();
     await page.addScriptTag({ path: axe });
     const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
+      [],
+    );
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
     // Letters of the field lie on their tokens, however the lines break.
-    const [field, tokens] = await page.evaluate(() => [".paper textarea", ".paper .tokens"].map((part) => [document.querySelector(part).scrollHeight, document.querySelector(part).clientWidth]));
+    const [field, tokens] = await page.evaluate(() =>
+      [".paper textarea", ".paper .tokens"].map((part) => [
+        document.querySelector(part).scrollHeight,
+        document.querySelector(part).clientWidth,
+      ]),
+    );
     assert.deepEqual(field, tokens);
     if (viewport.width === 390) {
       await page.setViewportSize({ width: 320, height: 640 });
       await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
     }
-    const heights = await page.locator(".words .workbench button, .writing button, .own-text button, .heads label").evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
+    const heights = await page
+      .locator(".words .workbench button, .writing button, .own-text button, .heads label")
+      .evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
     assert.ok(Math.min(...heights) >= 24, `${Math.min(...heights)} px`);
     await page.context().close();
   }

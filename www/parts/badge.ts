@@ -40,7 +40,11 @@ export class Badge {
     ];
     this.dialog = new Dialog(
       "What is in use",
-      h("dl", { class: "facts" }, ...rows.flatMap(([name, value]) => [h("dt", {}, name), typeof value === "string" ? h("dd", {}, value) : value])),
+      h(
+        "dl",
+        { class: "facts" },
+        ...rows.flatMap(([name, value]) => [h("dt", {}, name), typeof value === "string" ? h("dd", {}, value) : value]),
+      ),
       h("h3", {}, "Why"),
       h("ul", { class: "why" }, this.why, ...backend.why.map((reason) => h("li", {}, reason))),
     );
@@ -55,7 +59,10 @@ export class Badge {
     write(this.short, device?.on_gpu ? "GPU" : "CPU");
     this.button.setAttribute("aria-label", `In use: ${device?.on_gpu ? "" : "CPU, "}${summary(this.backend, device)}. Why?`);
     write(this.gpu, device?.gpu ? `${device.gpu}${device.on_gpu ? "" : ", not in use"}` : "none in use");
-    write(this.why, device ? `${trains(device)} ${because(device, this.counts)}` : "The processor trains. What the GPU can do is not measured yet.");
+    write(
+      this.why,
+      device ? `${trains(device)} ${because(device, this.counts)}` : "The processor trains. What the GPU can do is not measured yet.",
+    );
   }
 
   close(): void {

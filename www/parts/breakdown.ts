@@ -99,6 +99,9 @@ export class Breakdown {
     });
     this.table.refresh();
     const longest = parts.filter(({ share }) => share >= 0.005).sort((a, b) => b.share - a.share);
-    this.bar.setAttribute("aria-label", longest.length ? longest.map(({ label, share }) => `${label} ${percent(share)}`).join(", ") : NOTHING);
+    this.bar.setAttribute(
+      "aria-label",
+      longest.length ? longest.map(({ label, share }) => `${label} ${percent(share)}`).join(", ") : NOTHING,
+    );
   }
 }

@@ -60,7 +60,7 @@ export type ChartOptions = {
 };
 
 const DRAW_EVERY_MS = 200;
-const FONT = "system-ui, -apple-system, \"Segoe UI\", sans-serif";
+const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 /** How near a test's circle a pointer must be, in px. */
 const NEAR_PX = 9;
 /** Keys go along the axis in so many steps at most. */
@@ -129,7 +129,8 @@ export class Chart {
     this.area.setAttribute("role", options.main ? "slider" : "img");
     if (options.main) {
       this.area.tabIndex = 0;
-      for (const [name, value] of Object.entries({ valuemin: 0, valuemax: 0, valuenow: 0, valuetext: "nothing yet" })) this.area.setAttribute(`aria-${name}`, String(value));
+      for (const [name, value] of Object.entries({ valuemin: 0, valuemax: 0, valuenow: 0, valuetext: "nothing yet" }))
+        this.area.setAttribute(`aria-${name}`, String(value));
       this.area.addEventListener("keydown", (event) => this.key(event));
       this.area.addEventListener("blur", () => ((this.own = false), this.plot.setCursor({ left: -10, top: -10 })));
     }
@@ -244,7 +245,10 @@ export class Chart {
       return last == null ? [] : [label ? `${label} ${this.number(last)}` : this.number(last)];
     });
     const { words } = options.axis;
-    this.area.setAttribute("aria-label", `${options.title}: ${told.length ? `${told.join(", ")} after ${words(present.at.at(-1)!)}` : "nothing yet"}`);
+    this.area.setAttribute(
+      "aria-label",
+      `${options.title}: ${told.length ? `${told.join(", ")} after ${words(present.at.at(-1)!)}` : "nothing yet"}`,
+    );
     if (options.main) this.area.setAttribute("aria-valuemax", String(Math.max(0, present.at.length - 1)));
   }
 
@@ -315,7 +319,10 @@ export class Chart {
         if (value == null) return [];
         const values = run.columns[series.column]!;
         const mean = shown.smoothing ? smooth(run.at, values, shown.smoothing)[row] : undefined;
-        return [`${series.label ? `${series.label} ` : ""}${mean == null ? this.number(value) : `${this.number(mean)} smoothed, ${this.number(value)} as it is`}`];
+        return [
+          `${series.label ? `${series.label} ` : ""}` +
+            `${mean == null ? this.number(value) : `${this.number(mean)} smoothed, ${this.number(value)} as it is`}`,
+        ];
       });
       const tests = !options.main ? [] : run === shown.present ? this.tests : this.nearest(run.tests, left);
       return [...curves, ...tests.map((test) => this.testWords(test))].join("; ");
@@ -328,7 +335,12 @@ export class Chart {
   private testWords({ at, mean, low, high, error, column }: Test): string {
     const series = this.series();
     const label = series.length > 1 ? series.find((one) => one.column === column)?.label : undefined;
-    const spread = low === undefined || high === undefined ? "" : error ? ` ± ${this.number((high - low) / 2)}` : `, ${this.number(low)} to ${this.number(high)}`;
+    const spread =
+      low === undefined || high === undefined
+        ? ""
+        : error
+          ? ` ± ${this.number((high - low) / 2)}`
+          : `, ${this.number(low)} to ${this.number(high)}`;
     return `${label ? `${label} in the test` : "test"} ${this.number(mean)}${spread} at ${this.options.axis.tick(at)}`;
   }
 
@@ -341,7 +353,9 @@ export class Chart {
     if (!tip.hidden) {
       tip.replaceChildren(
         ...(x === undefined ? [] : [h("p", { class: "small" }, options.axis.words(x))]),
-        ...lines.map(({ letter, name, text }) => h("p", {}, h("b", {}, letter), h("span", { class: "small" }, letter ? " " : name && `${name} `), text)),
+        ...lines.map(({ letter, name, text }) =>
+          h("p", {}, h("b", {}, letter), h("span", { class: "small" }, letter ? " " : name && `${name} `), text),
+        ),
       );
       const { left = 0 } = plot.cursor;
       const from = plot.over.offsetLeft + left;
@@ -431,7 +445,7 @@ export class Chart {
         for (const test of tests) {
           if (test.at < begin || test.at > end) continue;
           hold(test.mean);
-          if (test.error) (hold(test.low), hold(test.high));
+          if (test.error) hold(test.low), hold(test.high);
         }
     return low <= high ? [low, high] : options.log ? [0.1, 1] : [0, 1];
   }
@@ -463,7 +477,10 @@ export class Chart {
       padding: [main ? 16 : 6, main ? 18 : 10, main ? 0 : 4, 0].map((side) => side * unit) as [number, number, number, number],
       legend: { show: false },
       cursor: unit === 1 ? { sync: { key: "steps" }, y: false, drag: { x: false, y: false }, points: { size: 6 } } : { show: false },
-      scales: { x: { time: false, range: () => this.shown?.range ?? [0, 1] }, y: { range: pad, ...(this.options.log && { distr: 3 as const }) } },
+      scales: {
+        x: { time: false, range: () => this.shown?.range ?? [0, 1] },
+        y: { range: pad, ...(this.options.log && { distr: 3 as const }) },
+      },
       axes: [
         {
           show: main ?? false,
@@ -487,7 +504,9 @@ export class Chart {
           stroke: () => palette.muted,
           grid: { stroke: () => palette.line, width: unit },
           ticks: { show: false },
-          ...(this.options.log && { splits: (_: uPlot, _axis: number, low: number, high: number, step: number) => logarithmicTicks(low, high, step) }),
+          ...(this.options.log && {
+            splits: (_: uPlot, _axis: number, low: number, high: number, step: number) => logarithmicTicks(low, high, step),
+          }),
           values: (_, ticks) => ticks.map((tick) => this.tick(tick)),
           space: (main ? 40 : 24) * unit,
           size: 44 * unit,
@@ -496,7 +515,13 @@ export class Chart {
       ],
       series: [
         {},
-        ...series.map(({ colour }) => ({ stroke: () => palette[colour], alpha: FAINT, width: unit, points: { show: false }, spanGaps: true })),
+        ...series.map(({ colour }) => ({
+          stroke: () => palette[colour],
+          alpha: FAINT,
+          width: unit,
+          points: { show: false },
+          spanGaps: true,
+        })),
         ...series.map(({ colour }) => ({ stroke: () => palette[colour], width: line * unit, points: { show: false }, spanGaps: true })),
       ],
       hooks: {
@@ -531,7 +556,10 @@ export class Chart {
       c.textAlign = "left";
       const width = c.measureText(label).width;
       const below = y + 18 * ratio <= bbox.top + bbox.height;
-      const [left, base] = [this.roomAt(plot, ratio, below ? y : y - 18 * ratio, width, 18 * ratio), below ? y + 13 * ratio : y - 5 * ratio];
+      const [left, base] = [
+        this.roomAt(plot, ratio, below ? y : y - 18 * ratio, width, 18 * ratio),
+        below ? y + 13 * ratio : y - 5 * ratio,
+      ];
       // Another line may lie behind it.
       c.lineWidth = 3 * ratio;
       c.strokeStyle = palette.paper;
@@ -575,7 +603,10 @@ export class Chart {
         const end = both(curves, one.column);
         c.setLineDash([]);
         if (!end) continue;
-        const [x, y] = [Math.max(bbox.left + 12 * ratio, Math.min(end[0], bbox.left + bbox.width - 2 * ratio)), Math.max(bbox.top + 11 * ratio, end[1] - 4 * ratio)];
+        const [x, y] = [
+          Math.max(bbox.left + 12 * ratio, Math.min(end[0], bbox.left + bbox.width - 2 * ratio)),
+          Math.max(bbox.top + 11 * ratio, end[1] - 4 * ratio),
+        ];
         c.lineWidth = 3 * ratio;
         c.strokeStyle = palette.paper;
         c.strokeText(letter, x, y);
@@ -672,7 +703,10 @@ export class Chart {
         c.strokeStyle = palette[this.series().find((series) => series.column === column)?.colour ?? "accent"];
         if (low !== undefined && high !== undefined) {
           const place = (value: number): number => (options.log && value <= 0 ? bbox.top + bbox.height : plot.valToPos(value, "y", true));
-          const [bottom, top] = [low, high].map((value) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, place(value)))) as [number, number];
+          const [bottom, top] = [low, high].map((value) => Math.max(bbox.top, Math.min(bbox.top + bbox.height, place(value)))) as [
+            number,
+            number,
+          ];
           const half = error ? 3 * ratio : 0;
           c.lineWidth = ratio;
           c.globalAlpha = error ? 1 : 0.35;

@@ -153,7 +153,12 @@ export class RunCurves {
       {},
       h("div", { class: "multiples" }, ...inFront.map((group) => this.chart(group).chart.element)),
       behind.length > 0 &&
-        h("details", { class: "more-curves" }, h("summary", {}, "More curves"), h("div", { class: "multiples" }, ...behind.map((group) => this.chart(group).chart.element))),
+        h(
+          "details",
+          { class: "more-curves" },
+          h("summary", {}, "More curves"),
+          h("div", { class: "multiples" }, ...behind.map((group) => this.chart(group).chart.element)),
+        ),
       h("div", { class: "row" }, this.learning.button),
       this.learning.element,
     );
@@ -163,13 +168,25 @@ export class RunCurves {
     this.compareTable = this.table("The chosen curves", () => this.compareChart.group);
     this.compareChart = this.chart(first, [this.reset(), this.compareTable.button], true);
     this.chosen.append(
-      ...all.map(({ label, groups }) => h("optgroup", { label }, ...groups.map((group) => h("option", { value: group.name, selected: group === first }, this.called(group))))),
+      ...all.map(({ label, groups }) =>
+        h(
+          "optgroup",
+          { label },
+          ...groups.map((group) => h("option", { value: group.name, selected: group === first }, this.called(group))),
+        ),
+      ),
     );
     const find = (name: string): Group => all.flatMap(({ groups }) => groups).find((group) => group.name === name) ?? first;
     this.chosen.addEventListener("change", () => this.choose(find(this.chosen.value)));
     const axisName = id("axis");
     const radio = (time: boolean): HTMLInputElement =>
-      h("input", { type: "radio", name: axisName, id: `${axisName}-${time ? "time" : "count"}`, checked: time === this.time, onchange: () => this.setTime(time) });
+      h("input", {
+        type: "radio",
+        name: axisName,
+        id: `${axisName}-${time ? "time" : "count"}`,
+        checked: time === this.time,
+        onchange: () => this.setTime(time),
+      });
     [this.byCount, this.byTime] = [radio(false), radio(true)];
     this.smoothing.addEventListener("input", () => {
       this.smoothing.style.setProperty("--share", `${this.smoothing.value}%`);
@@ -205,13 +222,18 @@ export class RunCurves {
         { class: "small" },
         touch()
           ? "Spread two fingers on a chart to zoom, and bring them together to see more again. Touch it for its values."
-          : "Drag along a chart to zoom, or use the wheel with Ctrl; a double click shows all again. With the focus on a chart: arrows for values, up and down for tests, + and − to zoom, 0 for all.",
+          : "Drag along a chart to zoom, or use the wheel with Ctrl; a double click shows all again. With the focus on a chart: " +
+              "arrows for values, up and down for tests, + and − to zoom, 0 for all.",
       ),
     );
   }
 
   private chart(group: Group, tools: Node[] = [], main = group === this.main): Shown {
-    const one: Shown = { ...this.split(group), chart: new Chart({ ...this.options(group), main, zoom: (range) => this.zoom(range) }, tools), levels: [] };
+    const one: Shown = {
+      ...this.split(group),
+      chart: new Chart({ ...this.options(group), main, zoom: (range) => this.zoom(range) }, tools),
+      levels: [],
+    };
     this.charts.push(one);
     return one;
   }
@@ -226,7 +248,9 @@ export class RunCurves {
     const charts = [...(this.main ? [this.main] : []), ...this.groups.filter((group) => group !== this.main)];
     const alone = (group: Group): boolean => group.metrics.length + group.tests.length === 1;
     const single = (column: Column, kind: "metrics" | "tests"): Group[] =>
-      charts.some((group) => alone(group) && group[kind].includes(column)) ? [] : [{ name: `${kind}.${column.name}`, metrics: [], tests: [], [kind]: [column] }];
+      charts.some((group) => alone(group) && group[kind].includes(column))
+        ? []
+        : [{ name: `${kind}.${column.name}`, metrics: [], tests: [], [kind]: [column] }];
     return [
       { label: "Charts", groups: charts },
       { label: "In training", groups: this.room.metrics.flatMap((column) => single(column, "metrics")) },
@@ -238,7 +262,10 @@ export class RunCurves {
   private called(group: Group): string {
     const { title } = this.options(group);
     const [column] = group.tests;
-    const of = group.metrics.length === 0 && group.tests.length === 1 && this.room.tests.find(({ spread }) => spread.length === 1 && spread[0] === column!.name);
+    const of =
+      group.metrics.length === 0 &&
+      group.tests.length === 1 &&
+      this.room.tests.find(({ spread }) => spread.length === 1 && spread[0] === column!.name);
     return of ? `${of.label}: ${title.toLowerCase()}` : title;
   }
 
@@ -313,7 +340,8 @@ export class RunCurves {
       const levels = [...(own.levels ?? [])];
       const { goal } = variant;
       const column = group.tests.find(({ name }) => name === goal?.column);
-      if (goal && column) levels.push({ value: goal.at, label: `solved at ${column.share ? `${figure(100 * goal.at)}%` : figure(goal.at)}` });
+      if (goal && column)
+        levels.push({ value: goal.at, label: `solved at ${column.share ? `${figure(100 * goal.at)}%` : figure(goal.at)}` });
       one.levels = levels;
       chart.suit({ about: own.about ?? this.about(group), span: own.span, levels });
     }
@@ -340,7 +368,9 @@ export class RunCurves {
     for (const { drawn, chart, levels, level } of this.charts) {
       const at = level && present.test(level.name);
       if (at !== undefined) chart.suit({ levels: [...levels, { value: at, label: `${level!.label.toLowerCase()} ${figure(at)}` }] });
-      const overlays = this.compared.map(({ run, letter, name, colour, dash }): Overlay => ({ letter, name, colour, dash, curves: this.still(drawn, run) }));
+      const overlays = this.compared.map(
+        ({ run, letter, name, colour, dash }): Overlay => ({ letter, name, colour, dash, curves: this.still(drawn, run) }),
+      );
       chart.show({ present: this.curves(drawn, present, true), past: past && this.curves(drawn, past), overlays, range, smoothing });
     }
   }
@@ -368,7 +398,16 @@ export class RunCurves {
     const { chart, group } = this.compareChart;
     const runs = [{ ...PRESENT, name: "Present run" }, ...this.compared];
     const axis = this.time ? "Time of training" : this.counter;
-    return composed({ plot: () => chart.picture(width, height, pixels), width, height, pixels, title: this.options(group).title, about, axis, runs });
+    return composed({
+      plot: () => chart.picture(width, height, pixels),
+      width,
+      height,
+      pixels,
+      title: this.options(group).title,
+      about,
+      axis,
+      runs,
+    });
   }
 
   /** The newest value of the large one. */
@@ -396,7 +435,12 @@ export class RunCurves {
     return {
       column: first.name,
       label: others.length ? told(first) : undefined,
-      others: others.map((column, k) => ({ column: column.name, label: told(column), colour: COLOURS[(k + 1) % COLOURS.length]!, sparse: metrics.length > 0 && tests.includes(column) })),
+      others: others.map((column, k) => ({
+        column: column.name,
+        label: told(column),
+        colour: COLOURS[(k + 1) % COLOURS.length]!,
+        sparse: metrics.length > 0 && tests.includes(column),
+      })),
       axis: this.axis,
       title: own.title ?? (others.length ? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ") : first.label),
       about: own.about ?? this.about(group),
@@ -418,7 +462,10 @@ export class RunCurves {
   private curves(group: Group, run: Lived, own = false): Drawn {
     const { metrics, tests } = group;
     const lines = metrics.length > 0 ? this.lines(group) : [];
-    const marks: Drawn["changes"] = run.marks.map(({ progress, knob, to }) => ({ at: this.at(progress), words: `${this.label(knob)} ${valueText(to)}` }));
+    const marks: Drawn["changes"] = run.marks.map(({ progress, knob, to }) => ({
+      at: this.at(progress),
+      words: `${this.label(knob)} ${valueText(to)}`,
+    }));
     if (own) run.marks.forEach((mark, k) => (marks[k]!.back = this.back(mark)));
     const notes = run.notes.map(({ progress, words }) => ({ at: this.at(progress), words }));
     const circles = tests.flatMap((column, k) => {
@@ -439,7 +486,11 @@ export class RunCurves {
     }
     const at = this.time ? run.train_s : run.counts;
     const columns = { ...run.columns };
-    for (const { name } of lines) columns[name] = sparse(at, run.tests.map((row) => ({ at: this.at(row.progress), value: run.test(name, row) ?? null })));
+    for (const { name } of lines)
+      columns[name] = sparse(
+        at,
+        run.tests.map((row) => ({ at: this.at(row.progress), value: run.test(name, row) ?? null })),
+      );
     return { at, columns, changes, tests: circles };
   }
 
@@ -479,7 +530,12 @@ export class RunCurves {
   }
 
   private metricTitles(columns: Column[], events: boolean): string[] {
-    return [this.counter, "Time", ...columns.map(({ label }) => label), ...(events ? [...this.beside().map(({ name }) => name), EVENTS] : [])];
+    return [
+      this.counter,
+      "Time",
+      ...columns.map(({ label }) => label),
+      ...(events ? [...this.beside().map(({ name }) => name), EVENTS] : []),
+    ];
   }
 
   /** Rows of metrics, with what happened between them, and the first metric of other runs at the same place of the first counter. */
@@ -550,9 +606,14 @@ export class RunCurves {
   private happened(run: Lived): { count: number; words: string }[] {
     const count = (progress: Progress): number => progress.counts[0] ?? 0;
     const tested = (row: Row): string =>
-      this.room.tests.flatMap((column, k) => (row.values[k] == null ? [] : [`${column.label.toLowerCase()} ${told(column, row.values[k])}`])).join(", ");
+      this.room.tests
+        .flatMap((column, k) => (row.values[k] == null ? [] : [`${column.label.toLowerCase()} ${told(column, row.values[k])}`]))
+        .join(", ");
     return [
-      ...run.marks.map(({ progress, knob, from, to }) => ({ count: count(progress), words: `${this.label(knob)} changed from ${valueText(from)} to ${valueText(to)}` })),
+      ...run.marks.map(({ progress, knob, from, to }) => ({
+        count: count(progress),
+        words: `${this.label(knob)} changed from ${valueText(from)} to ${valueText(to)}`,
+      })),
       ...run.notes.map(({ progress, words }) => ({ count: count(progress), words })),
       ...run.tests.map((row) => ({ count: count(row.progress), words: tested(row) })),
       ...(run.solved ? [{ count: count(run.solved), words: "Solved" }] : []),

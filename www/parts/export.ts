@@ -17,26 +17,56 @@ const GAP = 18;
 /** Text as a field of a comma-separated line. */
 const quoted = (text: string): string => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
-export const knobsOf = ({ knobs }: Out): string => Object.entries(knobs).map(([knob, value]) => `${knob}=${value}`).join(" ");
+export const knobsOf = ({ knobs }: Out): string =>
+  Object.entries(knobs)
+    .map(([knob, value]) => `${knob}=${value}`)
+    .join(" ");
 /** `320:lr=0.0001`, as in links: what was changed while it learned, each after so many iterations. */
-export const changesOf = ({ run }: Out): string => run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
+export const changesOf = ({ run }: Out): string =>
+  run.marks.map(({ progress, knob, to }) => `${progress.iteration}:${knob}=${to}`).join(" ");
 
 /** Rows of metrics and of tests in the order in which they came about, each with what its run is; every declared column. */
 export function csv(room: RoomInfo, runs: Out[]): string {
   const [counter] = room.counters;
-  const head = ["run", "room", "variant", "seed", "knobs", "changes", "iteration", counter!.name, "train_s", ...room.metrics.map(({ name }) => name), ...room.tests.map(({ name }) => `test_${name}`)];
+  const head = [
+    "run",
+    "room",
+    "variant",
+    "seed",
+    "knobs",
+    "changes",
+    "iteration",
+    counter!.name,
+    "train_s",
+    ...room.metrics.map(({ name }) => name),
+    ...room.tests.map(({ name }) => `test_${name}`),
+  ];
   const lines = runs.flatMap((out) => {
     const { name, variant, seed, run } = out;
     const what = [name, room.id, variant, String(seed), knobsOf(out), changesOf(out)].map(quoted);
     const metrics = run.counts.map((count, row) => ({
       iteration: run.iterations[row]!,
-      cells: [run.iterations[row], count, run.train_s[row], ...room.metrics.map((column) => run.columns[column.name]?.[row]), ...room.tests.map(() => null)],
+      cells: [
+        run.iterations[row],
+        count,
+        run.train_s[row],
+        ...room.metrics.map((column) => run.columns[column.name]?.[row]),
+        ...room.tests.map(() => null),
+      ],
     }));
     const tests = run.tests.map(({ progress, values }) => ({
       iteration: progress.iteration,
-      cells: [progress.iteration, progress.counts[0], progress.train_s, ...room.metrics.map(() => null), ...room.tests.map((_, k) => values[k])],
+      cells: [
+        progress.iteration,
+        progress.counts[0],
+        progress.train_s,
+        ...room.metrics.map(() => null),
+        ...room.tests.map((_, k) => values[k]),
+      ],
     }));
-    return [...metrics, ...tests].sort((a, b) => a.iteration - b.iteration).map(({ cells }) => [...what, ...cells.map((cell) => cell ?? "")].join(","));
+    return [...metrics, ...tests]
+      .sort((a, b) => a.iteration - b.iteration)
+      .map(({ cells }) => [...what, ...cells.map((cell) => cell ?? "")].join(","));
   });
   return [head.join(","), ...lines, ""].join("\n");
 }
@@ -126,6 +156,16 @@ export async function composed({ plot, width, height, pixels, title, about, axis
 }
 
 /** What is shown, the present run first. */
-export function out(present: { config: Config; settings: Record<string, Value>; run: Lived }, name: string, compared: (Compared & { config: Config; settings: Record<string, Value> })[]): Out[] {
-  return [{ ...present, name }, ...compared].map(({ name, config, settings, run }) => ({ name, variant: config.variant, seed: config.seed, knobs: settings, run }));
+export function out(
+  present: { config: Config; settings: Record<string, Value>; run: Lived },
+  name: string,
+  compared: (Compared & { config: Config; settings: Record<string, Value> })[],
+): Out[] {
+  return [{ ...present, name }, ...compared].map(({ name, config, settings, run }) => ({
+    name,
+    variant: config.variant,
+    seed: config.seed,
+    knobs: settings,
+    run,
+  }));
 }

@@ -85,4 +85,3 @@ export function ago(ms: number): string {
   if (minutes < 36 * 60) return `${Math.round(minutes / 60)} hours ago`;
   return `${Math.round(minutes / 1440)} days ago`;
 }
-

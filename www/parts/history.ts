@@ -82,7 +82,9 @@ export class History {
     this.tests.push(row);
     if (this.tests.length <= MOST_TESTS) return;
     // Every second goes, but for the newest and the one that solved it.
-    const kept = this.tests.filter(({ progress }, k) => k % 2 === (this.tests.length - 1) % 2 || progress.iteration === this.solved?.iteration);
+    const kept = this.tests.filter(
+      ({ progress }, k) => k % 2 === (this.tests.length - 1) % 2 || progress.iteration === this.solved?.iteration,
+    );
     this.tests.splice(0, this.tests.length, ...kept);
   }
 
@@ -125,18 +127,37 @@ export class History {
     const title = ({ name, unit }: Column): string => (unit ? `${name} [${unit}]` : name);
     const columns = [...metrics, ...parts].map(({ name }) => this.columns[name]!);
     const places = [this.iterations, this.counts, ...this.others, this.train_s];
-    const rows = new Map(this.iterations.map((iteration, row) => [iteration, { place: places.map((column) => column[row]!), values: columns.map((column) => column[row] ?? null), test: [] as Row["values"] }]));
+    const rows = new Map(
+      this.iterations.map((iteration, row) => [
+        iteration,
+        { place: places.map((column) => column[row]!), values: columns.map((column) => column[row] ?? null), test: [] as Row["values"] },
+      ]),
+    );
     for (const { progress, values } of this.tests) {
       const { iteration, counts, train_s } = progress;
       // The row before it may have been thinned out.
       const row = rows.get(iteration) ?? { place: [iteration, ...counts, train_s], values: [], test: [] };
       rows.set(iteration, { ...row, test: values });
     }
-    const head = ["iteration", ...counters.map(title), "train_s [s]", ...metrics.map(title), ...tests.map((column) => `test_${title(column)}`), ...parts.map(({ name }) => `share_${name}`)];
-    const lines = [...rows.values()].sort((a, b) => a.place[0]! - b.place[0]!).map(({ place, values, test }) => {
-      const cells = [...place, ...metrics.map((_, k) => values[k]), ...tests.map((_, k) => test[k]), ...parts.map((_, k) => values[metrics.length + k])];
-      return cells.map((cell) => cell ?? "").join(",");
-    });
+    const head = [
+      "iteration",
+      ...counters.map(title),
+      "train_s [s]",
+      ...metrics.map(title),
+      ...tests.map((column) => `test_${title(column)}`),
+      ...parts.map(({ name }) => `share_${name}`),
+    ];
+    const lines = [...rows.values()]
+      .sort((a, b) => a.place[0]! - b.place[0]!)
+      .map(({ place, values, test }) => {
+        const cells = [
+          ...place,
+          ...metrics.map((_, k) => values[k]),
+          ...tests.map((_, k) => test[k]),
+          ...parts.map((_, k) => values[metrics.length + k]),
+        ];
+        return cells.map((cell) => cell ?? "").join(",");
+      });
     return [head.join(","), ...lines, ""].join("\n");
   }
 }

@@ -64,7 +64,12 @@ export class Knobs {
     const live = knobs.filter((knob) => knob.live && !first.includes(knob));
     const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
     const others = h("button", { type: "button", class: "quiet small", onclick: () => this.goToOthers() }, "All knobs");
-    this.first = h("div", { class: "first-knobs", role: "group", "aria-label": "Knobs that matter most" }, ...first.map((knob) => this.row(knob, true)), others);
+    this.first = h(
+      "div",
+      { class: "first-knobs", role: "group", "aria-label": "Knobs that matter most" },
+      ...first.map((knob) => this.row(knob, true)),
+      others,
+    );
     this.seed.addEventListener("input", () => this.writeBanner());
     this.element = h(
       "div",
@@ -73,7 +78,11 @@ export class Knobs {
         "section",
         { class: "knob-group", "aria-labelledby": "knobs-live" },
         h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
-        h("p", { class: "small" }, `These act from the next ${unit} on, as do those beside the curve. Each change leaves a mark on the curves.`),
+        h(
+          "p",
+          { class: "small" },
+          `These act from the next ${unit} on, as do those beside the curve. Each change leaves a mark on the curves.`,
+        ),
         h("div", { class: "knob-grid" }, ...live.map((knob) => this.row(knob))),
       ),
       h(
@@ -215,20 +224,17 @@ export class Knobs {
     };
   }
 
-  private plainRow(knob: Knob, { input, set, error }: { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement }, brief: boolean): HTMLElement {
+  private plainRow(
+    knob: Knob,
+    { input, set, error }: { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement },
+    brief: boolean,
+  ): HTMLElement {
     const helpId = id("help");
     input.id = id("knob");
     input.setAttribute("aria-describedby", error ? `${helpId} ${error.id}` : helpId);
     const waiting = h("p", { class: "waiting" });
     const { label, help } = this.words(knob, brief, input.id, helpId);
-    const row = h(
-      "div",
-      { class: "knob" },
-      h("div", { class: "knob-head" }, label, input),
-      help,
-      waiting,
-      error,
-    );
+    const row = h("div", { class: "knob" }, h("div", { class: "knob-head" }, label, input), help, waiting, error);
     this.parts.set(knob.name, { knob, row, waiting, set });
     return row;
   }
@@ -284,13 +290,7 @@ export class Knobs {
     const row = h(
       "div",
       { class: "knob" },
-      h(
-        "div",
-        { class: "knob-head" },
-        label,
-        now,
-        h("span", { class: "knob-value" }, input, unit && h("span", { class: "unit" }, unit)),
-      ),
+      h("div", { class: "knob-head" }, label, now, h("span", { class: "knob-value" }, input, unit && h("span", { class: "unit" }, unit))),
       slider,
       help,
       waiting,
@@ -307,7 +307,8 @@ export class Knobs {
         if (document.activeElement !== input) input.value = exact(value);
         input.setAttribute("aria-invalid", "false");
         error.textContent = "";
-        if (document.activeElement !== slider || Math.abs(rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS)) - value) > 1e-12) showSlider(value);
+        if (document.activeElement !== slider || Math.abs(rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS)) - value) > 1e-12)
+          showSlider(value);
       },
     });
     return row;
@@ -339,7 +340,11 @@ export class Knobs {
           ),
         ),
       ),
-      h("p", { class: "small" }, "All chance in a run comes from this number. The same seed and knobs give the same run, number for number."),
+      h(
+        "p",
+        { class: "small" },
+        "All chance in a run comes from this number. The same seed and knobs give the same run, number for number.",
+      ),
     );
   }
 }

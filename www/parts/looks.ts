@@ -19,6 +19,7 @@ export const LOOKS: Look[] = [
 
 export function swatch({ colour, dash }: Look): Node {
   return markup(
-    `<svg class="line-swatch" width="32" height="8" viewBox="0 0 32 8" aria-hidden="true"><path d="M0 4H32" fill="none" stroke="var(--${colour})" stroke-width="2" stroke-dasharray="${dash.join(" ")}"/></svg>`,
+    `<svg class="line-swatch" width="32" height="8" viewBox="0 0 32 8" aria-hidden="true"><path d="M0 4H32" fill="none" ` +
+      `stroke="var(--${colour})" stroke-width="2" stroke-dasharray="${dash.join(" ")}"/></svg>`,
   );
 }

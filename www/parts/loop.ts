@@ -63,7 +63,10 @@ export class Surface {
   height = 0;
   private readonly observer: ResizeObserver;
 
-  constructor(readonly canvas: HTMLCanvasElement, resized: () => void = () => {}) {
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    resized: () => void = () => {},
+  ) {
     this.context = canvas.getContext("2d")!;
     this.observer = new ResizeObserver(() => {
       const ratio = Math.min(devicePixelRatio || 1, 3);

@@ -47,7 +47,13 @@ export class Operations {
   private rows(): string[][] {
     const whole = this.found?.reduce((sum, { seconds }) => sum + seconds, 0) ?? 0;
     this.table.caption.textContent =
-      this.found === null ? NO_PLAN : whole > 0 ? "Shares of the time of gradients on this processor, since this table was opened" : "Nothing was timed yet: gradients are timed where this processor computes them";
-    return whole > 0 ? this.found!.map(({ name, shape, calls, seconds }) => [name, shape, String(calls), `${((100 * seconds) / whole).toFixed(1)}\u00a0%`]) : [];
+      this.found === null
+        ? NO_PLAN
+        : whole > 0
+          ? "Shares of the time of gradients on this processor, since this table was opened"
+          : "Nothing was timed yet: gradients are timed where this processor computes them";
+    return whole > 0
+      ? this.found!.map(({ name, shape, calls, seconds }) => [name, shape, String(calls), `${((100 * seconds) / whole).toFixed(1)}\u00a0%`])
+      : [];
   }
 }

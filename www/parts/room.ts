@@ -155,7 +155,9 @@ export class RoomPage {
   private ends: Ends | undefined;
   /** The link that begins the present run, as far as it was heard; and when it is asked for again. */
   private address = "";
-  /** What the address bar has by this page's doing. Where it has something else, the visitor has gone there, and that is not written over. */
+  /**
+   * What the address bar has by this page's doing. Where it has something else, the visitor has gone there, and that is not written over.
+   */
   private written = location.hash;
   private switching: Promise<unknown> = Promise.resolve();
   private addressTimer: ReturnType<typeof setTimeout> | undefined;
@@ -244,7 +246,8 @@ export class RoomPage {
       {
         about:
           brings.saved ??
-          "A saved run holds everything: weights, optimiser, random numbers and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings, the seed and the live changes.",
+          "A saved run holds everything: weights, optimiser, random numbers and progress. It goes on here or in a terminal exactly " +
+            "where it stopped. A link carries the settings, the seed and the live changes.",
         csv: () => this.present?.csv() ?? "",
         fileName: () => this.fileName(),
         load: (file) => void this.load(file),
@@ -253,14 +256,31 @@ export class RoomPage {
       around,
     );
     this.shortcuts = new Shortcuts(this.keys(), [CHART_KEYS, ...(view.otherKeys ?? [])], {
-      what: "Everything here is computed on your own machine, in this tab: nothing is installed, and nothing is sent anywhere. What you see learns while you look on.",
+      what:
+        "Everything here is computed on your own machine, in this tab: nothing is installed, and nothing is sent anywhere. What " +
+        "you see learns while you look on.",
       can: [...(brings.can ?? []), ...CAN],
       gestures: [...(brings.gestures ?? []), ...GESTURES],
       tour: () => this.tour.begin(),
     });
-    this.nav = h("nav", { class: "worlds", "aria-label": `Choose ${/^[aeiou]/.test(room.variant_word) ? "an" : "a"} ${room.variant_word}`, hidden: room.variants.length < 2 }, this.switcher);
+    this.nav = h(
+      "nav",
+      {
+        class: "worlds",
+        "aria-label": `Choose ${/^[aeiou]/.test(room.variant_word) ? "an" : "a"} ${room.variant_word}`,
+        hidden: room.variants.length < 2,
+      },
+      this.switcher,
+    );
 
-    const curves = h("section", { class: "returns", "aria-label": "How well it does" }, ...this.curves.large, this.firstKnobs, this.ghostLine, this.curves.mainTable.element);
+    const curves = h(
+      "section",
+      { class: "returns", "aria-label": "How well it does" },
+      ...this.curves.large,
+      this.firstKnobs,
+      this.ghostLine,
+      this.curves.mainTable.element,
+    );
     const bands = (place: Band["place"]): HTMLElement[] =>
       (view.bands ?? []).filter((one) => one.place === place).map(({ name, heading, element }) => band(name, heading, element));
     this.element = h(
@@ -345,7 +365,10 @@ export class RoomPage {
     if (!present || !goal) return "";
     if (!present.solved) {
       const { attempts } = present;
-      return attempts === 0 ? "" : `${attempts === 1 ? "One test" : `${count(attempts)} tests`} reached the goal and ${attempts === 1 ? "was" : "were"} not confirmed.`;
+      return attempts === 0
+        ? ""
+        : `${attempts === 1 ? "One test" : `${count(attempts)} tests`} reached the goal and ${attempts === 1 ? "was" : "were"} not ` +
+            `confirmed.`;
     }
     const column = this.client.room.tests.find(({ name }) => name === goal.column);
     const now = present.test(goal.column);
@@ -417,7 +440,8 @@ export class RoomPage {
         break;
     }
     this.view.take?.(event);
-    if (event.kind === "metrics" && present && this.curves.newest(present) !== undefined) announcer.progress(() => this.view.spoken?.() ?? this.spoken() ?? "");
+    if (event.kind === "metrics" && present && this.curves.newest(present) !== undefined)
+      announcer.progress(() => this.view.spoken?.() ?? this.spoken() ?? "");
   }
 
   /** A row's shares of time come after its metrics. */
@@ -553,9 +577,14 @@ export class RoomPage {
     const { marks } = past;
     const other = startOf(present.settings, present.marks);
     for (const [name, value] of Object.entries(startOf(past.settings, marks)))
-      if (other[name] !== value || marks.some(({ knob }) => knob === name)) parts.push(`${this.labelOf(name)} ${valuesOf(name, value, marks, valueText)}`);
+      if (other[name] !== value || marks.some(({ knob }) => knob === name))
+        parts.push(`${this.labelOf(name)} ${valuesOf(name, value, marks, valueText)}`);
     const length = `${short(past.counts.at(-1) ?? 0)} ${this.unit}`;
-    const end = past.solved ? `solved after ${short(past.solved.counts[0] ?? 0)} ${this.unit}` : this.client.variant.goal ? `${length}, not solved` : length;
+    const end = past.solved
+      ? `solved after ${short(past.solved.counts[0] ?? 0)} ${this.unit}`
+      : this.client.variant.goal
+        ? `${length}, not solved`
+        : length;
     return [...(parts.length ? parts.slice(0, 3) : ["same settings"]), end].join(", ");
   }
 
@@ -577,7 +606,12 @@ export class RoomPage {
       ...(view.realTime ? speeds : []),
       ...(variants.length > 1 ? [{ key: "e", shown: "e", does: `the next ${variant_word}`, run: () => this.nextVariant() }] : []),
       ...(view.keys ?? []),
-      { key: "t", shown: "t", does: `open or close the table of ${this.curves.title.toLowerCase()}`, run: () => this.curves.mainTable.button.click() },
+      {
+        key: "t",
+        shown: "t",
+        does: `open or close the table of ${this.curves.title.toLowerCase()}`,
+        run: () => this.curves.mainTable.button.click(),
+      },
       { key: "g", shown: "g", does: "show or hide the past run", run: () => this.ghost.click() },
     ];
   }
@@ -634,8 +668,10 @@ export class RoomPage {
     const config: Config = { ...kept, seed: wanted.seed, knobs: { ...wanted.knobs, ...knobs } };
     // A run that waits for its data has settings of its own.
     const changed = present.marks.length > 0 || !!present.config.changes?.length;
-    const own = changed || Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
-    const does = (): void | Promise<void> => (source === undefined ? this.client.command({ kind: "reset", config }) : this.client.bring(source, own ? config : null));
+    const own =
+      changed || Object.entries(config.knobs).some(([name, value]) => present.settings[name] !== value) || config.seed !== kept.seed;
+    const does = (): void | Promise<void> =>
+      source === undefined ? this.client.command({ kind: "reset", config }) : this.client.bring(source, own ? config : null);
     await this.replaceBy(does, { start: true, ends: { words: "A run on other data began.", follow: true } });
     scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
   }
@@ -649,7 +685,7 @@ export class RoomPage {
   private leave(another: boolean): void {
     const { present, leaving, ends } = this;
     this.leaving = this.ends = undefined;
-    if (!present || !present.length) return;
+    if (!present?.length) return;
     const room = this.client.room.id;
     if (another && leaving) {
       keepRun({ room, ...leaving, history: present });
@@ -664,7 +700,8 @@ export class RoomPage {
     const { client, present } = this;
     this.close();
     const left = await client.leave();
-    if (left && present?.length) keepRun({ room: client.room.id, ...left, variant: present.config.variant, address: left.address || this.address });
+    if (left && present?.length)
+      keepRun({ room: client.room.id, ...left, variant: present.config.variant, address: left.address || this.address });
     return left;
   }
 
@@ -720,10 +757,21 @@ export class RoomPage {
         const what = `${this.labelOf(mark.knob)} ${valueText(mark.from)} → ${valueText(mark.to)}`;
         const back = h(
           "button",
-          { type: "button", class: "small", "aria-label": `Go back to before ${what}`, onclick: () => this.replace({ kind: "restore", bytes, follow: true }) },
+          {
+            type: "button",
+            class: "small",
+            "aria-label": `Go back to before ${what}`,
+            onclick: () => this.replace({ kind: "restore", bytes, follow: true }),
+          },
           "Go back to before it",
         );
-        return h("li", {}, h("span", {}, what), h("span", { class: "small" }, `after ${short(mark.progress.counts[0] ?? 0)} ${this.unit}`), back);
+        return h(
+          "li",
+          {},
+          h("span", {}, what),
+          h("span", { class: "small" }, `after ${short(mark.progress.counts[0] ?? 0)} ${this.unit}`),
+          back,
+        );
       }),
     );
   }
@@ -783,7 +831,11 @@ export class RoomPage {
   private writeSwitcher(): void {
     this.switcher.replaceChildren(
       ...this.client.room.variants.map((variant) => {
-        const link = h("a", { href: this.linkTo(variant.id), "aria-current": variant.id === this.variantId && "page", title: variant.summary }, this.nameOf(variant));
+        const link = h(
+          "a",
+          { href: this.linkTo(variant.id), "aria-current": variant.id === this.variantId && "page", title: variant.summary },
+          this.nameOf(variant),
+        );
         link.addEventListener("click", (event) => {
           // Another tab or window is the browser's business.
           if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -824,7 +876,8 @@ export class RoomPage {
     const room = client.room.id;
     if (!this.present || this.closed) return;
     if (variant.id === this.variantId) return this.followAddress();
-    const stored = async (): Promise<Left | undefined> => (await loadVisit(room).catch(() => [])).find((run) => run.variant === variant.id) as Left | undefined;
+    const stored = async (): Promise<Left | undefined> =>
+      (await loadVisit(room).catch(() => [])).find((run) => run.variant === variant.id) as Left | undefined;
     const left = keptRun(room, variant.id) ?? (await stored());
     if (!left) await this.begin(variant, {}, push);
     else {
@@ -873,7 +926,11 @@ export class RoomPage {
         const awayS = (Date.now() - since.ms) / 1000;
         const sleptS = awayS - (this.progress.train_s - since.train_s);
         if (this.closed || !this.running || awayS < SLEPT_S || sleptS < awayS / 2) return;
-        this.around.notices.show("info", `The browser put this tab to sleep, and training stood still for ${seconds(sleptS)}.`, "It goes on now; keep the tab in sight to train without a break.");
+        this.around.notices.show(
+          "info",
+          `The browser put this tab to sleep, and training stood still for ${seconds(sleptS)}.`,
+          "It goes on now; keep the tab in sight to train without a break.",
+        );
       }, 1500);
     };
     document.addEventListener("visibilitychange", seen);

@@ -62,7 +62,8 @@ export class Runs {
     private readonly does: Does,
   ) {
     this.from.addEventListener("change", () => this.writeAll());
-    const file = (name: string, label: string, save: () => void): HTMLElement => h("button", { type: "button", class: "small", "aria-label": label, onclick: save }, name);
+    const file = (name: string, label: string, save: () => void): HTMLElement =>
+      h("button", { type: "button", class: "small", "aria-label": label, onclick: save }, name);
     this.element = h(
       "div",
       { class: "runs" },
@@ -136,7 +137,9 @@ export class Runs {
         const record = this.entries.get(ticked)?.record;
         if (!record || ticked === this.present?.id) return [];
         if (!this.lived.has(record)) this.lived.set(record, livedBy(record, this.room));
-        return [{ ...LOOKS[place]!, name: this.nameOf(record), run: this.lived.get(record)!, config: record.config, settings: setOf(record) }];
+        return [
+          { ...LOOKS[place]!, name: this.nameOf(record), run: this.lived.get(record)!, config: record.config, settings: setOf(record) },
+        ];
       });
   }
 
@@ -226,7 +229,15 @@ export class Runs {
     const figures = h("p", { class: "run-figures" });
     const begin = h("button", { type: "button", class: "small", onclick: () => this.beginWith(record.id) }, "Begin a run with these");
     const remove = h("button", { type: "button", class: "small", onclick: () => this.remove(record.id) }, "Remove");
-    const element = h("li", {}, h("span", { class: "run-tick" }, tick, mark), name, figures, settings, h("span", { class: "row" }, begin, remove));
+    const element = h(
+      "li",
+      {},
+      h("span", { class: "run-tick" }, tick, mark),
+      name,
+      figures,
+      settings,
+      h("span", { class: "row" }, begin, remove),
+    );
     const show = (): void => {
       const entry = this.entries.get(record.id)!;
       const called = this.nameOf(entry.record);
@@ -282,7 +293,9 @@ export class Runs {
     if (of.name) return of.name;
     const own = automatic(of);
     // Runs that are alike are counted.
-    const before = [...this.entries.values()].filter(({ record }) => record.id !== of.id && !record.name && record.beganMs < of.beganMs && automatic(record) === own).length;
+    const before = [...this.entries.values()].filter(
+      ({ record }) => record.id !== of.id && !record.name && record.beganMs < of.beganMs && automatic(record) === own,
+    ).length;
     return before ? `${own}, run ${before + 1}` : own;
   }
 
@@ -295,7 +308,11 @@ export class Runs {
     const label = (knob: string): string => record.labels[knob] ?? other?.labels[knob] ?? knob;
     const parts = [
       ...(other && other.variant !== record.variant ? [record.variant] : []),
-      ...Object.entries(start).flatMap(([knob, value]) => (against[knob] === value ? [] : [`${label(knob)} ${exactText(value)}${against[knob] === undefined ? "" : ` (${exactText(against[knob])})`}`])),
+      ...Object.entries(start).flatMap(([knob, value]) =>
+        against[knob] === value
+          ? []
+          : [`${label(knob)} ${exactText(value)}${against[knob] === undefined ? "" : ` (${exactText(against[knob])})`}`],
+      ),
       ...(record.config.seed !== (other?.config.seed ?? 1) ? [`seed ${record.config.seed}`] : []),
       ...(record.config.data ? [record.config.data.name] : []),
     ];
@@ -307,7 +324,9 @@ export class Runs {
   /** What was changed while it learned, the newest last. */
   private changes({ marks, labels }: RunRecord): string[] {
     const unit = this.unit;
-    const told = marks.slice(-CHANGES).map(({ knob, to, progress }) => `${labels[knob] ?? knob} ${exactText(to)} after ${short(progress.counts[0] ?? 0)} ${unit}`);
+    const told = marks
+      .slice(-CHANGES)
+      .map(({ knob, to, progress }) => `${labels[knob] ?? knob} ${exactText(to)} after ${short(progress.counts[0] ?? 0)} ${unit}`);
     const more = marks.length - told.length;
     return more > 0 ? [more === 1 ? "1 more change" : `${more} more changes`, ...told] : told;
   }
@@ -374,20 +393,24 @@ export class Runs {
     const name = this.nameOf(record);
     this.untick(id);
     this.drop(record);
-    const undo = h("button", {
-      type: "button",
-      class: "small",
-      onclick: () => {
-        this.add(record);
-        if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(id, place);
-        this.store(record);
-        this.removed.replaceChildren();
-        this.sort();
-        this.writeAll();
-        this.does.changed();
-        this.entries.get(id)?.tick.focus();
+    const undo = h(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        onclick: () => {
+          this.add(record);
+          if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(id, place);
+          this.store(record);
+          this.removed.replaceChildren();
+          this.sort();
+          this.writeAll();
+          this.does.changed();
+          this.entries.get(id)?.tick.focus();
+        },
       },
-    }, "Undo");
+      "Undo",
+    );
     this.removed.replaceChildren(h("span", {}, `Removed: ${name}.`), undo);
     undo.focus();
     this.sort();
@@ -419,7 +442,9 @@ export class Runs {
     const [present] = this.shown();
     if (!present) return;
     const { width, height, pixels } = PICTURE;
-    const about = [this.room.title, present.variant, `seed ${present.seed}`, knobsOf(present), changesOf(present)].filter(Boolean).join(", ");
+    const about = [this.room.title, present.variant, `seed ${present.seed}`, knobsOf(present), changesOf(present)]
+      .filter(Boolean)
+      .join(", ");
     const canvas = await this.does.picture(width, height, pixels, about);
     const blob = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, "image/png"));
     if (!blob) return this.does.say("The picture could not be made.");
@@ -429,14 +454,22 @@ export class Runs {
 }
 
 /** Settings with which a run began and that are not the default. */
-const setOf = ({ settings, defaults, marks }: RunRecord): Record<string, Value> => Object.fromEntries(Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value));
+const setOf = ({ settings, defaults, marks }: RunRecord): Record<string, Value> =>
+  Object.fromEntries(Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value));
 
 /** The name of a run that nobody gave one. */
 function automatic({ variant, config, settings, defaults, labels, marks }: RunRecord): string {
-  const named = Object.entries(startOf(settings, marks)).filter(([knob, value]) => defaults[knob] !== value || marks.some((mark) => mark.knob === knob));
+  const named = Object.entries(startOf(settings, marks)).filter(
+    ([knob, value]) => defaults[knob] !== value || marks.some((mark) => mark.knob === knob),
+  );
   const set = named.map(([knob, value]) => `${labels[knob] ?? knob} ${valuesOf(knob, value, marks, exactText)}`);
   const more = set.length - NAMED;
-  return [variant, ...set.slice(0, NAMED), ...(more > 0 ? [`${more} more`] : []), ...(config.seed === 1 ? [] : [`seed ${config.seed}`])].join(", ");
+  return [
+    variant,
+    ...set.slice(0, NAMED),
+    ...(more > 0 ? [`${more} more`] : []),
+    ...(config.seed === 1 ? [] : [`seed ${config.seed}`]),
+  ].join(", ");
 }
 
 function recordOf({ id, history, beganMs, name, variant, defaults, labels }: Present): RunRecord {

@@ -48,7 +48,11 @@ export class Share {
       h(
         "p",
         { class: "row" },
-        h("button", { type: "button", onclick: () => does.goOn(bytes) }, k === 0 ? "Go on from your last visit" : "Go on from the visit before"),
+        h(
+          "button",
+          { type: "button", onclick: () => does.goOn(bytes) },
+          k === 0 ? "Go on from your last visit" : "Go on from the visit before",
+        ),
         h("span", { class: "small" }, `kept in this browser ${ago(savedAtMs)}`),
       ),
     );
@@ -84,7 +88,11 @@ export class Share {
       this.writeResume();
       announcer.say("The run is saved.");
     } catch (error) {
-      notices.show("error", `The run could not be saved: ${error instanceof Error ? error.message : error}`, "Try again; training goes on.");
+      notices.show(
+        "error",
+        `The run could not be saved: ${error instanceof Error ? error.message : error}`,
+        "Try again; training goes on.",
+      );
     }
   }
 
@@ -111,7 +119,9 @@ export class Share {
 
   /** The command that goes on from the file last saved, or from the one that a save would write now. */
   private writeResume(): void {
-    this.resume.replaceChildren(copyField("Resume command", `cargo run --release -- resume ${quoted(this.savedAs ?? this.does.fileName())}`));
+    this.resume.replaceChildren(
+      copyField("Resume command", `cargo run --release -- resume ${quoted(this.savedAs ?? this.does.fileName())}`),
+    );
   }
 
   private async copyLink(): Promise<void> {
@@ -125,7 +135,11 @@ export class Share {
       setTimeout(() => (this.link.textContent = "Copy link"), 2000);
       return;
     }
-    const dialog = new Dialog("A link to this run", h("p", {}, "The browser refused the clipboard. Copy the link from here."), copyField("Link", link));
+    const dialog = new Dialog(
+      "A link to this run",
+      h("p", {}, "The browser refused the clipboard. Copy the link from here."),
+      copyField("Link", link),
+    );
     dialog.element.addEventListener("close", () => dialog.remove());
     dialog.open();
   }

@@ -21,7 +21,18 @@ const table = (caption: string, column: string, rows: Gesture[]): HTMLElement =>
     { class: "keys" },
     h("caption", { class: "unseen" }, caption),
     h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, column), h("th", { scope: "col" }, "What it does"))),
-    h("tbody", {}, ...rows.map((row) => h("tr", {}, h("th", { scope: "row" }, column === "Key" ? h("kbd", {}, row.shown) : row.shown), h("td", { class: "text" }, row.does)))),
+    h(
+      "tbody",
+      {},
+      ...rows.map((row) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, column === "Key" ? h("kbd", {}, row.shown) : row.shown),
+          h("td", { class: "text" }, row.does),
+        ),
+      ),
+    ),
   );
 
 export class Shortcuts {
@@ -29,7 +40,11 @@ export class Shortcuts {
   private on = recall("shortcuts") !== "off";
   private readonly listen = (event: KeyboardEvent): void => this.take(event);
 
-  constructor(private readonly shortcuts: Shortcut[], others: Gesture[], { what, can, gestures, tour }: About) {
+  constructor(
+    private readonly shortcuts: Shortcut[],
+    others: Gesture[],
+    { what, can, gestures, tour }: About,
+  ) {
     const boxId = id("keys");
     const box = h("input", { type: "checkbox", id: boxId, role: "switch", checked: this.on });
     box.addEventListener("change", () => {
@@ -48,7 +63,13 @@ export class Shortcuts {
       h("ul", { class: "can" }, ...can.map((words) => h("li", {}, words))),
       h("p", { class: "row" }, begin),
       // A style sheet shows the one that the screen is for.
-      h("section", { class: "by-keys", "aria-label": "Keys" }, h("h3", {}, "Keys"), table("Keyboard shortcuts", "Key", [...shortcuts, ...others, { shown: "?", does: "this help" }]), h("p", { class: "row" }, box, h("label", { for: boxId }, "Single-key shortcuts"))),
+      h(
+        "section",
+        { class: "by-keys", "aria-label": "Keys" },
+        h("h3", {}, "Keys"),
+        table("Keyboard shortcuts", "Key", [...shortcuts, ...others, { shown: "?", does: "this help" }]),
+        h("p", { class: "row" }, box, h("label", { for: boxId }, "Single-key shortcuts")),
+      ),
       h("section", { class: "by-touch", "aria-label": "Touch" }, h("h3", {}, "Touch"), table("Gestures", "Gesture", gestures)),
     );
     document.addEventListener("keydown", this.listen);

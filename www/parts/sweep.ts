@@ -54,7 +54,9 @@ export function over(curves: [number, number][][], error: boolean): Point[] {
   if (told.length < 2) return [];
   const from = Math.max(...told.map((curve) => curve[0]![0]));
   const to = Math.min(...told.map((curve) => curve.at(-1)![0]));
-  const places = [...new Set([from, to, ...told.flatMap((curve) => curve.map(([at]) => at))])].filter((at) => at >= from && at <= to).sort((a, b) => a - b);
+  const places = [...new Set([from, to, ...told.flatMap((curve) => curve.map(([at]) => at))])]
+    .filter((at) => at >= from && at <= to)
+    .sort((a, b) => a - b);
   return places.map((at) => {
     const values = told.map((curve) => {
       const next = curve.findIndex(([place]) => place >= at);
@@ -80,10 +82,23 @@ export class Sweep {
   private readonly knob = h("select", { id: id("sweep-knob") });
   private readonly from = h("input", { type: "number", id: id("sweep-from"), step: "any", inputmode: "decimal" });
   private readonly to = h("input", { type: "number", id: id("sweep-to"), step: "any", inputmode: "decimal" });
-  private readonly count = h("select", { id: id("sweep-count") }, ...[3, 4, 5].map((n) => h("option", { value: n, selected: n === 5 }, String(n))));
-  private readonly seeds = h("select", { id: id("sweep-seeds") }, ...[1, 2, 3].map((n) => h("option", { value: n, selected: n === 3 }, String(n))));
+  private readonly count = h(
+    "select",
+    { id: id("sweep-count") },
+    ...[3, 4, 5].map((n) => h("option", { value: n, selected: n === 5 }, String(n))),
+  );
+  private readonly seeds = h(
+    "select",
+    { id: id("sweep-seeds") },
+    ...[1, 2, 3].map((n) => h("option", { value: n, selected: n === 3 }, String(n))),
+  );
   private readonly budget = h("select", { id: id("sweep-budget") });
-  private readonly spread = h("select", { id: id("sweep-band") }, h("option", { value: "range" }, "least to greatest"), h("option", { value: "error" }, "± standard error"));
+  private readonly spread = h(
+    "select",
+    { id: id("sweep-band") },
+    h("option", { value: "range" }, "least to greatest"),
+    h("option", { value: "error" }, "± standard error"),
+  );
   private readonly ends: HTMLElement[];
   private readonly bandField: HTMLElement;
   private readonly error = h("p", { class: "error", role: "alert" });
@@ -113,7 +128,8 @@ export class Sweep {
     /** Whether two variants can be told which is better. */
     private readonly comparable: (a: Variant, b: Variant) => boolean = () => false,
   ) {
-    const field = (label: string, input: HTMLElement): HTMLElement => h("p", { class: "field" }, h("label", { for: input.id }, label), input);
+    const field = (label: string, input: HTMLElement): HTMLElement =>
+      h("p", { class: "field" }, h("label", { for: input.id }, label), input);
     const unit = this.unit.charAt(0).toUpperCase() + this.unit.slice(1);
     this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
     this.ends = [field("From", this.from), field("To", this.to), field("Values", this.count)];
@@ -149,7 +165,8 @@ export class Sweep {
       this.table.renew();
     });
     this.knob.addEventListener("change", () => this.suggest());
-    for (const input of [this.from, this.to, this.count, this.seeds, this.budget]) input.addEventListener("change", () => this.writeCommand());
+    for (const input of [this.from, this.to, this.count, this.seeds, this.budget])
+      input.addEventListener("change", () => this.writeCommand());
     this.budget.addEventListener("change", () => (this.budgetChosen = true));
     this.endButton.addEventListener("click", () => {
       this.wishes.end();
@@ -158,7 +175,11 @@ export class Sweep {
     this.element = h(
       "div",
       { class: "sweep" },
-      h("p", { class: "small" }, "The same run under several values of one knob, each with its own seeds, all learning at once. The run above pauses meanwhile."),
+      h(
+        "p",
+        { class: "small" },
+        "The same run under several values of one knob, each with its own seeds, all learning at once. The run above pauses meanwhile.",
+      ),
       form,
       this.error,
       h("div", { class: "row spread" }, this.status, this.table.button),
@@ -207,16 +228,30 @@ export class Sweep {
     }
     const chosen = this.knob.value;
     const first = this.knobs[0]?.name === VARIANT ? VARIANT : "lr";
-    this.knob.replaceChildren(...this.knobs.map(({ name, label }) => h("option", { value: name, selected: name === (chosen || first) }, label)));
+    this.knob.replaceChildren(
+      ...this.knobs.map(({ name, label }) => h("option", { value: name, selected: name === (chosen || first) }, label)),
+    );
     this.suggest();
   }
 
   /** The room's variants beside this one, as if they were a knob. */
   private variants(variant: Variant): Knob[] {
-    const options = this.room.variants.filter((other) => this.comparable(variant, other)).map(({ id: name, name: label }) => ({ name, label }));
+    const options = this.room.variants
+      .filter((other) => this.comparable(variant, other))
+      .map(({ id: name, name: label }) => ({ name, label }));
     const word = this.room.variant_word;
     if (options.length < 2) return [];
-    return [{ name: VARIANT, label: word.charAt(0).toUpperCase() + word.slice(1), kind: { kind: "choice", options }, default: variant.id, unit: "", help: "", live: false }];
+    return [
+      {
+        name: VARIANT,
+        label: word.charAt(0).toUpperCase() + word.slice(1),
+        kind: { kind: "choice", options },
+        default: variant.id,
+        unit: "",
+        help: "",
+        live: false,
+      },
+    ];
   }
 
   /** So much solves the present run: about as much is a fair length for each learner. */
@@ -290,7 +325,8 @@ export class Sweep {
     const [from, to, count] = [this.from.valueAsNumber, this.to.valueAsNumber, Number(this.count.value)];
     const fits = (value: number): boolean => Number.isFinite(value) && value >= min && value <= max;
     if (!fits(from) || !fits(to) || from >= to) return `Give two numbers from ${exact(min)} to ${exact(max)}, the smaller one first.`;
-    const even = (k: number): number => (log && from > 0 ? from * (to / from) ** (k / (count - 1)) : from + ((to - from) * k) / (count - 1));
+    const even = (k: number): number =>
+      log && from > 0 ? from * (to / from) ** (k / (count - 1)) : from + ((to - from) * k) / (count - 1);
     const values = [...new Set(Array.from({ length: count }, (_, k) => tidy(knob, even(k))))];
     if (values.length < 2) return "These ends are too close for several values; set them further apart.";
     return spec(values);
@@ -304,8 +340,13 @@ export class Sweep {
       .filter(([name]) => name !== knob)
       .map(([name, value]) => ` --set ${quoted(`${name}=${value}`)}`)
       .join("");
-    const command = `cargo run --release -- sweep ${config.room} --variant ${quoted(config.variant)} --knob ${quoted(`${knob}=${values.join(",")}`)} --seeds ${seeds} --steps ${budget}${set}`;
-    this.command.replaceChildren(h("p", { class: "small" }, "The same sweep at the full speed of this machine:"), copyField("Sweep command", command));
+    const command =
+      `cargo run --release -- sweep ${config.room} --variant ${quoted(config.variant)} --knob ` +
+      `${quoted(`${knob}=${values.join(",")}`)} --seeds ${seeds} --steps ${budget}${set}`;
+    this.command.replaceChildren(
+      h("p", { class: "small" }, "The same sweep at the full speed of this machine:"),
+      copyField("Sweep command", command),
+    );
   }
 
   private start(): void {
@@ -348,8 +389,35 @@ export class Sweep {
     const done = h("progress", { max: 1, value: 0, "aria-label": `Progress of ${exactText(value)}` });
     const words = h("p", { class: "small" });
     const label = this.current()?.label ?? spec.knob;
-    const use = h("button", { type: "button", class: "small", "aria-label": `Use ${label} ${exactText(value)} in a new run`, onclick: () => this.wishes.use(spec.knob, value) }, "Use this value");
-    return { value, goal, band, mean, lines, marks, done, words, element: h("li", {}, h("p", { class: "sweep-value" }, h("span", { class: "small" }, label), " ", h("strong", {}, exactText(value))), drawing, done, words, use) };
+    const use = h(
+      "button",
+      {
+        type: "button",
+        class: "small",
+        "aria-label": `Use ${label} ${exactText(value)} in a new run`,
+        onclick: () => this.wishes.use(spec.knob, value),
+      },
+      "Use this value",
+    );
+    return {
+      value,
+      goal,
+      band,
+      mean,
+      lines,
+      marks,
+      done,
+      words,
+      element: h(
+        "li",
+        {},
+        h("p", { class: "sweep-value" }, h("span", { class: "small" }, label), " ", h("strong", {}, exactText(value))),
+        drawing,
+        done,
+        words,
+        use,
+      ),
+    };
   }
 
   private y(value: number, [low, high]: [number, number]): number {
@@ -371,12 +439,16 @@ export class Sweep {
     if (!this.spec) return;
     const { budget } = this.spec;
     const x = (count: number): number => (PLOT.width * Math.min(1, count / budget)) | 0;
-    const path = (points: [number, number][]): string => points.map(([at, value], k) => `${k ? "L" : "M"}${x(at)} ${this.y(value, range).toFixed(1)}`).join("");
+    const path = (points: [number, number][]): string =>
+      points.map(([at, value], k) => `${k ? "L" : "M"}${x(at)} ${this.y(value, range).toFixed(1)}`).join("");
     for (const card of this.cards) {
       const own = cells.filter((cell) => cell.value === card.value);
       for (const end of ["y1", "y2"]) card.goal.setAttribute(end, String(this.y(goal, range)));
       const seeds = this.over(own);
-      const edge = [...seeds.map(({ at, high }): [number, number] => [at, high]), ...seeds.map(({ at, low }): [number, number] => [at, low]).reverse()];
+      const edge = [
+        ...seeds.map(({ at, high }): [number, number] => [at, high]),
+        ...seeds.map(({ at, low }): [number, number] => [at, low]).reverse(),
+      ];
       card.band.setAttribute("d", edge.length ? `${path(edge)}Z` : "");
       card.mean.setAttribute("d", path(seeds.map(({ at, mean }) => [at, mean])));
       card.done.value = this.share(own);
@@ -399,7 +471,10 @@ export class Sweep {
   }
 
   private over(own: SweepCell[]): Point[] {
-    return over(own.map(({ curve }) => curve), this.spread.value === "error");
+    return over(
+      own.map(({ curve }) => curve),
+      this.spread.value === "error",
+    );
   }
 
   /** Where the seeds of a value are, as far as all of them have come. */
@@ -413,12 +488,19 @@ export class Sweep {
 
   private words(own: SweepCell[]): string {
     if (own.length && own.every(({ curve, diverged }) => curve.length === 0 && !diverged))
-      return `${short(Math.max(...own.map(({ progress }) => progress.counts[0] ?? 0)))} of ${short(this.spec!.budget)} ${this.unit}; no test yet`;
+      return (
+        `${short(Math.max(...own.map(({ progress }) => progress.counts[0] ?? 0)))} of ${short(this.spec!.budget)} ${this.unit}; ` +
+        `no test yet`
+      );
     const solved = own.flatMap((cell) => (cell.solved_at === null ? [] : [cell.solved_at]));
     const diverged = own.filter((cell) => cell.diverged).length;
     const last = own.flatMap((cell) => cell.curve.at(-1)?.[1] ?? []);
     const parts = [
-      solved.length ? `${solved.length} of ${own.length} solved, median ${short(median(solved))} ${this.unit}` : last.length ? `median ${figure(median(last))}` : "",
+      solved.length
+        ? `${solved.length} of ${own.length} solved, median ${short(median(solved))} ${this.unit}`
+        : last.length
+          ? `median ${figure(median(last))}`
+          : "",
       diverged ? `${diverged} diverged` : "",
     ];
     return parts.filter(Boolean).join("; ");
@@ -430,7 +512,12 @@ export class Sweep {
       const own = cells.filter((cell) => cell.value === value);
       const solved = own.flatMap((cell) => (cell.solved_at === null ? [] : [cell.solved_at]));
       const last = own.flatMap((cell) => cell.curve.at(-1)?.[1] ?? []);
-      return { value, solved: solved.length, steps: solved.length ? median(solved) : Infinity, last: last.length ? median(last) : -Infinity };
+      return {
+        value,
+        solved: solved.length,
+        steps: solved.length ? median(solved) : Infinity,
+        last: last.length ? median(last) : -Infinity,
+      };
     });
     scores.sort((a, b) => b.solved - a.solved || (a.steps === b.steps ? b.last - a.last : a.steps - b.steps));
     return scores[0]?.value;

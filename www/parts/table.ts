@@ -54,10 +54,13 @@ export class Table {
     const waitMs = this.wroteMs + WRITE_EVERY_MS - now;
     // Whoever has the focus in the table reads it: it stands still for them.
     if (waitMs > 0 || this.element.contains(document.activeElement)) {
-      this.timer ??= setTimeout(() => {
-        this.timer = undefined;
-        this.refresh();
-      }, Math.max(waitMs, 500));
+      this.timer ??= setTimeout(
+        () => {
+          this.timer = undefined;
+          this.refresh();
+        },
+        Math.max(waitMs, 500),
+      );
       return;
     }
     this.write();

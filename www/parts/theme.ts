@@ -31,7 +31,7 @@ let theme: Theme = "auto";
 
 function apply(): void {
   const root = document.documentElement;
-  root.dataset["theme"] = theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
+  root.dataset.theme = theme === "auto" ? (dark.matches ? "dark" : "light") : theme;
   const style = getComputedStyle(root);
   for (const name of Object.keys(palette) as Colour[]) palette[name] = style.getPropertyValue(`--${name}`).trim();
   for (const listener of listeners) listener();

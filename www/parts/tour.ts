@@ -22,7 +22,11 @@ export const steps = (subject: string): Step[] => [
 /** The part of every tour that leads to a knob and back to the curve. */
 export const knobToCurve = (dare: string): Step[] => [
   { at: ".first-knobs", heading: "Turn a knob", words: `${dare} It acts at once, while training goes on.`, change: true },
-  { at: ".returns", heading: "See what it does", words: "A vertical line marks the change: watch the curve after it. Below, among the knobs, you can go back to before the change." },
+  {
+    at: ".returns",
+    heading: "See what it does",
+    words: "A vertical line marks the change: watch the curve after it. Below, among the knobs, you can go back to before the change.",
+  },
 ];
 
 export class Tour {
@@ -51,7 +55,12 @@ export class Tour {
     this.box = h(
       "section",
       { class: "tour", "aria-labelledby": this.heading.id, hidden: true },
-      h("div", { class: "dialog-head" }, this.heading, h("button", { type: "button", class: "quiet", "aria-label": "End the tour", onclick: () => this.end() }, icon("close"))),
+      h(
+        "div",
+        { class: "dialog-head" },
+        this.heading,
+        h("button", { type: "button", class: "quiet", "aria-label": "End the tour", onclick: () => this.end() }, icon("close")),
+      ),
       h("div", { role: "status" }, this.words),
       h("div", { class: "row" }, this.count, this.back, this.next),
     );
@@ -89,7 +98,8 @@ export class Tour {
     removeEventListener("resize", this.resized);
     this.observer.disconnect();
     if (!focused) return;
-    if (this.before instanceof HTMLElement && this.before.isConnected && this.before !== document.body) this.before.focus({ preventScroll: true });
+    if (this.before instanceof HTMLElement && this.before.isConnected && this.before !== document.body)
+      this.before.focus({ preventScroll: true });
     else document.querySelector<HTMLElement>("#main")?.focus({ preventScroll: true });
   }
 

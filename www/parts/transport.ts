@@ -54,8 +54,18 @@ export class Transport {
         "div",
         { class: "row" },
         this.play,
-        h("button", { type: "button", title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: wishes.step }, icon("step"), h("span", { class: "wide" }, "Step")),
-        h("button", { type: "button", title: "New run (r)", "aria-label": "New run", onclick: wishes.reset }, icon("reset"), h("span", { class: "wide" }, "New run")),
+        h(
+          "button",
+          { type: "button", title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: wishes.step },
+          icon("step"),
+          h("span", { class: "wide" }, "Step"),
+        ),
+        h(
+          "button",
+          { type: "button", title: "New run (r)", "aria-label": "New run", onclick: wishes.reset },
+          icon("reset"),
+          h("span", { class: "wide" }, "New run"),
+        ),
       ),
       chosen &&
         h(

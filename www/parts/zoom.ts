@@ -27,7 +27,7 @@ export function zooming(area: HTMLElement, axes: Axes): void {
   const at = (clientX: number): number => {
     const { left, width } = axes.box();
     const [from, to] = axes.range();
-    return from + (Math.max(0, Math.min(1, (clientX - left) / width))) * (to - from);
+    return from + Math.max(0, Math.min(1, (clientX - left) / width)) * (to - from);
   };
   /** Where a drag began. */
   let from: number | undefined;

@@ -2,7 +2,26 @@
 // and tells of a crash. It refuses to draw anything.
 
 import type { FromWorker, OfHouse, Opened, ToWorker } from "./worker";
-import type { Backend, Command, Config, Cursor, Dataset, Device, DeviceWish, Event, Knob, Level, Operation, Progress, RoomInfo, Row, Shared, SweepCell, SweepSpec, Variant } from "./protocol";
+import type {
+  Backend,
+  Command,
+  Config,
+  Cursor,
+  Dataset,
+  Device,
+  DeviceWish,
+  Event,
+  Knob,
+  Level,
+  Operation,
+  Progress,
+  RoomInfo,
+  Row,
+  Shared,
+  SweepCell,
+  SweepSpec,
+  Variant,
+} from "./protocol";
 import { choose, MODULES, type Module } from "./features";
 import type { GpuFailure } from "./gpu";
 import { isolate, keep } from "./isolate";
@@ -87,7 +106,8 @@ export async function connect(options: Options): Promise<Client> {
     }
   }
   throw new Error(
-    `Training could not start (${troubles.join("; ") || "this browser has no WebAssembly with SIMD"}). Update the browser, or run Hothouse natively.`,
+    `Training could not start (${troubles.join("; ") || "this browser has no WebAssembly with SIMD"}). Update the browser, or run ` +
+      `Hothouse natively.`,
   );
 }
 
@@ -393,7 +413,8 @@ export class Client<Q extends { ask: string } = any, A = any> {
     return { bytes, room };
   }
   /** A question of the room's own. */
-  ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> => this.question((id) => ({ kind: "question", id, question }));
+  ask = <Asked extends Q>(question: Asked): Promise<A[Asked["ask"] & keyof A]> =>
+    this.question((id) => ({ kind: "question", id, question }));
   /** Where the time of its gradients has gone since it was looked at; nothing where it has no plan. */
   operations = (look: boolean): Promise<Operation[] | null> => this.question((id) => ({ kind: "operations", id, look }));
   command = (command: Command): void => {

@@ -63,7 +63,8 @@ export async function loadRecords(room: string): Promise<RunRecord[]> {
   return all.sort((a, b) => b.beganMs - a.beganMs);
 }
 
-export const putRecord = (room: string, record: RunRecord): Promise<unknown> => within("readwrite", (store) => store.put(record, key(room, record.id)));
+export const putRecord = (room: string, record: RunRecord): Promise<unknown> =>
+  within("readwrite", (store) => store.put(record, key(room, record.id)));
 export const dropRecord = (room: string, id: string): Promise<unknown> => within("readwrite", (store) => store.delete(key(room, id)));
 
 /** About how much room it takes. */

@@ -127,5 +127,8 @@ export async function loadRuns(room: string, others: boolean): Promise<Saved[]> 
 
 /** This visit's newest run of each variant, the newest first. */
 export async function loadVisit(room: string): Promise<Saved[]> {
-  return newestOf((await all(room)).filter((run) => run.visit === visit), (run) => run.variant);
+  return newestOf(
+    (await all(room)).filter((run) => run.visit === visit),
+    (run) => run.variant,
+  );
 }

@@ -1,7 +1,24 @@
 // The worker that a run lives in, of whichever room: it loads a wasm module, works in short slices, and between them takes
 // messages, answers and posts what happened. It refuses to know the page, and what any room's question means.
 
-import type { Backend, Command, Config, Cursor, Dataset, DeviceWish, Digest, Event, Knob, Layout, Operation, RoomInfo, Row, Shared, SweepCell, SweepSpec } from "./protocol";
+import type {
+  Backend,
+  Command,
+  Config,
+  Cursor,
+  Dataset,
+  DeviceWish,
+  Digest,
+  Event,
+  Knob,
+  Layout,
+  Operation,
+  RoomInfo,
+  Row,
+  Shared,
+  SweepCell,
+  SweepSpec,
+} from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import type { Place } from "./monitor";
 import { inWords, isNotice } from "./notice";
@@ -47,7 +64,15 @@ export type ToWorker =
   | { kind: "fail_gpu"; how: GpuFailure };
 
 /** `standsIn` where this is the default run, since the one that was asked for waits for its data. */
-export type Opened = { kind: "opened"; room: RoomInfo; rooms: RoomInfo[]; knobs: Knob[]; backend: Backend; monitor: Place; standsIn: boolean };
+export type Opened = {
+  kind: "opened";
+  room: RoomInfo;
+  rooms: RoomInfo[];
+  knobs: Knob[];
+  backend: Backend;
+  monitor: Place;
+  standsIn: boolean;
+};
 export type FromWorker =
   | Opened
   /** Another variant is trained. */
@@ -166,13 +191,22 @@ const loop = new Loop(() =>
   }),
 );
 /** Nobody waits for a text of which there is nothing to save yet. */
-const PREPARING: Event = { kind: "notice", level: "warning", text: "This run is still being prepared, and has nothing to save.", next_step: "Save it once it learns." };
+const PREPARING: Event = {
+  kind: "notice",
+  level: "warning",
+  text: "This run is still being prepared, and has nothing to save.",
+  next_step: "Save it once it learns.",
+};
 const saves = new Saves(
   () => {
     if (run.preparing()) throw PREPARING;
     run.command({ kind: "save" });
   },
-  (given, transfer) => page.postMessage(given.kind === "autosave" ? { ...given, variant: run.config().variant, address: run.shared().address } : given, transfer),
+  (given, transfer) =>
+    page.postMessage(
+      given.kind === "autosave" ? { ...given, variant: run.config().variant, address: run.shared().address } : given,
+      transfer,
+    ),
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
@@ -403,7 +437,8 @@ page.onmessage = ({ data }) => {
     return;
   }
   guarded(() => {
-    if (data.kind === "question" || data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return answer(data); // a view may ask sixty times a second: the loop goes on by itself
+    // A view may ask sixty times a second: the loop goes on by itself.
+    if (data.kind === "question" || data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return answer(data);
     if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);

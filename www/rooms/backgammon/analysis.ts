@@ -18,14 +18,33 @@ const MOST = 12;
 export class AnalysisPane {
   readonly element: HTMLElement;
   private readonly board = new Board("The position, seen by the player who rolls");
-  private readonly position = h("input", { type: "text", id: id("position"), value: START, autocomplete: "off", autocapitalize: "off", spellcheck: "false", class: "position" });
-  private readonly dice = h("input", { type: "text", id: id("dice"), value: "3 1", autocomplete: "off", inputmode: "numeric", class: "dice-field" });
+  private readonly position = h("input", {
+    type: "text",
+    id: id("position"),
+    value: START,
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    class: "position",
+  });
+  private readonly dice = h("input", {
+    type: "text",
+    id: id("dice"),
+    value: "3 1",
+    autocomplete: "off",
+    inputmode: "numeric",
+    class: "dice-field",
+  });
   private readonly errorId = id("error");
   private readonly error = h("p", { class: "error", role: "alert", id: this.errorId });
   private readonly who = new WhoField("By", false);
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
   private readonly editor: Editor;
-  private readonly edit = h("button", { type: "button", "aria-expanded": "false", onclick: () => void this.openEditor() }, "Edit the position");
+  private readonly edit = h(
+    "button",
+    { type: "button", "aria-expanded": "false", onclick: () => void this.openEditor() },
+    "Edit the position",
+  );
   private readonly stakes = h("p", { class: "small stakes" });
   private readonly links = h("div", { class: "position-links" });
   private readonly summary = h("p", { class: "analysis-summary" });
@@ -80,7 +99,12 @@ export class AnalysisPane {
     this.element = h(
       "div",
       { class: "analysis" },
-      h("p", { class: "small" }, "GNU Backgammon's position id, alone (money play) or with its match id, or an XGID, also within the text that these programs copy; seen by the player who rolls. Without dice the position itself is judged, and what to do with the cube."),
+      h(
+        "p",
+        { class: "small" },
+        "GNU Backgammon's position id, alone (money play) or with its match id, or an XGID, also within the text that these programs " +
+          "copy; seen by the player who rolls. Without dice the position itself is judged, and what to do with the cube.",
+      ),
       form,
       this.error,
       this.editor.element,
@@ -127,7 +151,9 @@ export class AnalysisPane {
 
   private async openEditor(): Promise<void> {
     if (!this.editor.element.hidden) return this.closeEditor(undefined);
-    const standing = await this.client.ask({ ask: "read_id", id: this.position.value.trim() }).catch(() => this.client.ask({ ask: "read_id", id: START }));
+    const standing = await this.client
+      .ask({ ask: "read_id", id: this.position.value.trim() })
+      .catch(() => this.client.ask({ ask: "read_id", id: START }));
     if (this.closed) return;
     const digits = /^\s*([1-6])[\s,-]*([1-6])\s*$/.exec(this.dice.value);
     this.edit.setAttribute("aria-expanded", "true");
@@ -188,7 +214,10 @@ export class AnalysisPane {
     const dice = digits ? (digits.split("").map(Number) as [number, number]) : null;
     this.asked = this.who.who;
     try {
-      const analysis = await this.client.ask({ ask: "analyse", request: { id: this.position.value.trim(), dice, who: this.asked, evals: this.lookAhead.evals() } });
+      const analysis = await this.client.ask({
+        ask: "analyse",
+        request: { id: this.position.value.trim(), dice, who: this.asked, evals: this.lookAhead.evals() },
+      });
       if (this.closed || question !== this.question) return;
       this.analysis = analysis;
       this.all = false;
@@ -209,9 +238,20 @@ export class AnalysisPane {
     this.chosenId.replaceChildren();
     this.writeStanding(standing);
     const by = `${whoIs(name)}${evals > 1 && candidates.length ? `, up to ${evals} positions looked at` : ""}`;
-    if (outlook) write(this.summary, `${by}: ${cubeAdvice(outlook.cube)} ${signed(outlook.equity)} points a game before the roll without the cube, ${signed(outlook.cube.no_double)} with it.`);
+    if (outlook)
+      write(
+        this.summary,
+        `${by}: ${cubeAdvice(outlook.cube)} ${signed(outlook.equity)} points a game before the roll without the cube, ` +
+          `${signed(outlook.cube.no_double)} with it.`,
+      );
     else write(this.summary, `${by}: ${candidates.length === 1 ? "one move" : `${candidates.length} moves`}.`);
-    if (!quietly) this.announcer.say(candidates[0] ? `${candidates.length} moves, the best ${candidates[0].text}, ${signed(candidates[0].equity)} points.` : (this.summary.textContent ?? ""), "analysis");
+    if (!quietly)
+      this.announcer.say(
+        candidates[0]
+          ? `${candidates.length} moves, the best ${candidates[0].text}, ${signed(candidates[0].equity)} points.`
+          : (this.summary.textContent ?? ""),
+        "analysis",
+      );
     const root = dice ? `${dice[0]}-${dice[1]}` : "";
     this.tree.begin(root, candidates);
     this.repliesFold.hidden = candidates.length === 0;
@@ -227,16 +267,23 @@ export class AnalysisPane {
     const { length, score, crawford, cube, cube_is_mine, jacoby, bare, doubled, xgid, gnu_id } = standing;
     const whose = cube_is_mine === null ? "in the middle" : cube_is_mine ? "with who rolls" : "with the other";
     this.board.turnCube({ value: cube, owner: cube_is_mine === null ? null : cube_is_mine ? 0 : 1 });
-    const stakes = length ? `Match to ${length}: who rolls has ${score[0]}, the other ${score[1]}${crawford ? ", the Crawford game" : ""}` : "Money play";
+    const stakes = length
+      ? `Match to ${length}: who rolls has ${score[0]}, the other ${score[1]}${crawford ? ", the Crawford game" : ""}`
+      : "Money play";
     const notes = [
       jacoby && "The id asks for the Jacoby rule, which is not played here: gammons count at once.",
-      length > 0 && "Moves and the cube are ranked by the chance to win the match, told as points at the present cube; moves without a further double.",
+      length > 0 &&
+        "Moves and the cube are ranked by the chance to win the match, told as points at the present cube; moves without a further double.",
       bare && "A position id alone says nothing of a match.",
       doubled && "A double is offered; it is up to the other.",
     ].filter(Boolean);
     write(this.stakes, [`${stakes}, the cube at ${cube} ${whose}.`, ...notes].join(" "));
     const link = `${location.origin}${location.pathname}?position=${encodeURIComponent(xgid.replace(/^XGID=/, ""))}#/backgammon`;
-    this.links.replaceChildren(copyField("Link to this position", link), copyField("XGID", xgid), copyField("GNU Backgammon's ids", gnu_id));
+    this.links.replaceChildren(
+      copyField("Link to this position", link),
+      copyField("XGID", xgid),
+      copyField("GNU Backgammon's ids", gnu_id),
+    );
   }
 
   private showPosition({ mine, theirs }: Position): void {
@@ -252,7 +299,11 @@ export class AnalysisPane {
     this.more.hidden = candidates.length <= MOST;
     write(this.more, this.all ? `The best ${MOST} alone` : `All ${candidates.length} moves`);
     const focused = document.activeElement?.closest(".candidates") ? this.chosen?.id : undefined;
-    this.list.replaceChildren(...(candidates.length ? [candidateTable("Moves, the best first", shown, { pick: (candidate) => this.choose(candidate), chosen: this.chosen?.id })] : []));
+    this.list.replaceChildren(
+      ...(candidates.length
+        ? [candidateTable("Moves, the best first", shown, { pick: (candidate) => this.choose(candidate), chosen: this.chosen?.id })]
+        : []),
+    );
     if (focused) this.list.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
   }
 
@@ -299,8 +350,32 @@ export class AnalysisPane {
               "table",
               {},
               h("caption", {}, `After ${text}: the other side's best reply to each roll, and what is left for the mover`),
-              h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Roll"), h("th", { scope: "col" }, "Of 36"), h("th", { scope: "col", class: "text" }, "Reply"), h("th", { scope: "col" }, "Equity"))),
-              h("tbody", {}, ...branches.map(({ dice, ways, text, equity }) => h("tr", {}, h("th", { scope: "row" }, `${dice[0]}-${dice[1]}`), h("td", {}, String(ways)), h("td", { class: "text" }, text), h("td", {}, signed(equity))))),
+              h(
+                "thead",
+                {},
+                h(
+                  "tr",
+                  {},
+                  h("th", { scope: "col" }, "Roll"),
+                  h("th", { scope: "col" }, "Of 36"),
+                  h("th", { scope: "col", class: "text" }, "Reply"),
+                  h("th", { scope: "col" }, "Equity"),
+                ),
+              ),
+              h(
+                "tbody",
+                {},
+                ...branches.map(({ dice, ways, text, equity }) =>
+                  h(
+                    "tr",
+                    {},
+                    h("th", { scope: "row" }, `${dice[0]}-${dice[1]}`),
+                    h("td", {}, String(ways)),
+                    h("td", { class: "text" }, text),
+                    h("td", {}, signed(equity)),
+                  ),
+                ),
+              ),
             ),
           )
         : h("p", { class: "small" }, "The tree unfolds the first five moves; choose one of them."),

@@ -18,7 +18,12 @@ export type Dice = { side: Side; shown: [number, number]; left: number[] };
 export const BAR = 25;
 export const OFF = 0;
 /** Where a side's checkers stand before a game. */
-const START: [place: number, count: number][] = [[6, 5], [8, 3], [13, 5], [24, 2]];
+const START: [place: number, count: number][] = [
+  [6, 5],
+  [8, 3],
+  [13, 5],
+  [24, 2],
+];
 
 const COLUMN = 44;
 const R = 20.5;
@@ -44,11 +49,36 @@ const NEAR_PX = 10;
 
 const PIPS: [number, number][][] = [
   [[0, 0]],
-  [[-1, -1], [1, 1]],
-  [[-1, -1], [0, 0], [1, 1]],
-  [[-1, -1], [1, -1], [-1, 1], [1, 1]],
-  [[-1, -1], [1, -1], [0, 0], [-1, 1], [1, 1]],
-  [[-1, -1], [1, -1], [-1, 0], [1, 0], [-1, 1], [1, 1]],
+  [
+    [-1, -1],
+    [1, 1],
+  ],
+  [
+    [-1, -1],
+    [0, 0],
+    [1, 1],
+  ],
+  [
+    [-1, -1],
+    [1, -1],
+    [-1, 1],
+    [1, 1],
+  ],
+  [
+    [-1, -1],
+    [1, -1],
+    [0, 0],
+    [-1, 1],
+    [1, 1],
+  ],
+  [
+    [-1, -1],
+    [1, -1],
+    [-1, 0],
+    [1, 0],
+    [-1, 1],
+    [1, 1],
+  ],
 ];
 
 /** A side's place as side 0 counts points; the bar and off stay what they are. */
@@ -113,11 +143,18 @@ export class Board {
   private dragged = false;
 
   /** Without wishes it is only to be looked at. */
-  constructor(label: string, private readonly wants?: Wants) {
+  constructor(
+    label: string,
+    private readonly wants?: Wants,
+  ) {
     const defs = svg(
       "defs",
       {},
-      svg("marker", { id: this.head, viewBox: "0 0 10 10", refX: 7, refY: 5, markerWidth: 5, markerHeight: 5, orient: "auto-start-reverse" }, svg("path", { class: "head", d: "M0 0.6 9 5 0 9.4Z" })),
+      svg(
+        "marker",
+        { id: this.head, viewBox: "0 0 10 10", refX: 7, refY: 5, markerWidth: 5, markerHeight: 5, orient: "auto-start-reverse" },
+        svg("path", { class: "head", d: "M0 0.6 9 5 0 9.4Z" }),
+      ),
     );
     this.cube.append(svg("rect", { x: -16, y: -16, width: 32, height: 32, rx: 5 }), this.cubeText);
     this.drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
@@ -126,7 +163,12 @@ export class Board {
       for (let place = OFF; place <= BAR; place++) this.stacks[side]!.push([]);
       for (const [place, count] of START)
         for (let k = 0; k < count; k++) {
-          const checker = svg("g", { class: `checker side-${side}` }, svg("circle", { r: R }), svg("circle", { class: "ring", r: R * 0.62 }));
+          const checker = svg(
+            "g",
+            { class: `checker side-${side}` },
+            svg("circle", { r: R }),
+            svg("circle", { class: "ring", r: R * 0.62 }),
+          );
           put(checker, spot(side, place, k));
           this.moving.append(checker);
           this.stacks[side]![place]!.push(checker);
@@ -173,9 +215,14 @@ export class Board {
       const start = spot(side, from, Math.max(0, --counts[from]!));
       const end = spot(side, to, Math.max(0, counts[to]!++));
       const bow = Math.abs(end.x - start.x) < 2 ? 30 : 0;
-      const middle = { x: (start.x + end.x) / 2 + bow, y: (start.y + end.y) / 2 + (start.y > MIDDLE === end.y > MIDDLE ? (start.y > MIDDLE ? -46 : 46) : 0) };
+      const middle = {
+        x: (start.x + end.x) / 2 + bow,
+        y: (start.y + end.y) / 2 + (start.y > MIDDLE === end.y > MIDDLE ? (start.y > MIDDLE ? -46 : 46) : 0),
+      };
       if (!guess) this.arrows.append(svg("circle", { class: "ghost", r: R - 2, cx: start.x, cy: start.y }));
-      this.arrows.append(svg("path", { d: `M${start.x} ${start.y}Q${middle.x} ${middle.y} ${end.x} ${end.y}`, "marker-end": `url(#${this.head})` }));
+      this.arrows.append(
+        svg("path", { d: `M${start.x} ${start.y}Q${middle.x} ${middle.y} ${end.x} ${end.y}`, "marker-end": `url(#${this.head})` }),
+      );
     }
   }
 
@@ -186,7 +233,10 @@ export class Board {
     const y = side === 0 ? MIDDLE + 74 : MIDDLE - 74;
     const x = LEFT + HALF / 2;
     const width = 26 + 11 * words.length;
-    this.word.append(svg("rect", { class: `side-${side}`, x: x - width / 2, y: y - 18, width, height: 36, rx: 18 }), svg("text", { class: `side-${side}`, x, y, "text-anchor": "middle", dy: "0.36em" }, words));
+    this.word.append(
+      svg("rect", { class: `side-${side}`, x: x - width / 2, y: y - 18, width, height: 36, rx: 18 }),
+      svg("text", { class: `side-${side}`, x, y, "text-anchor": "middle", dy: "0.36em" }, words),
+    );
   }
 
   throw(dice: Dice | undefined): void {
@@ -206,7 +256,11 @@ export class Board {
     });
     all.forEach((number, k) => {
       const x = middle + (k - (all.length - 1) / 2) * 44;
-      const die = svg("g", { class: `die side-${side}${used[k] ? " used" : ""}`, transform: `translate(${x} ${MIDDLE})` }, svg("rect", { x: -17, y: -17, width: 34, height: 34, rx: 6 }));
+      const die = svg(
+        "g",
+        { class: `die side-${side}${used[k] ? " used" : ""}`, transform: `translate(${x} ${MIDDLE})` },
+        svg("rect", { x: -17, y: -17, width: 34, height: 34, rx: 6 }),
+      );
       for (const [dx, dy] of PIPS[number - 1] ?? []) die.append(svg("circle", { r: 3.2, cx: 9 * dx, cy: 9 * dy }));
       this.dice.append(die);
     });
@@ -239,7 +293,8 @@ export class Board {
     const stacks = this.stacks[side]!;
     const spare: SVGGElement[] = [];
     for (let place = OFF; place <= BAR; place++) while (stacks[place]!.length > (counts[place] ?? 0)) spare.push(stacks[place]!.pop()!);
-    for (let place = OFF; place <= BAR; place++) while (stacks[place]!.length < (counts[place] ?? 0) && spare.length) stacks[place]!.push(spare.shift()!);
+    for (let place = OFF; place <= BAR; place++)
+      while (stacks[place]!.length < (counts[place] ?? 0) && spare.length) stacks[place]!.push(spare.shift()!);
   }
 
   private move(side: Side, { from, to, hit }: Step): void {
@@ -327,7 +382,8 @@ export class Board {
     this.marks.append(svg("circle", { class: "taken", r: R + 3, cx: from.x, cy: from.y }));
     for (const { from, to, hit } of this.open) {
       if (from !== this.source) continue;
-      if (to === OFF) this.marks.append(svg("rect", { class: "goal", x: TRAY_X, y: MIDDLE + 4, width: TRAY, height: BOTTOM - MIDDLE - 4, rx: 4 }));
+      if (to === OFF)
+        this.marks.append(svg("rect", { class: "goal", x: TRAY_X, y: MIDDLE + 4, width: TRAY, height: BOTTOM - MIDDLE - 4, rx: 4 }));
       else {
         const { x, y } = spot(0, to, hit ? 0 : Math.min(mine[to]!.length, MOST_STACKED - 1));
         this.marks.append(svg("circle", { class: hit ? "goal hit" : "goal", r: hit ? R + 3 : R - 3, cx: x, cy: y }));
@@ -338,7 +394,8 @@ export class Board {
   private choose(at: number): void {
     if (this.source === undefined) {
       if (this.open.some(({ from }) => from === at)) this.source = at;
-      else if (this.open.length) this.wants?.refuse(`Nothing can move from ${at === BAR ? "the bar" : at === OFF ? "here" : `point ${at}`} now.`);
+      else if (this.open.length)
+        this.wants?.refuse(`Nothing can move from ${at === BAR ? "the bar" : at === OFF ? "here" : `point ${at}`} now.`);
       this.mark();
       return;
     }
@@ -410,7 +467,10 @@ export class Board {
     for (const [place, button] of this.buttons) {
       if (!this.choosable(place)) continue;
       const { left, right, top, bottom } = button.getBoundingClientRect();
-      const away = Math.hypot(Math.max(left - event.clientX, 0, event.clientX - right), Math.max(top - event.clientY, 0, event.clientY - bottom));
+      const away = Math.hypot(
+        Math.max(left - event.clientX, 0, event.clientX - right),
+        Math.max(top - event.clientY, 0, event.clientY - bottom),
+      );
       if (away < least) [nearest, least] = [place, away];
     }
     return nearest;
@@ -479,7 +539,7 @@ export class Board {
 
 function placeOf(target: EventTarget | null): number | undefined {
   const button = target instanceof Element ? target.closest<HTMLElement>("[data-place]") : null;
-  return button ? Number(button.dataset["place"]) : undefined;
+  return button ? Number(button.dataset.place) : undefined;
 }
 
 /** From left to right as the board lies, the upper row and the lower one. */
@@ -511,7 +571,10 @@ function surface(): SVGElement[] {
     const x = columnX(point);
     const [base, tip] = point > 12 ? [TOP, TOP + POINT_HEIGHT] : [BOTTOM, BOTTOM - POINT_HEIGHT];
     parts.push(
-      svg("path", { class: point % 2 ? "point odd" : "point even", d: `M${x - COLUMN / 2 + 1.5} ${base}L${x} ${tip}L${x + COLUMN / 2 - 1.5} ${base}Z` }),
+      svg("path", {
+        class: point % 2 ? "point odd" : "point even",
+        d: `M${x - COLUMN / 2 + 1.5} ${base}L${x} ${tip}L${x + COLUMN / 2 - 1.5} ${base}Z`,
+      }),
       svg("text", { class: "at", x, y: point > 12 ? TOP - 6 : BOTTOM + 14, "text-anchor": "middle" }, String(point)),
     );
   }

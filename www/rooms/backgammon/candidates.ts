@@ -72,9 +72,16 @@ export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };
 /** How far it was looked beyond a move, where anything was searched. */
 function plyOf(depth: Depth): { short: string; words: string } {
   if (depth.kind === "rolls") return { short: "1-ply, all 21 rolls", words: "All 21 rolls of the other side, each with its best reply" };
-  if (depth.kind === "visits") return { short: "Tree search", words: "Ways down the search's tree went through these, best equity first; what it plays is the one with the longest bar" };
+  if (depth.kind === "visits")
+    return {
+      short: "Tree search",
+      words: "Ways down the search's tree went through these, best equity first; what it plays is the one with the longest bar",
+    };
   if (depth.kind === "exact") return { short: "Known exactly", words: "The game ends here, or a table has it" };
-  return { short: "0-ply, not searched", words: "Equities at first sight, the best first; they are not compared with those above, so no error is told" };
+  return {
+    short: "0-ply, not searched",
+    words: "Equities at first sight, the best first; they are not compared with those above, so no error is told",
+  };
 }
 
 /** Moves that were looked at as far as each other, in their order; what is known stands among its neighbours. */
@@ -104,7 +111,16 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
       title: searched ? `${percent(share)} of the search's evaluations went here` : `${percent(prior)} of its attention before any search`,
     });
     const name = choice
-      ? h("button", { type: "button", class: "quiet small", "aria-pressed": String(choice.chosen === candidate.id), onclick: () => choice.pick(candidate) }, text)
+      ? h(
+          "button",
+          {
+            type: "button",
+            class: "quiet small",
+            "aria-pressed": String(choice.chosen === candidate.id),
+            onclick: () => choice.pick(candidate),
+          },
+          text,
+        )
       : h("span", {}, text);
     return h(
       "tr",
@@ -125,11 +141,21 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
       h(
         "tr",
         {},
-        ...[["Move", "text"], ["Equity", ""], ["Error", ""], ["How games end", "ends"]].map(([title, kind]) => h("th", { scope: "col", class: kind }, title)),
+        ...[
+          ["Move", "text"],
+          ["Equity", ""],
+          ["Error", ""],
+          ["How games end", "ends"],
+        ].map(([title, kind]) => h("th", { scope: "col", class: kind }, title)),
       ),
     ),
     ...groups.map(({ ply, candidates }) =>
-      h("tbody", {}, ...(ply ? [h("tr", { class: "ply" }, h("th", { scope: "rowgroup", colspan: 4, title: ply.words }, ply.short))] : []), ...candidates.map(row)),
+      h(
+        "tbody",
+        {},
+        ...(ply ? [h("tr", { class: "ply" }, h("th", { scope: "rowgroup", colspan: 4, title: ply.words }, ply.short))] : []),
+        ...candidates.map(row),
+      ),
     ),
   );
 }
@@ -156,7 +182,18 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
     "table",
     { class: "cube-table" },
     h("caption", { class: "unseen" }, "Decisions on the cube"),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Cube"), h("th", { scope: "col" }, "Equity"), h("th", { scope: "col" }, "Against the best"), ...(match_chances ? [h("th", { scope: "col" }, "Match won")] : []))),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col", class: "text" }, "Cube"),
+        h("th", { scope: "col" }, "Equity"),
+        h("th", { scope: "col" }, "Against the best"),
+        ...(match_chances ? [h("th", { scope: "col" }, "Match won")] : []),
+      ),
+    ),
     h(
       "tbody",
       {},

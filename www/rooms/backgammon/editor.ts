@@ -7,7 +7,12 @@ import { BAR, Board, OFF } from "./board";
 import type { Backgammon } from "./client";
 import { capital } from "./players";
 
-const START_PLACES: [number, number][] = [[6, 5], [8, 3], [13, 5], [24, 2]];
+const START_PLACES: [number, number][] = [
+  [6, 5],
+  [8, 3],
+  [13, 5],
+  [24, 2],
+];
 const ALL = 15;
 
 /** Points 1 to 24 and the bar of each side, with nothing at 0. */
@@ -25,12 +30,29 @@ export class Editor {
   readonly element: HTMLElement;
   private readonly board: Board;
   private readonly pieces: HTMLSelectElement;
-  private readonly cube = h("select", { id: id("cube-value") }, ...[1, 2, 4, 8, 16, 32, 64].map((value) => h("option", { value }, String(value))));
-  private readonly owner = h("select", { id: id("cube-owner") }, h("option", { value: "" }, "nobody"), h("option", { value: "mine" }, "who rolls"), h("option", { value: "theirs" }, "the other"));
+  private readonly cube = h(
+    "select",
+    { id: id("cube-value") },
+    ...[1, 2, 4, 8, 16, 32, 64].map((value) => h("option", { value }, String(value))),
+  );
+  private readonly owner = h(
+    "select",
+    { id: id("cube-owner") },
+    h("option", { value: "" }, "nobody"),
+    h("option", { value: "mine" }, "who rolls"),
+    h("option", { value: "theirs" }, "the other"),
+  );
   private readonly length = h("input", { type: "number", id: id("match-length"), min: 0, max: 64, value: 0 });
   private readonly scores = [0, 1].map(() => h("input", { type: "number", id: id("score"), min: 0, max: 63, value: 0 }));
   private readonly crawford = h("input", { type: "checkbox", id: id("crawford") });
-  private readonly dice = h("input", { type: "text", id: id("dice"), autocomplete: "off", inputmode: "numeric", class: "dice-field", placeholder: "none" });
+  private readonly dice = h("input", {
+    type: "text",
+    id: id("dice"),
+    autocomplete: "off",
+    inputmode: "numeric",
+    class: "dice-field",
+    placeholder: "none",
+  });
   private readonly said = h("p", { class: "editor-said", role: "status" });
   private readonly apply: HTMLButtonElement;
   private sides: Sides = [start(), start()];
@@ -46,15 +68,31 @@ export class Editor {
       refuse: () => {},
       pick: (place, less) => this.pick(place, less),
     });
-    this.pieces = h("select", { id: id("pieces") }, h("option", { value: "0" }, "checkers of who rolls"), h("option", { value: "1" }, "checkers of the other"), h("option", { value: "-" }, "nothing: take away"));
-    const field = (label: string, input: HTMLElement): HTMLElement => h("p", { class: "field" }, h("label", { for: input.id }, label), input);
-    const button = (words: string, does: () => void, strong = false): HTMLButtonElement => h("button", { type: "button", class: strong && "strong", onclick: does }, words);
+    this.pieces = h(
+      "select",
+      { id: id("pieces") },
+      h("option", { value: "0" }, "checkers of who rolls"),
+      h("option", { value: "1" }, "checkers of the other"),
+      h("option", { value: "-" }, "nothing: take away"),
+    );
+    const field = (label: string, input: HTMLElement): HTMLElement =>
+      h("p", { class: "field" }, h("label", { for: input.id }, label), input);
+    const button = (words: string, does: () => void, strong = false): HTMLButtonElement =>
+      h("button", { type: "button", class: strong && "strong", onclick: does }, words);
     this.apply = button("Apply", () => this.standing && this.done(this.standing), true);
-    for (const input of [this.cube, this.owner, this.length, ...this.scores, this.crawford, this.dice]) input.addEventListener("input", () => void this.check());
+    for (const input of [this.cube, this.owner, this.length, ...this.scores, this.crawford, this.dice])
+      input.addEventListener("input", () => void this.check());
     this.element = h(
       "div",
       { class: "editor", role: "group", "aria-label": "Position editor", hidden: true },
-      h("p", { class: "row" }, field("Put down", this.pieces), button("Start position", () => this.set([start(), start()])), button("Empty board", () => this.set([none(), none()])), button("Other side to roll", () => this.turn())),
+      h(
+        "p",
+        { class: "row" },
+        field("Put down", this.pieces),
+        button("Start position", () => this.set([start(), start()])),
+        button("Empty board", () => this.set([none(), none()])),
+        button("Other side to roll", () => this.turn()),
+      ),
       this.board.element,
       h(
         "div",
@@ -68,7 +106,12 @@ export class Editor {
         h("p", { class: "row" }, this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
       ),
       this.said,
-      h("p", { class: "row" }, this.apply, button("Cancel", () => this.done(undefined))),
+      h(
+        "p",
+        { class: "row" },
+        this.apply,
+        button("Cancel", () => this.done(undefined)),
+      ),
     );
     this.element.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
@@ -160,7 +203,10 @@ export class Editor {
       this.standing = standing;
       this.apply.disabled = false;
       const [mine, theirs] = this.sides;
-      this.tell(`This position is valid. Who rolls: ${on(mine)} checkers on the board, ${mine[OFF]} off, ${standing.position.my_pips} pips; the other: ${on(theirs)}, ${theirs[OFF]} off, ${standing.position.their_pips} pips.`);
+      this.tell(
+        `This position is valid. Who rolls: ${on(mine)} checkers on the board, ${mine[OFF]} off, ${standing.position.my_pips} pips; ` +
+          `the other: ${on(theirs)}, ${theirs[OFF]} off, ${standing.position.their_pips} pips.`,
+      );
     } catch (error) {
       if (question === this.question) this.tell(capital(error instanceof Error ? error.message : String(error)));
     }

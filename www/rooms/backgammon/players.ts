@@ -7,7 +7,11 @@ const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);
 
 const CHOICES: { value: string; words: string; who: PlayerKind }[] = [
   { value: "now", words: "the agent as it is now", who: { kind: "now" } },
-  ...FREEZE_MINUTES.map((n) => ({ value: `at-${n}`, words: `the agent after ${minutes(n)}`, who: { kind: "frozen", minutes: n } as PlayerKind })),
+  ...FREEZE_MINUTES.map((n) => ({
+    value: `at-${n}`,
+    words: `the agent after ${minutes(n)}`,
+    who: { kind: "frozen", minutes: n } as PlayerKind,
+  })),
   { value: "linear", words: "Tesauro's pubeval", who: { kind: "linear" } },
   { value: "random", words: "random moves", who: { kind: "random" } },
 ];
@@ -54,6 +58,10 @@ export class WhoField {
 }
 
 export function lookAheadField(label: string, evals: number): { element: HTMLElement; evals: () => number } {
-  const select = h("select", { id: id("evals") }, ...LOOK_AHEAD.map((one) => h("option", { value: one.evals, selected: one.evals === evals }, one.words)));
+  const select = h(
+    "select",
+    { id: id("evals") },
+    ...LOOK_AHEAD.map((one) => h("option", { value: one.evals, selected: one.evals === evals }, one.words)),
+  );
   return { element: h("p", { class: "field" }, h("label", { for: select.id }, label), select), evals: () => Number(select.value) };
 }

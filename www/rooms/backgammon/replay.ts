@@ -46,7 +46,11 @@ export class ReplayPane {
       button(">", "Next move (right arrow)", () => this.at + 1),
       button(">|", "Last move (end)", () => this.moves.length - 1),
     ];
-    this.analyseIt = h("button", { type: "button", class: "small", onclick: () => this.moment && analyse(this.moment.id, this.moment.dice) }, "Analyse this");
+    this.analyseIt = h(
+      "button",
+      { type: "button", class: "small", onclick: () => this.moment && analyse(this.moment.id, this.moment.dice) },
+      "Analyse this",
+    );
     this.element = h(
       "div",
       { class: "replay", tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow step" },
@@ -117,7 +121,11 @@ export class ReplayPane {
     this.board.show(moment.position);
     this.board.say(side, moment.dice ? "" : capital(moment.text));
     this.board.point(side, moment.steps, true);
-    this.board.throw(moment.dice ? { side, shown: moment.dice, left: moment.dice[0] === moment.dice[1] ? [...moment.dice, ...moment.dice] : moment.dice } : undefined);
+    this.board.throw(
+      moment.dice
+        ? { side, shown: moment.dice, left: moment.dice[0] === moment.dice[1] ? [...moment.dice, ...moment.dice] : moment.dice }
+        : undefined,
+    );
     this.board.turnCube(this.session?.setup.cube ? { value: moment.cube, owner: moment.cube_owner as Side | null } : undefined);
     this.buttons.forEach((button, k) => (button.disabled = k < 2 ? at === 0 : at === this.moves.length - 1));
     this.analyseIt.disabled = false;
@@ -142,9 +150,18 @@ export class ReplayPane {
   private opinion(judged: Judged | undefined): string {
     if (!judged) return "";
     const parts = [`Equity ${signed(judged.equity)} for ${this.first}.`];
-    if (judged.move_error !== null) parts.push(judged.move_error < 0.0005 ? "The best move." : `Loses ${judged.move_error.toFixed(3)} against ${judged.best_move ?? "the best"}.`);
-    if (judged.cube_error !== null && (judged.cube_error >= 0.0005 || judged.move_error === null)) parts.push(judged.cube_error < 0.0005 ? "Right on the cube." : `On the cube it loses ${judged.cube_error.toFixed(3)}: ${judged.best_cube ? CUBE[judged.best_cube] : ""} was right.`);
-    if (judged.verdict === "dubious" || judged.verdict === "bad" || judged.verdict === "blunder") parts.push(capital(judged.verdict === "dubious" ? "dubious." : judged.verdict === "bad" ? "an error." : "a blunder."));
+    if (judged.move_error !== null)
+      parts.push(
+        judged.move_error < 0.0005 ? "The best move." : `Loses ${judged.move_error.toFixed(3)} against ${judged.best_move ?? "the best"}.`,
+      );
+    if (judged.cube_error !== null && (judged.cube_error >= 0.0005 || judged.move_error === null))
+      parts.push(
+        judged.cube_error < 0.0005
+          ? "Right on the cube."
+          : `On the cube it loses ${judged.cube_error.toFixed(3)}: ${judged.best_cube ? CUBE[judged.best_cube] : ""} was right.`,
+      );
+    if (judged.verdict === "dubious" || judged.verdict === "bad" || judged.verdict === "blunder")
+      parts.push(capital(judged.verdict === "dubious" ? "dubious." : judged.verdict === "bad" ? "an error." : "a blunder."));
     return parts.join(" ");
   }
 
@@ -177,7 +194,11 @@ export class ReplayPane {
     const most = Math.max(1, ...all.map(Math.abs));
     const x = (at: number): number => EDGE + ((WIDTH - 2 * EDGE) * at) / last;
     const y = (equity: number): number => HEIGHT / 2 - ((HEIGHT / 2 - EDGE) * equity) / most;
-    graph.replaceChildren(svg("line", { class: "zero", x1: EDGE, y1: y(0), x2: WIDTH - EDGE, y2: y(0) }), svg("text", { class: "axis", x: 2, y: 11 }, signed(most)), svg("text", { class: "axis", x: 2, y: HEIGHT - 3 }, signed(-most)));
+    graph.replaceChildren(
+      svg("line", { class: "zero", x1: EDGE, y1: y(0), x2: WIDTH - EDGE, y2: y(0) }),
+      svg("text", { class: "axis", x: 2, y: 11 }, signed(most)),
+      svg("text", { class: "axis", x: 2, y: HEIGHT - 3 }, signed(-most)),
+    );
     let path = "";
     let pen = false;
     for (const at of moves.keys()) {
@@ -195,7 +216,10 @@ export class ReplayPane {
       graph.append(dot);
     });
     graph.append(svg("line", { class: "here", x1: x(this.at), y1: 4, x2: x(this.at), y2: HEIGHT - 4 }));
-    graph.setAttribute("aria-label", `Equity of ${this.first} over ${moves.length} moves${all.length ? `, from ${signed(all[0]!)} to ${signed(all.at(-1)!)}` : ""}`);
+    graph.setAttribute(
+      "aria-label",
+      `Equity of ${this.first} over ${moves.length} moves${all.length ? `, from ${signed(all[0]!)} to ${signed(all.at(-1)!)}` : ""}`,
+    );
     this.writeRates();
   }
 

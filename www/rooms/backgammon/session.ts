@@ -64,7 +64,14 @@ export class SessionPane {
   private readonly error = h("p", { class: "error", role: "alert" });
   private readonly actions = h("div", { class: "row table-actions" });
   private readonly buttons: Record<string, HTMLButtonElement>;
-  private readonly written = h("input", { type: "text", id: id("move"), autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "8/5 6/5" });
+  private readonly written = h("input", {
+    type: "text",
+    id: id("move"),
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    placeholder: "8/5 6/5",
+  });
   private readonly writing: HTMLFormElement;
   private readonly opponent = new WhoField("Against", true);
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
@@ -132,7 +139,13 @@ export class SessionPane {
     const [watch, play] = [mode("watch", "Watch it play itself"), mode("play", "Play it")];
     this.modes = { watch: watch[0], play: play[0] };
     const button = h("button", { type: "submit" }, "Play this");
-    this.writing = h("form", { class: "row writing", hidden: true }, h("label", { for: this.written.id }, "Or write the move"), this.written, button);
+    this.writing = h(
+      "form",
+      { class: "row writing", hidden: true },
+      h("label", { for: this.written.id }, "Or write the move"),
+      this.written,
+      button,
+    );
     this.writing.addEventListener("submit", (event) => {
       event.preventDefault();
       void this.write();
@@ -157,7 +170,12 @@ export class SessionPane {
     this.element = h(
       "section",
       { class: "table", "aria-labelledby": "table-title" },
-      h("div", { class: "head" }, h("h2", { id: "table-title", class: "label" }, "The table"), h("fieldset", { class: "speeds layers" }, h("legend", { class: "unseen" }, "Play or watch"), ...watch, ...play)),
+      h(
+        "div",
+        { class: "head" },
+        h("h2", { id: "table-title", class: "label" }, "The table"),
+        h("fieldset", { class: "speeds layers" }, h("legend", { class: "unseen" }, "Play or watch"), ...watch, ...play),
+      ),
       this.theirs,
       this.board.element,
       this.yours,
@@ -229,11 +247,11 @@ export class SessionPane {
   }
 
   undo(): void {
-    if (!this.buttons["undo"]!.hidden) this.buttons["undo"]!.click();
+    if (!this.buttons.undo!.hidden) this.buttons.undo!.click();
   }
 
   askHint(): void {
-    if (!this.buttons["hint"]!.hidden) this.buttons["hint"]!.click();
+    if (!this.buttons.hint!.hidden) this.buttons.hint!.click();
   }
 
   goToBoard(): void {
@@ -266,7 +284,8 @@ export class SessionPane {
     write(this.verdict, "");
     // On a phone the form is not beside the board.
     if (before && !this.closed) this.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
-    if (this.mode === "play") this.think("What it considers", "After its move you see here what it weighed. A hint shows the same for yours.", [], "");
+    if (this.mode === "play")
+      this.think("What it considers", "After its move you see here what it weighed. A hint shows the same for yours.", [], "");
   }
 
   /** To the game that the present one took the place of. */
@@ -306,7 +325,10 @@ export class SessionPane {
     if (active instanceof HTMLElement && active !== document.body && active.offsetParent !== null) return;
     const preventScroll = true;
     if (this.session?.legal.length) this.board.focus({ preventScroll });
-    else Object.values(this.buttons).find((button) => !button.hidden)?.focus({ preventScroll });
+    else
+      Object.values(this.buttons)
+        .find((button) => !button.hidden)
+        ?.focus({ preventScroll });
   }
 
   private refuse(words: string): void {
@@ -326,15 +348,26 @@ export class SessionPane {
 
   private askToResign(): void {
     const give = (level: number): HTMLElement =>
-      h("button", { type: "button", onclick: () => (this.resigning.close(), void this.act({ kind: "resign", points: level })) }, `Resign ${LEVELS[level]}`);
+      h(
+        "button",
+        { type: "button", onclick: () => (this.resigning.close(), void this.act({ kind: "resign", points: level })) },
+        `Resign ${LEVELS[level]}`,
+      );
     this.resigning.element.querySelector(".resigning")?.remove();
-    this.resigning.element.append(h("div", { class: "resigning" }, h("p", {}, "The other side gets the points, times the cube."), h("p", { class: "row" }, give(1), give(2), give(3))));
+    this.resigning.element.append(
+      h(
+        "div",
+        { class: "resigning" },
+        h("p", {}, "The other side gets the points, times the cube."),
+        h("p", { class: "row" }, give(1), give(2), give(3)),
+      ),
+    );
     this.resigning.open();
   }
 
   private pause(): void {
     this.paused = !this.paused;
-    write(this.buttons["pause"]!, this.paused ? "Go on with the game" : "Pause the game");
+    write(this.buttons.pause!, this.paused ? "Go on with the game" : "Pause the game");
   }
 
   /** Whoever is not a person does the next thing when it is due. */
@@ -409,11 +442,13 @@ export class SessionPane {
     this.board.show(position);
     this.board.point(0, []);
     // The answer to a double stays until the next thing is done.
-    const said = session.reply && session.reply.did !== "played" && session.moves.at(-1)?.text === session.reply.text ? session.reply : undefined;
+    const said =
+      session.reply && session.reply.did !== "played" && session.moves.at(-1)?.text === session.reply.text ? session.reply : undefined;
     this.board.say((said?.seat ?? 0) as Side, said ? capital(said.text) : "");
     this.replay.take(session);
     if (phase === "to_play" && dice) this.board.throw({ side: turn as Side, shown: dice, left: session.left });
-    else if (session.reply?.dice && phase !== "opening") this.board.throw({ side: session.reply.seat as Side, shown: session.reply.dice, left: [] });
+    else if (session.reply?.dice && phase !== "opening")
+      this.board.throw({ side: session.reply.seat as Side, shown: session.reply.dice, left: [] });
     else this.board.throw(undefined);
     this.board.turnCube(session.setup.cube ? { value: session.cube, owner: session.cube_owner as Side | null } : undefined);
     this.board.offer(this.offered());
@@ -440,7 +475,11 @@ export class SessionPane {
           {},
           h("span", { class: "small" }, `${k + 1}. ${session.names[seat]}${dice ? ` ${dice[0]}-${dice[1]}` : ""}`),
           " ",
-          h("button", { type: "button", class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}`, onclick: () => this.analyse(id, dice) }, text),
+          h(
+            "button",
+            { type: "button", class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}`, onclick: () => this.analyse(id, dice) },
+            text,
+          ),
         ),
       ),
     );
@@ -449,11 +488,22 @@ export class SessionPane {
   private writeSeats(session: Session): void {
     const { names, score, position, setup } = session;
     const of = (side: Side): string => {
-      const parts = [`${side === 0 ? position.my_pips : position.their_pips} pips`, setup.length ? `${score[side]} of ${setup.length} points` : points(score[side])];
+      const parts = [
+        `${side === 0 ? position.my_pips : position.their_pips} pips`,
+        setup.length ? `${score[side]} of ${setup.length} points` : points(score[side]),
+      ];
       return parts.join(" · ");
     };
-    this.theirs.replaceChildren(h("span", { class: "chip side-1", "aria-hidden": "true" }), h("strong", {}, whoIs(names[1])), h("span", { class: "small" }, of(1)));
-    this.yours.replaceChildren(h("span", { class: "chip side-0", "aria-hidden": "true" }), h("strong", {}, whoIs(names[0])), h("span", { class: "small" }, of(0)));
+    this.theirs.replaceChildren(
+      h("span", { class: "chip side-1", "aria-hidden": "true" }),
+      h("strong", {}, whoIs(names[1])),
+      h("span", { class: "small" }, of(1)),
+    );
+    this.yours.replaceChildren(
+      h("span", { class: "chip side-0", "aria-hidden": "true" }),
+      h("strong", {}, whoIs(names[0])),
+      h("span", { class: "small" }, of(0)),
+    );
   }
 
   private statusWords(session: Session): string {
@@ -462,14 +512,28 @@ export class SessionPane {
     const crawford = session.crawford ? " This is the Crawford game: no cube." : "";
     if (phase === "over" && ending) {
       const won = person ? (ending.winner === 0 ? "You win" : "You lose") : `${whoIs(names[ending.winner]!)} wins`;
-      const how = ending.how === "passed" ? " as the double was passed" : ending.how === "resigned" ? ` by resignation` : ending.level > 1 ? ` ${LEVELS[ending.level]}` : "";
+      const how =
+        ending.how === "passed"
+          ? " as the double was passed"
+          : ending.how === "resigned"
+            ? ` by resignation`
+            : ending.level > 1
+              ? ` ${LEVELS[ending.level]}`
+              : "";
       return `${won}${how}: ${points(ending.points)}.${ending.match_over && session.setup.length ? " The match is over." : ""}`;
     }
-    if (!person) return session.reply ? `${whoIs(names[session.reply.seat]!)}: ${session.reply.dice ? `${session.reply.dice[0]}-${session.reply.dice[1]}, ` : ""}${session.reply.text}` : "A game begins.";
+    if (!person)
+      return session.reply
+        ? `${whoIs(names[session.reply.seat]!)}: ` +
+            `${session.reply.dice ? `${session.reply.dice[0]}-${session.reply.dice[1]}, ` : ""}${session.reply.text}`
+        : "A game begins.";
     if (may.answer) return `${whoIs(names[1])} doubles to ${2 * session.cube}. Take it, or pass and lose ${points(session.cube)}.`;
     if (phase === "opening") return `Roll to begin: one die each, the higher one plays both.${crawford}`;
     if (turn !== 0 || may.reply) return `${whoIs(names[1])} thinks.`;
-    const answered = session.reply?.did === "took" && session.moves.at(-1)?.text === session.reply.text ? `${whoIs(names[1])} takes: the cube is at ${session.cube} and theirs. ` : "";
+    const answered =
+      session.reply?.did === "took" && session.moves.at(-1)?.text === session.reply.text
+        ? `${whoIs(names[1])} takes: the cube is at ${session.cube} and theirs. `
+        : "";
     if (phase === "to_roll") return `${answered}Your turn${may.double ? ": roll, or double first" : ": roll"}.${crawford}`;
     if (phase === "to_play" && dice) {
       if (session.legal.length === 0 && session.steps.length === 0) return `${dice[0]}-${dice[1]}: you have no move.`;
@@ -489,21 +553,51 @@ export class SessionPane {
       this.think(`${name} played ${reply.text}`, "It has no opinion to tell.", [], dice);
       return;
     }
-    const how = engine && engine.evals > 1 ? `Looked at ${reply.candidates.length === 1 ? "all rolls after the only move" : `up to ${engine.evals} positions; the bars under the moves are their shares`}.` : "No look-ahead; the bars under the moves are its first impressions.";
+    const how =
+      engine && engine.evals > 1
+        ? `Looked at ${
+            reply.candidates.length === 1
+              ? "all rolls after the only move"
+              : `up to ${engine.evals} positions; the bars under the moves are their shares`
+          }.`
+        : "No look-ahead; the bars under the moves are its first impressions.";
     this.think(`${name} with ${dice}`, how, reply.candidates, dice, engine ?? undefined);
   }
 
-  private think(heading: string, asks: string, candidates: Candidate[], root: string, engine?: Engine, pick?: (candidate: Candidate) => void): void {
+  private think(
+    heading: string,
+    asks: string,
+    candidates: Candidate[],
+    root: string,
+    engine?: Engine,
+    pick?: (candidate: Candidate) => void,
+  ): void {
     const thought = ++this.thought;
     write(this.heading, heading);
     write(this.asks, asks);
     const top = candidates.slice(0, SHOWN);
     this.list.replaceChildren(...(top.length ? [candidateTable(heading, top, pick && { pick })] : []));
-    this.ends.replaceChildren(...(top[0] ? [h("p", { class: "small" }, `How it expects the game to end after ${top[0].text} (${signed(top[0].equity)} points):`), outcomeTable(top[0].chances)] : []));
+    this.ends.replaceChildren(
+      ...(top[0]
+        ? [
+            h("p", { class: "small" }, `How it expects the game to end after ${top[0].text} (${signed(top[0].equity)} points):`),
+            outcomeTable(top[0].chances),
+          ]
+        : []),
+    );
     this.side.classList.toggle("empty", top.length === 0);
     this.tree.begin(root, top, top[0]?.id);
     const shallow = top.some(({ depth }) => depth.kind === "static");
-    write(this.about, top.length ? `The tree: each dot is one roll of the other side after its best reply, further right is better for the mover; the line is the move's equity${shallow ? ", for a move that was not searched the one at first sight, which need not lie among its dots" : ", the mean of the dots that were tried"}.` : "");
+    write(
+      this.about,
+      top.length
+        ? `The tree: each dot is one roll of the other side after its best reply, further right is better for the mover; the line is ` +
+            `the move's ` +
+            (shallow
+              ? "equity, for a move that was not searched the one at first sight, which need not lie among its dots."
+              : "equity, the mean of the dots that were tried.")
+        : "",
+    );
     if (engine && top.length) void this.unfoldTree(thought, engine);
   }
 
@@ -528,18 +622,31 @@ export class SessionPane {
       if (analysis.outlook) {
         const { equity, cube } = analysis.outlook;
         const advice = cubeAdvice(cube);
-        this.think("Hint", `${advice} ${capital(analysis.name.startsWith("agent") ? `the ${analysis.name}` : analysis.name)} expects ${signed(equity)} points without the cube, seen by whoever ${cube.offered ? "doubled" : "rolls"}.`, [], "");
+        this.think(
+          "Hint",
+          `${advice} ${capital(analysis.name.startsWith("agent") ? `the ${analysis.name}` : analysis.name)} expects ${signed(equity)} ` +
+            `points without the cube, seen by whoever ${cube.offered ? "doubled" : "rolls"}.`,
+          [],
+          "",
+        );
         this.ends.replaceChildren(...outlookParts(analysis.outlook));
         this.announcer.say(`Hint: ${advice}`);
         return;
       }
       const best = analysis.candidates[0];
-      this.think("Hint for you", "By the agent as it is now. Choose a move to make it; it can be undone.", analysis.candidates, dice, JUDGE, ({ id }) => void this.act({ kind: "play", id }));
+      this.think(
+        "Hint for you",
+        "By the agent as it is now. Choose a move to make it; it can be undone.",
+        analysis.candidates,
+        dice,
+        JUDGE,
+        ({ id }) => void this.act({ kind: "play", id }),
+      );
       if (best) {
         this.board.point(0, this.session?.steps.length ? [] : best.steps, true);
         // Below the board too: what was considered may be out of sight.
         write(this.verdict, `Hint: ${best.text} (${signed(best.equity)}).`);
-        delete this.verdict.dataset["verdict"];
+        delete this.verdict.dataset.verdict;
         this.announcer.say(`Hint: ${best.text}.`);
       }
     } catch (error) {
@@ -561,7 +668,7 @@ export class SessionPane {
       const sum = reviewed > 1 ? ` Your ${reviewed} moves with a choice, each judged when it was made: ${perMove(-lost / reviewed)}.` : "";
       const words = `${judged}${sum}`;
       write(this.verdict, `Your last move, by the agent as it is now: ${words}`);
-      this.verdict.dataset["verdict"] = verdict;
+      this.verdict.dataset.verdict = verdict;
       this.announcer.say(words, "review");
     } catch {
       write(this.verdict, ""); // the turn can no longer be judged
@@ -574,9 +681,13 @@ export class SessionPane {
       const review = await this.client.ask({ ask: "review_cube", engine: JUDGE });
       if (this.closed || !review || (quietly && review.error < 0.0005)) return;
       const { did, best, error: lost, verdict } = review;
-      const words = lost < 0.0005 ? `Right ${CUBE_ACTS[did]}.` : `${verdict === "good" ? "Close." : VERDICTS[verdict]} ${capital(CUBE_ACTS[best])} was right: ${CUBE_ACTS[did]} costs ${error(lost)} at that cube.`;
+      const words =
+        lost < 0.0005
+          ? `Right ${CUBE_ACTS[did]}.`
+          : `${verdict === "good" ? "Close." : VERDICTS[verdict]} ${capital(CUBE_ACTS[best])} was right: ${CUBE_ACTS[did]} costs ` +
+            `${error(lost)} at that cube.`;
       write(this.verdict, `The cube, by the agent as it is now: ${words}`);
-      this.verdict.dataset["verdict"] = verdict;
+      this.verdict.dataset.verdict = verdict;
       this.announcer.say(words, "review");
     } catch {
       // the game went on, or the run ended

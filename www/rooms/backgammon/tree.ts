@@ -86,7 +86,11 @@ export class Tree {
       const weight = 1 + 5 * ((share || prior) / most);
       const here = y(k);
       drawing.append(
-        svg("path", { class: candidate.id === this.chosen ? "edge chosen" : "edge", "stroke-width": weight, d: `M${ROOT_X + 16} ${middle}C${FROM_X - 22} ${middle} ${ROOT_X + 30} ${here} ${FROM_X} ${here}` }),
+        svg("path", {
+          class: candidate.id === this.chosen ? "edge chosen" : "edge",
+          "stroke-width": weight,
+          d: `M${ROOT_X + 16} ${middle}C${FROM_X - 22} ${middle} ${ROOT_X + 30} ${here} ${FROM_X} ${here}`,
+        }),
         svg("line", { class: "floor", x1: FROM_X, y1: here, x2: width - 8, y2: here }),
       );
       const name = svg("text", { class: candidate.id === this.chosen ? "move chosen" : "move", x: FROM_X + 2, y: here - 13 }, text);
@@ -104,10 +108,14 @@ export class Tree {
       }
       drawing.append(svg("line", { class: "mean", x1: x(equity), y1: here - 8, x2: x(equity), y2: here + 8 }));
     });
-    drawing.append(svg("rect", { class: "root", x: ROOT_X - 18, y: middle - 13, width: 36, height: 26, rx: 5 }), svg("text", { class: "root-text", x: ROOT_X, y: middle, dy: "0.36em", "text-anchor": "middle" }, this.root));
+    drawing.append(
+      svg("rect", { class: "root", x: ROOT_X - 18, y: middle - 13, width: 36, height: 26, rx: 5 }),
+      svg("text", { class: "root-text", x: ROOT_X, y: middle, dy: "0.36em", "text-anchor": "middle" }, this.root),
+    );
     drawing.setAttribute(
       "aria-label",
-      `The tree of ${this.root}: ${candidates.map((candidate) => `${candidate.text} ${signed(candidate.equity)}${this.spread(candidate.id)}`).join("; ")}`,
+      `The tree of ${this.root}: ` +
+        `${candidates.map((candidate) => `${candidate.text} ${signed(candidate.equity)}${this.spread(candidate.id)}`).join("; ")}`,
     );
   }
 

@@ -75,7 +75,8 @@ export class BackgammonView implements View {
     const [random, linear] = [present.test("random_points"), present.test("linear_points")];
     if (random === undefined || linear === undefined) return `Its networks begin as random numbers. ${so} so far.`;
     const against = (points: number, whom: string): string =>
-      `${points >= 0 ? "wins" : "loses"} ${figure(Math.abs(Math.round(100 * points) / 100))} points a game ${points >= 0 ? "from" : "to"} ${whom}`;
+      `${points >= 0 ? "wins" : "loses"} ${figure(Math.abs(Math.round(100 * points) / 100))} points a game ` +
+      `${points >= 0 ? "from" : "to"} ${whom}`;
     return `${so}: it ${against(random, "random moves")} and ${against(linear, "Tesauro's pubeval")}.`;
   }
 
@@ -87,7 +88,7 @@ export class BackgammonView implements View {
 
   began({ room }: Began): void {
     const { present } = this.page;
-    this.frozen = [...(((room as Notes | null)?.frozen) ?? [])];
+    this.frozen = [...((room as Notes | null)?.frozen ?? [])];
     present?.notes.push(...this.frozen.map(note));
     this.offer();
     void this.table.begin();
@@ -102,7 +103,11 @@ export class BackgammonView implements View {
       await this.analysis.open(id.includes(":") && !/^[^:]*:[^:]*$/.test(id) && !/^xgid=/i.test(id) ? `XGID=${id}` : id);
     } catch (error) {
       const words = error instanceof Error ? error.message : String(error);
-      this.page.around.notices.show("warning", `The position in this link cannot be opened: ${words}`, "Copy the link again, or set the position up in the editor");
+      this.page.around.notices.show(
+        "warning",
+        `The position in this link cannot be opened: ${words}`,
+        "Copy the link again, or set the position up in the editor",
+      );
     }
   }
 
@@ -123,4 +128,7 @@ export class BackgammonView implements View {
   }
 }
 
-const note = ({ progress, minutes }: Frozen): { progress: Frozen["progress"]; words: string } => ({ progress, words: `kept at minute ${minutes}` });
+const note = ({ progress, minutes }: Frozen): { progress: Frozen["progress"]; words: string } => ({
+  progress,
+  words: `kept at minute ${minutes}`,
+});

@@ -20,7 +20,10 @@ export class EnvironmentsView {
   private readonly stops: (() => void)[];
 
   /** `visits` hears of every step that is played; `next` gives what was lived through since it was last asked. */
-  constructor(visits: (player: Player) => void, private readonly next: () => Promise<Frame>) {
+  constructor(
+    visits: (player: Player) => void,
+    private readonly next: () => Promise<Frame>,
+  ) {
     this.element.setAttribute("role", "img");
     this.element.setAttribute("aria-label", "Environments that train; none yet");
     const own: Listener = {
@@ -29,11 +32,7 @@ export class EnvironmentsView {
     };
     this.player = new Player([own]);
     this.surface = new Surface(this.element, () => (this.dirty = true));
-    this.stops = [
-      animate(this.element, (nowMs) => this.draw(nowMs)),
-      onTheme(() => (this.dirty = true)),
-      () => this.surface.close(),
-    ];
+    this.stops = [animate(this.element, (nowMs) => this.draw(nowMs)), onTheme(() => (this.dirty = true)), () => this.surface.close()];
   }
 
   /** A new run, perhaps of another world: nothing that waits is of interest. */

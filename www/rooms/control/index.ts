@@ -15,15 +15,31 @@ export const brings: Brings = {
   },
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   saved:
-    "A saved run holds everything: weights, optimiser, random numbers, environments and progress. It goes on here or in a terminal exactly where it stopped. A link carries the settings, the seed and the live changes.",
+    "A saved run holds everything: weights, optimiser, random numbers, environments and progress. It goes on here or in a terminal " +
+    "exactly where it stopped. A link carries the settings, the seed and the live changes.",
   knobs: ["lr", "entropy", "gamma"],
   tour: [
-    { at: ".environments", heading: "They learn", words: "Each of these is a copy of the environment. All share one network, which has been learning since the page opened." },
-    { at: ".returns", heading: "The curve", words: "The return, the sum of an episode's rewards, rises as they get better. Circles are tests; the dotted line counts as solved." },
+    {
+      at: ".environments",
+      heading: "They learn",
+      words: "Each of these is a copy of the environment. All share one network, which has been learning since the page opened.",
+    },
+    {
+      at: ".returns",
+      heading: "The curve",
+      words: "The return, the sum of an episode's rewards, rises as they get better. Circles are tests; the dotted line counts as solved.",
+    },
     ...knobToCurve("Drag the learning rate far to the right: too large, and what was learned is lost."),
-    { at: ".large", heading: "Now you", words: "Take the controls and play against the agent from the same start. Training never sees it." },
+    {
+      at: ".large",
+      heading: "Now you",
+      words: "Take the controls and play against the agent from the same start. Training never sees it.",
+    },
   ],
-  can: ["Push the single environment, or take its controls and play against the agent.", "Read the state plane: what the policy would do, and what the critic expects, in any state."],
+  can: [
+    "Push the single environment, or take its controls and play against the agent.",
+    "Read the state plane: what the policy would do, and what the critic expects, in any state.",
+  ],
   gestures: [
     { shown: "drag the single one", does: "pushes it, where it can be pushed" },
     { shown: "press at a side", does: "steers, once you have taken the controls" },

@@ -85,7 +85,14 @@ export class Plane {
     const group = id("layer");
     const helpId = id("plane");
     this.radios = LAYERS.map(({ name, does }, k) =>
-      h("input", { type: "radio", name: group, id: `${group}-${k}`, checked: name === this.layer, "aria-label": `Show ${does}`, onchange: () => this.choose(name) }),
+      h("input", {
+        type: "radio",
+        name: group,
+        id: `${group}-${k}`,
+        checked: name === this.layer,
+        "aria-label": `Show ${does}`,
+        onchange: () => this.choose(name),
+      }),
     );
     this.layers = h(
       "fieldset",
@@ -105,7 +112,12 @@ export class Plane {
       { class: "plane" },
       this.field,
       h("div", { class: "plane-foot" }, this.legend, this.reading),
-      h("p", { class: "unseen", id: helpId }, `${touch() ? "Touch the plane" : "Arrow keys move a cross over the plane"}: what the policy and the critic say there is read out below it.`),
+      h(
+        "p",
+        { class: "unseen", id: helpId },
+        `${touch() ? "Touch the plane" : "Arrow keys move a cross over the plane"}: what the policy and the critic say there is read ` +
+          `out below it.`,
+      ),
     );
     const tableId = id("table");
     this.table = h(
@@ -133,11 +145,15 @@ export class Plane {
     this.listen();
     this.stops = [
       animate(this.canvas, (nowMs) => this.draw(nowMs)),
-      animate(this.table, (nowMs) => {
-        this.fade(nowMs);
-        this.want(nowMs);
-        this.writeTable(nowMs);
-      }, TABLE_MS / 4),
+      animate(
+        this.table,
+        (nowMs) => {
+          this.fade(nowMs);
+          this.want(nowMs);
+          this.writeTable(nowMs);
+        },
+        TABLE_MS / 4,
+      ),
       onTheme(() => {
         this.paint();
         this.writeLegend();
@@ -325,7 +341,7 @@ export class Plane {
   private fade(nowMs: number): void {
     const passedS = Math.min(2, (nowMs - this.fadedMs) / 1000);
     this.fadedMs = nowMs;
-    const kept = Math.pow(0.5, passedS / FADE_S);
+    const kept = 0.5 ** (passedS / FADE_S);
     for (let cell = 0; cell < this.density.length; cell++) this.density[cell]! *= kept;
   }
 
@@ -406,9 +422,7 @@ export class Plane {
       const [low, high] = this.range;
       for (let k = 1; k < LEVELS; k++) trace(lines, box, picture, (point) => picture.values[point]! - (low + ((high - low) * k) / LEVELS));
     } else if (picture.channels === 1) trace(lines, box, picture, (point) => picture.policy[point]!);
-    else
-      for (let choice = 0; choice < picture.channels; choice++)
-        trace(lines, box, picture, (point) => lead(picture, point, choice));
+    else for (let choice = 0; choice < picture.channels; choice++) trace(lines, box, picture, (point) => lead(picture, point, choice));
     return lines;
   }
 
@@ -484,9 +498,7 @@ export class Plane {
     }
     const hues = this.hues(environment.choices.length);
     this.legend.replaceChildren(
-      ...environment.choices.map((choice, k) =>
-        h("span", { class: "small hue", style: `--hue: var(--${hues[k]!})` }, choice),
-      ),
+      ...environment.choices.map((choice, k) => h("span", { class: "small hue", style: `--hue: var(--${hues[k]!})` }, choice)),
     );
   }
 
@@ -593,7 +605,8 @@ export class Plane {
 }
 
 /** The point of a picture nearest to a place on the plane. */
-const pointAt = ({ width, height }: Picture, x: number, y: number): number => Math.round(y * (height - 1)) * width + Math.round(x * (width - 1));
+const pointAt = ({ width, height }: Picture, x: number, y: number): number =>
+  Math.round(y * (height - 1)) * width + Math.round(x * (width - 1));
 
 type Box = ReturnType<Plane["box"]>;
 

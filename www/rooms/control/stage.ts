@@ -89,7 +89,8 @@ export class LargeOne {
       this.canvas,
       this.hint,
     );
-    const reading = (name: string, ...values: Node[]): HTMLElement => h("p", { class: "reading" }, h("span", { class: "small" }, name), ...values);
+    const reading = (name: string, ...values: Node[]): HTMLElement =>
+      h("p", { class: "reading" }, h("span", { class: "small" }, name), ...values);
     this.watching.append(
       this.odds,
       reading(text.stage.value, this.value),
@@ -98,7 +99,12 @@ export class LargeOne {
       reading(text.stage.best, this.best),
     );
     this.driving.append(
-      h("p", { class: "duel" }, h("span", {}, h("span", { class: "small" }, "you"), this.yours), h("span", {}, h("span", { class: "small" }, "agent"), this.agents)),
+      h(
+        "p",
+        { class: "duel" },
+        h("span", {}, h("span", { class: "small" }, "you"), this.yours),
+        h("span", {}, h("span", { class: "small" }, "agent"), this.agents),
+      ),
       this.leads,
       h(
         "table",
@@ -117,11 +123,7 @@ export class LargeOne {
       this.help,
     );
     this.listen();
-    this.stops = [
-      animate(this.element, (nowMs) => this.draw(nowMs)),
-      () => this.surface.close(),
-      () => this.curveSurface.close(),
-    ];
+    this.stops = [animate(this.element, (nowMs) => this.draw(nowMs)), () => this.surface.close(), () => this.curveSurface.close()];
   }
 
   /** A new run, perhaps of another world. */
@@ -167,7 +169,10 @@ export class LargeOne {
       this.field.focus({ preventScroll: true });
       this.drove();
       write(this.leads, this.keysHelp());
-      this.say(`You have the controls. ${this.keysHelp()} It begins with your first move${touchScreen() ? "" : "; Escape gives them back"}.`, "controls");
+      this.say(
+        `You have the controls. ${this.keysHelp()} It begins with your first move${touchScreen() ? "" : "; Escape gives them back"}.`,
+        "controls",
+      );
     } else this.say("The agent has the controls again.", "controls");
   }
 
@@ -185,7 +190,14 @@ export class LargeOne {
     if (this.hasControls && state.player.steps === 0 && before && before.player.steps > 0) this.moved = false;
     this.takeRounds(state.rounds);
     // A fall is told to those who push, not to everyone all the time.
-    if (!this.hasControls && state.player.over && state.player.terminated && before && !before.player.over && performance.now() - this.touchedMs < 4000) {
+    if (
+      !this.hasControls &&
+      state.player.over &&
+      state.player.terminated &&
+      before &&
+      !before.player.over &&
+      performance.now() - this.touchedMs < 4000
+    ) {
       this.say(`The single ${this.world?.one} ended after ${before.player.steps} steps. Another begins in a moment.`, "fall");
     }
   }
@@ -206,7 +218,13 @@ export class LargeOne {
     this.rounds.replaceChildren(
       ...rounds
         .map((round, k) =>
-          h("tr", {}, h("th", { scope: "row" }, String(k + 1)), h("td", { class: round.yours > round.agents && "won" }, figure(round.yours)), h("td", { class: round.agents > round.yours && "won" }, figure(round.agents))),
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, String(k + 1)),
+            h("td", { class: round.yours > round.agents && "won" }, figure(round.yours)),
+            h("td", { class: round.agents > round.yours && "won" }, figure(round.agents)),
+          ),
         )
         .slice(-SHOWN_ROUNDS)
         .reverse(),
@@ -219,10 +237,20 @@ export class LargeOne {
     const { environment, world } = this;
     if (!environment || !world) return "";
     const { left, right, up, rest } = world.controls;
-    if (touchScreen()) return `Press on the picture, at the side to steer to${up === undefined ? "" : ", in the middle for the main engine"}, or hold the buttons.`;
+    if (touchScreen())
+      return (
+        `Press on the picture, at the side to steer to${up === undefined ? "" : ", in the middle for the main engine"}, or hold ` +
+        `the buttons.`
+      );
     if (environment.choices.length === 0) return "Hold the left or right arrow key; with Shift half as strongly.";
-    const named = (key: string, choice: number | undefined): string => (choice === undefined ? "" : `${key}: ${environment.choices[choice]}`);
-    const parts = [named("left arrow", left), named("up arrow", up), named("right arrow", right), `no key: ${rest === undefined ? "alternates" : environment.choices[rest]}`];
+    const named = (key: string, choice: number | undefined): string =>
+      choice === undefined ? "" : `${key}: ${environment.choices[choice]}`;
+    const parts = [
+      named("left arrow", left),
+      named("up arrow", up),
+      named("right arrow", right),
+      `no key: ${rest === undefined ? "alternates" : environment.choices[rest]}`,
+    ];
     return `${parts.filter(Boolean).join(", ")}.`;
   }
 
@@ -237,7 +265,8 @@ export class LargeOne {
     const acts = "The policy as it is now acts here in real time.";
     const keys = hasControls
       ? `${this.keysHelp()} Or press on the picture, at the side to steer to. Escape gives the controls back.`
-      : `${acts}${world.large.push ? " Left and right arrow keys push the cart, with Shift the tip of the pole." : ""} The key c takes the controls.`;
+      : `${acts}${world.large.push ? " Left and right arrow keys push the cart, with Shift the tip of the pole." : ""} The key c ` +
+        `takes the controls.`;
     const fingers = hasControls ? this.keysHelp() : acts;
     this.help.textContent = touchScreen() ? fingers : keys;
     this.buttons.replaceChildren();
@@ -310,32 +339,36 @@ export class LargeOne {
     field.addEventListener("pointercancel", release);
     field.addEventListener("lostpointercapture", release);
 
-    const key = (down: boolean) => (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.altKey || event.metaKey) return;
-      if (down && event.key === "Escape" && this.hasControls) {
+    const key =
+      (down: boolean) =>
+      (event: KeyboardEvent): void => {
+        if (event.ctrlKey || event.altKey || event.metaKey) return;
+        if (down && event.key === "Escape" && this.hasControls) {
+          event.preventDefault();
+          this.take(false);
+          return;
+        }
+        if (down && event.key.toLowerCase() === "c" && !event.repeat) {
+          event.preventDefault();
+          this.toggle();
+          return;
+        }
+        const side = SIDES[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+        if (!side || !this.world) return;
+        const letters = event.key.length === 1;
+        if (letters && !this.hasControls) return;
+        const used = this.hasControls
+          ? side !== "up" || this.world.controls.up !== undefined
+          : side !== "up" && this.world.large.push !== undefined;
+        if (!used) return;
         event.preventDefault();
-        this.take(false);
-        return;
-      }
-      if (down && event.key.toLowerCase() === "c" && !event.repeat) {
-        event.preventDefault();
-        this.toggle();
-        return;
-      }
-      const side = SIDES[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-      if (!side || !this.world) return;
-      const letters = event.key.length === 1;
-      if (letters && !this.hasControls) return;
-      const used = this.hasControls ? side !== "up" || this.world.controls.up !== undefined : side !== "up" && this.world.large.push !== undefined;
-      if (!used) return;
-      event.preventDefault();
-      this.keys[side] = down;
-      this.keys.shift = event.shiftKey;
-      this.touched();
-      if (down && !event.repeat && !this.hasControls) {
-        this.say(`Pushing the ${event.shiftKey ? "tip" : "cart"} ${side}`, "push");
-      }
-    };
+        this.keys[side] = down;
+        this.keys.shift = event.shiftKey;
+        this.touched();
+        if (down && !event.repeat && !this.hasControls) {
+          this.say(`Pushing the ${event.shiftKey ? "tip" : "cart"} ${side}`, "push");
+        }
+      };
     field.addEventListener("keydown", key(true));
     field.addEventListener("keyup", key(false));
     field.addEventListener("blur", () => Object.assign(this.keys, { left: false, right: false, up: false }));

@@ -26,7 +26,10 @@ export function entropy(environment: Environment): { about: string; most: number
   const choices = environment.choices.length;
   if (choices === 0) return { about: "how widely the policy still tries", most: undefined };
   const most = Math.log(choices);
-  return { about: `how undecided the policy is; ${most.toFixed(2)} is ${choices === 2 ? "a coin toss" : `an even choice of ${choices}`}`, most };
+  return {
+    about: `how undecided the policy is; ${most.toFixed(2)} is ${choices === 2 ? "a coin toss" : `an even choice of ${choices}`}`,
+    most,
+  };
 }
 
 const theta = i("θ");
@@ -42,40 +45,56 @@ export const explanations = (world: World, environment: Environment): Explanatio
     heading: "What is the return?",
     words:
       `The return of an episode is the sum of its rewards: ${world.returns}. ` +
-      `The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach ${minus(String(environment.solved_at))} on average, and another 100 confirm it. Those tests are the circles on the chart. ` +
-      "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still tries things out, and a long episode counts only when it ends. " +
+      `The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach ` +
+      `${minus(String(environment.solved_at))} on average, and another 100 confirm it. Those tests are the circles on the chart. ` +
+      "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still " +
+      "tries things out, and a long episode counts only when it ends. " +
       "For learning, rewards far ahead count a little less; the discount γ says how much.",
     equation: [
       {
         summary: "The equation",
         markup:
-          equation(
+          `${equation(
             "the return from step t is the sum over k of gamma to the k times the reward at t plus k plus 1",
             sub(i("G"), i("t")),
             o("="),
             sum(row(i("k"), o("≥"), n("0"))),
             sup(i("γ"), i("k")),
             sub(i("r"), row(i("t"), o("+"), i("k"), o("+"), n("1"))),
-          ) + "<p>The chart shows it without discount (γ = 1). With γ = 0.99 a constant reward of 1 adds up to 100: the critic looks about a hundred steps ahead.</p>",
+          )}<p>The chart shows it without discount (γ = 1). With γ = 0.99 a constant reward of 1 adds up to 100: the critic looks ` +
+          `about a hundred steps ahead.</p>`,
       },
     ],
   },
   {
     heading: "What is PPO?",
     words:
-      `Proximal policy optimisation repeats two things. First all ${world.many} are played for a few steps and everything is written down. ` +
+      `Proximal policy optimisation repeats two things. First all ${world.many} are played for a few steps and everything is written ` +
+      `down. ` +
       "Then the network is nudged so that actions that turned out better than expected become likelier, and worse ones rarer. " +
-      "The trick is in the word proximal: as soon as an action's probability has changed by more than the clip range ε, the nudge stops, so that one lucky batch cannot turn the policy upside down.",
+      "The trick is in the word proximal: as soon as an action's probability has changed by more than the clip range ε, the nudge " +
+      "stops, so that one lucky batch cannot turn the policy upside down.",
     equation: [
       {
         summary: "The equation",
         markup:
-          equation(
+          `${equation(
             "the clipped objective",
             sup(i("L"), w("clip")),
             o("="),
             w("E"),
-            paren(w("min"), paren(ratio, advantage, o(","), gap, w("clip"), paren(ratio, o(","), n("1"), o("−"), i("ε"), o(","), n("1"), o("+"), i("ε")), advantage)),
+            paren(
+              w("min"),
+              paren(
+                ratio,
+                advantage,
+                o(","),
+                gap,
+                w("clip"),
+                paren(ratio, o(","), n("1"), o("−"), i("ε"), o(","), n("1"), o("+"), i("ε")),
+                advantage,
+              ),
+            ),
             o(","),
             gap,
             gap,
@@ -85,14 +104,16 @@ export const explanations = (world: World, environment: Environment): Explanatio
               row(sub(i("π"), theta), paren(sub(i("a"), i("t")), o("|"), state(i("t")))),
               row(sub(i("π"), w("old")), paren(sub(i("a"), i("t")), o("|"), state(i("t")))),
             ),
-          ) + "<p>Schulman, Wolski, Dhariwal, Radford and Klimov, <cite>Proximal policy optimization algorithms</cite> (2017). ε is the clip range.</p>",
+          )}<p>Schulman, Wolski, Dhariwal, Radford and Klimov, <cite>Proximal policy optimization algorithms</cite> (2017). ε is the ` +
+          `clip range.</p>`,
       },
     ],
   },
   {
     heading: "Better than expected: the critic",
     words:
-      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows its value of every state. ` +
+      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows its value ` +
+      `of every state. ` +
       "Where the line of its estimate at the single environment dips, it sees trouble before anything has gone wrong. " +
       "How much better things went than the critic thought is the advantage, and that alone is what the policy learns from. " +
       "The value loss is the critic's own error, and is large whenever the policy has just become better than the critic believes.",
@@ -129,16 +150,21 @@ export const explanations = (world: World, environment: Environment): Explanatio
             w("E"),
             sup(paren(i("V"), paren(state(i("t"))), o("−"), subsup(i("V"), i("t"), w("target"))), n("2")),
           ) +
-          "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage estimation</cite> (2016). λ is GAE λ among the knobs: at 0 the critic's values decide alone, at 1 the rewards that followed.</p>",
+          "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage " +
+          "estimation</cite> (2016). λ is GAE λ among the knobs: at 0 the critic's values decide alone, at 1 the rewards that " +
+          "followed.</p>",
       },
     ],
   },
   {
     heading: "Reading the small curves",
     words:
-      "In reinforcement learning a loss is not a score. The policy loss compares the policy with itself a moment ago, so it starts near 0 each time and a good run need not push it anywhere; the return is what tells whether it learns. " +
-      `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy makes up its mind; if it falls at once, it stopped trying things too soon. ` +
-      "The approximate KL divergence says how far each update went: around 0.01 is steady, ten times that is a lurch, and a sign to lower the learning rate.",
+      "In reinforcement learning a loss is not a score. The policy loss compares the policy with itself a moment ago, so it starts " +
+      "near 0 each time and a good run need not push it anywhere; the return is what tells whether it learns. " +
+      `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy makes up its ` +
+      `mind; if it falls at once, it stopped trying things too soon. ` +
+      "The approximate KL divergence says how far each update went: around 0.01 is steady, ten times that is a lurch, and a sign to " +
+      "lower the learning rate.",
     equation: [
       {
         summary: "The equations",
@@ -157,13 +183,7 @@ export const explanations = (world: World, environment: Environment): Explanatio
             i("π"),
             paren(i("a"), o("|"), i("s")),
           ) +
-          equation(
-            "the estimated divergence",
-            w("KL"),
-            o("≈"),
-            w("E"),
-            paren(paren(ratio, o("−"), n("1")), o("−"), w("ln"), gap, ratio),
-          ),
+          equation("the estimated divergence", w("KL"), o("≈"), w("E"), paren(paren(ratio, o("−"), n("1")), o("−"), w("ln"), gap, ratio)),
       },
     ],
   },

@@ -61,7 +61,10 @@ export class ControlView implements View {
       const { policy, values, ...picture } = await client.ask({ ask: "picture", width, height });
       return { ...picture, policy: floats(policy), values: floats(values) };
     });
-    this.environments = new EnvironmentsView((player) => this.plane.visit(player), () => client.ask({ ask: "frame" }));
+    this.environments = new EnvironmentsView(
+      (player) => this.plane.visit(player),
+      () => client.ask({ ask: "frame" }),
+    );
     this.few = this.fewOrAll();
     this.large = new LargeOne(
       async (touch) => {
@@ -75,7 +78,12 @@ export class ControlView implements View {
     this.bands = [{ name: "network-band", heading: "The network", element: this.network.element, place: "last" }];
     this.keys = [
       { key: "c", shown: "c", does: "take the controls of the single environment", run: () => this.large.toggle() },
-      { key: "p", shown: "p", does: "go to the single environment", run: () => document.querySelector<HTMLElement>(".stage-field")?.focus() },
+      {
+        key: "p",
+        shown: "p",
+        does: "go to the single environment",
+        run: () => document.querySelector<HTMLElement>(".stage-field")?.focus(),
+      },
       { key: "v", shown: "v", does: "state plane: policy, value or state visitation", run: () => this.turnPlane() },
     ];
   }
@@ -90,7 +98,13 @@ export class ControlView implements View {
       section("environments", "environments-title", [this.environmentsTitle, this.few, this.legend], this.environments.element),
       curves,
       section("large", "stage-title", [this.stageTitle, this.invite], this.large.element),
-      section("portrait", "plane-title", [planeTitle, h("div", { class: "row" }, this.plane.tableButton, this.plane.layers)], this.plane.element, this.plane.table),
+      section(
+        "portrait",
+        "plane-title",
+        [planeTitle, h("div", { class: "row" }, this.plane.tableButton, this.plane.layers)],
+        this.plane.element,
+        this.plane.table,
+      ),
     );
   }
 
@@ -141,12 +155,15 @@ export class ControlView implements View {
   began({ knobs }: Began, another: boolean): void {
     this.environment = environmentOf(this.client.variant);
     this.world = worldOf(this.environment);
-    this.envs = Number(knobs["envs"] ?? 0);
+    this.envs = Number(knobs.envs ?? 0);
     if (another) this.suit();
     this.environments.begin(this.world);
     this.plane.begin(this.environment, this.world);
     this.large.begin(this.environment, this.world);
-    void this.client.ask({ ask: "plan" }).then((plan) => this.closed || this.network.show(plan), () => {});
+    void this.client.ask({ ask: "plan" }).then(
+      (plan) => this.closed || this.network.show(plan),
+      () => {},
+    );
   }
 
   take(event: RunEvent): void {
@@ -162,7 +179,8 @@ export class ControlView implements View {
     const { legend, many } = this.world;
     this.environments.element.setAttribute(
       "aria-label",
-      `${shown} of ${count(this.envs)} ${many} that train; ${legend[3]}: ${this.environments.from(3)}, ${legend[0]}: ${shown - this.environments.from(1)}`,
+      `${shown} of ${count(this.envs)} ${many} that train; ${legend[3]}: ${this.environments.from(3)}, ${legend[0]}: ` +
+        `${shown - this.environments.from(1)}`,
     );
   }
 
@@ -189,14 +207,26 @@ export class ControlView implements View {
     const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;
     this.environments.want(all ? Infinity : FEW);
     const choice = (label: string, most: number, checked: boolean): Node[] => {
-      const input = h("input", { type: "radio", name: "environments", id: `environments-${label}`, checked, "aria-label": `Draw ${label}` });
+      const input = h("input", {
+        type: "radio",
+        name: "environments",
+        id: `environments-${label}`,
+        checked,
+        "aria-label": `Draw ${label}`,
+      });
       input.addEventListener("change", () => {
         remember("environments", most === FEW ? "few" : "all");
         this.environments.want(most);
       });
       return [input, h("label", { for: input.id }, label)];
     };
-    return h("fieldset", { class: "speeds layers", hidden: true }, h("legend", { class: "unseen" }, "How many are drawn"), ...choice(String(FEW), FEW, !all), ...choice("all", Infinity, all));
+    return h(
+      "fieldset",
+      { class: "speeds layers", hidden: true },
+      h("legend", { class: "unseen" }, "How many are drawn"),
+      ...choice(String(FEW), FEW, !all),
+      ...choice("all", Infinity, all),
+    );
   }
 
   private turnPlane(): void {

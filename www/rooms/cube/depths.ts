@@ -56,7 +56,13 @@ export class DepthChart {
       const [share, was] = [newest, before].map((row) => row && run.test(`at_${depth}`, row));
       if (share !== undefined) told.push(`depth ${depth} ${percent(share)}`);
       const tell = (value: number | undefined): string => (value === undefined ? "" : percent(value));
-      return { label: String(depth), share, before: was, words: tell(share).replace("%", ""), cells: [tell(share), tell(was), count(count_)] };
+      return {
+        label: String(depth),
+        share,
+        before: was,
+        words: tell(share).replace("%", ""),
+        cells: [tell(share), tell(was), count(count_)],
+      };
     });
     this.bars.show(bars, told.join(", "));
     write(this.now, `${percent(run.test("solved", newest) ?? 0)} after ${seconds(newest.progress.train_s)}`);
@@ -79,7 +85,12 @@ export class DepthChart {
     const bars = Array.from({ length: deepest }, (_, k) => {
       const one = tries.get(k + 1);
       const share = one && one.solved / one.of;
-      return { label: String(k + 1), share, words: one ? `${one.solved}/${one.of}` : "", cells: [share === undefined ? "" : percent(share), "", one ? `${one.of}` : ""] };
+      return {
+        label: String(k + 1),
+        share,
+        words: one ? `${one.solved}/${one.of}` : "",
+        cells: [share === undefined ? "" : percent(share), "", one ? `${one.of}` : ""],
+      };
     });
     this.bars.show(bars, bars.flatMap(({ label, words }) => (words ? [`depth ${label} ${words}`] : [])).join(", ") || "no tries yet");
     write(this.now, of ? `${solved} of ${of} tries` : "");

@@ -5,9 +5,15 @@ import { count, short } from "../../parts/format";
 import type { Puzzle, SearchKind, SolveMethod } from "./protocol";
 import { SEARCHES } from "./solver";
 
-export const numberField = (label: string, value: number, min: number, max: number): { element: HTMLElement; input: HTMLInputElement; value: () => number } => {
+export const numberField = (
+  label: string,
+  value: number,
+  min: number,
+  max: number,
+): { element: HTMLElement; input: HTMLInputElement; value: () => number } => {
   const input = h("input", { type: "number", id: id("number"), value, min, max, step: 1, inputmode: "numeric" });
-  const whole = (): number => Math.round(Math.max(Number(input.min), Math.min(Number(input.max), input.valueAsNumber || Number(input.min))));
+  const whole = (): number =>
+    Math.round(Math.max(Number(input.min), Math.min(Number(input.max), input.valueAsNumber || Number(input.min))));
   input.addEventListener("change", () => (input.value = String(whole())));
   return { element: h("p", { class: "field" }, h("label", { for: input.id }, label), input), input, value: whole };
 };
@@ -15,16 +21,37 @@ export const numberField = (label: string, value: number, min: number, max: numb
 /** How a search is made. */
 export class MethodFields {
   readonly elements: HTMLElement[];
-  private readonly search = h("select", { id: id("search") }, ...SEARCHES.map(({ search, words, about }) => h("option", { value: search, title: about }, words)));
-  private readonly width = h("select", { id: id("width") }, ...[1, 4, 16, 64, 256, 1024, 4096, 16384, 65536].map((n) => h("option", { value: n }, count(n))));
-  private readonly weight = h("select", { id: id("weight") }, ...[0, 0.2, 0.4, 0.6, 0.8, 1].map((n) => h("option", { value: n }, String(n))));
+  private readonly search = h(
+    "select",
+    { id: id("search") },
+    ...SEARCHES.map(({ search, words, about }) => h("option", { value: search, title: about }, words)),
+  );
+  private readonly width = h(
+    "select",
+    { id: id("width") },
+    ...[1, 4, 16, 64, 256, 1024, 4096, 16384, 65536].map((n) => h("option", { value: n }, count(n))),
+  );
+  private readonly weight = h(
+    "select",
+    { id: id("weight") },
+    ...[0, 0.2, 0.4, 0.6, 0.8, 1].map((n) => h("option", { value: n }, String(n))),
+  );
   private readonly widthField = h("p", { class: "field" }, h("label", { for: this.width.id }, "Width"), this.width);
   private readonly weightField = h("p", { class: "field" }, h("label", { for: this.weight.id }, "Weight"), this.weight);
-  private readonly nodes = h("select", { id: id("nodes") }, ...[1e3, 1e4, 1e5, 1e6, 4e6, 16e6].map((n) => h("option", { value: n }, short(n))));
+  private readonly nodes = h(
+    "select",
+    { id: id("nodes") },
+    ...[1e3, 1e4, 1e5, 1e6, 4e6, 16e6].map((n) => h("option", { value: n }, short(n))),
+  );
   private readonly nodesField = h("p", { class: "field" }, h("label", { for: this.nodes.id }, "Most nodes"), this.nodes);
 
   constructor() {
-    this.elements = [h("p", { class: "field" }, h("label", { for: this.search.id }, "Method"), this.search), this.widthField, this.weightField, this.nodesField];
+    this.elements = [
+      h("p", { class: "field" }, h("label", { for: this.search.id }, "Method"), this.search),
+      this.widthField,
+      this.weightField,
+      this.nodesField,
+    ];
     this.search.addEventListener("change", () => this.suit());
     this.suit();
   }
@@ -39,7 +66,12 @@ export class MethodFields {
   }
 
   get method(): SolveMethod {
-    return { search: this.search.value as SearchKind, width: Number(this.width.value), weight: Number(this.weight.value), nodes: Number(this.nodes.value) };
+    return {
+      search: this.search.value as SearchKind,
+      width: Number(this.width.value),
+      weight: Number(this.weight.value),
+      nodes: Number(this.nodes.value),
+    };
   }
 
   private suit(): void {

@@ -16,12 +16,19 @@ export const brings: Brings = {
   comparable: (a, b) => (a.about as Puzzle).size === (b.about as Puzzle).size,
   knobs: ["lr", "epsilon", "gamma", "lr_steps"],
   tour: [
-    { at: ".cube-picture", heading: "It tries", words: "The agent scrambles this cube and solves it with what it has learned so far. It has never seen a solution." },
+    {
+      at: ".cube-picture",
+      heading: "It tries",
+      words: "The agent scrambles this cube and solves it with what it has learned so far. It has never seen a solution.",
+    },
     { at: ".returns", heading: "The curve", words: "The share of states that it solves, by tests that do not train it." },
     ...knobToCurve("Drag the learning rate far to the right: too large, and it stops getting better."),
     { at: ".cube-picture", heading: "Now you", words: "Drag a sticker to turn a face, scramble it as you like, and have it solved." },
   ],
-  can: ["Turn the cube, scramble it, and have it solved greedily, by beam search or by A*.", "Enter your own cube, sticker by sticker, and see a solution."],
+  can: [
+    "Turn the cube, scramble it, and have it solved greedily, by beam search or by A*.",
+    "Enter your own cube, sticker by sticker, and see a solution.",
+  ],
   gestures: [
     { shown: "drag a sticker", does: "turns that layer" },
     { shown: "drag beside the cube", does: "turns the view" },

@@ -33,14 +33,23 @@ export class InsidePane {
     /** The names of the actions, in the order of the Q-values. */
     private readonly actions: () => string[],
   ) {
-    this.button = h("button", { type: "button", "aria-expanded": "false", "aria-controls": this.body.id, onclick: () => this.open() }, "Look inside");
+    this.button = h(
+      "button",
+      { type: "button", "aria-expanded": "false", "aria-controls": this.body.id, onclick: () => this.open() },
+      "Look inside",
+    );
     const caption = id("top");
     this.depths.table.caption.textContent = "The curriculum, depth by depth.";
     this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row also have what lies beyond.";
     this.body.append(
       h("h3", {}, "Curriculum"),
       this.stage,
-      h("p", { class: "about" }, "columns: share of the newest episodes of each scramble depth that solved the cube; outlines: share of new episodes that begin there"),
+      h(
+        "p",
+        { class: "about" },
+        "columns: share of the newest episodes of each scramble depth that solved the cube; outlines: share of new episodes that " +
+          "begin there",
+      ),
       this.depths.element,
       h("p", { class: "row" }, this.depths.table.button),
       this.depths.table.element,
@@ -58,13 +67,37 @@ export class InsidePane {
         h(
           "table",
           {},
-          h("caption", { id: caption }, "The transitions of the greatest priority, which it is the most wrong about, with what Q says there now."),
-          h("thead", {}, h("tr", {}, ...["State", "Action", "Reward", "Priority", "Q of each action"].map((title) => h("th", { scope: "col", class: title.startsWith("Q") && "text" }, title)))),
+          h(
+            "caption",
+            { id: caption },
+            "The transitions of the greatest priority, which it is the most wrong about, with what Q says there now.",
+          ),
+          h(
+            "thead",
+            {},
+            h(
+              "tr",
+              {},
+              ...["State", "Action", "Reward", "Priority", "Q of each action"].map((title) =>
+                h("th", { scope: "col", class: title.startsWith("Q") && "text" }, title),
+              ),
+            ),
+          ),
           this.top,
         ),
       ),
     );
-    this.element = h("div", { class: "inside" }, h("p", { class: "small" }, "The curriculum's stage, and the replay with its priorities and Q-values. It is asked for only while this is open."), this.button, this.body);
+    this.element = h(
+      "div",
+      { class: "inside" },
+      h(
+        "p",
+        { class: "small" },
+        "The curriculum's stage, and the replay with its priorities and Q-values. It is asked for only while this is open.",
+      ),
+      this.button,
+      this.body,
+    );
   }
 
   /** A run has begun; `plays` is whether it has these. */
@@ -99,7 +132,10 @@ export class InsidePane {
 
   private show({ stage, depths, replay }: Inside): void {
     const at = depths.find(({ depth }) => depth === stage);
-    write(this.stage, `It has come to scrambles of ${moves(stage)}${at && at.episodes > 0 ? `, of which it solves ${percent(at.success)}` : ""}.`);
+    write(
+      this.stage,
+      `It has come to scrambles of ${moves(stage)}${at && at.episodes > 0 ? `, of which it solves ${percent(at.success)}` : ""}.`,
+    );
     this.depths.show(
       depths.map(({ depth, share, success, episodes }) => ({
         label: String(depth),
@@ -111,12 +147,23 @@ export class InsidePane {
       depths.map(({ depth, success }) => `depth ${depth} ${percent(success)}`).join(", "),
     );
     const full = replay.capacity > 0 ? replay.len / replay.capacity : 0;
-    write(this.filled, `${count(replay.len)} of ${count(replay.capacity)} transitions (${percent(full)}). ${replay.prioritised ? "It samples by priority: the further a transition was off, the sooner it comes again." : "It samples all alike, so there are no priorities; prioritised replay is among the knobs, and in the learner as published later."}`);
+    write(
+      this.filled,
+      `${count(replay.len)} of ${count(replay.capacity)} transitions (${percent(full)}). ` +
+        (replay.prioritised
+          ? "It samples by priority: the further a transition was off, the sooner it comes again."
+          : "It samples all alike, so there are no priorities; prioritised replay is among the knobs, and in the learner as published later."),
+    );
     this.prioritised.hidden = !replay.prioritised;
     if (!replay.prioritised) return;
     const most = Math.max(...replay.priorities, 1e-9);
     this.priorities.show(
-      replay.priorities.map((share, k) => ({ label: power(k - 12), share: (0.97 * share) / most, words: share >= 0.005 ? percent(share).replace("%", "") : "", cells: [percent(share)] })),
+      replay.priorities.map((share, k) => ({
+        label: power(k - 12),
+        share: (0.97 * share) / most,
+        words: share >= 0.005 ? percent(share).replace("%", "") : "",
+        cells: [percent(share)],
+      })),
       replay.priorities.flatMap((share, k) => (share > 0.01 ? [`from ${power(k - 12)}: ${percent(share)}`] : [])).join(", "),
     );
     // Whoever is in it reads it.
@@ -129,11 +176,30 @@ export class InsidePane {
         return h(
           "tr",
           {},
-          h("th", { scope: "row" }, h("button", { type: "button", class: "quiet", "aria-label": `Put this state on the cube: ${spoken(stickers)}`, onclick: () => this.place(stickers, "A state from the replay.") }, smallNet(stickers, "the state"))),
+          h(
+            "th",
+            { scope: "row" },
+            h(
+              "button",
+              {
+                type: "button",
+                class: "quiet",
+                "aria-label": `Put this state on the cube: ${spoken(stickers)}`,
+                onclick: () => this.place(stickers, "A state from the replay."),
+              },
+              smallNet(stickers, "the state"),
+            ),
+          ),
           h("td", {}, action),
           h("td", {}, `${figure(reward)}${done ? ", solved" : ""}`),
           h("td", { class: "number" }, figure(priority)),
-          h("td", { class: "text" }, ...q.map((of, k) => h("span", { class: k === best ? "q-value best" : "q-value" }, `${names[k] ?? k + 1} ${minus(of.toFixed(2))}`))),
+          h(
+            "td",
+            { class: "text" },
+            ...q.map((of, k) =>
+              h("span", { class: k === best ? "q-value best" : "q-value" }, `${names[k] ?? k + 1} ${minus(of.toFixed(2))}`),
+            ),
+          ),
         );
       }),
     );

@@ -23,7 +23,11 @@ function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
 
 export class MethodsPane {
   readonly element: HTMLElement;
-  private readonly startButton = h("button", { type: "button", class: "strong", onclick: () => void this.compare() }, "Compare on this state");
+  private readonly startButton = h(
+    "button",
+    { type: "button", class: "strong", onclick: () => void this.compare() },
+    "Compare on this state",
+  );
   private readonly endButton = h("button", { type: "button", hidden: true, onclick: () => this.end("Stopped.") }, "Stop");
   private readonly status = h("p", { class: "small" });
   private readonly error = h("p", { class: "error", role: "alert" });
@@ -47,14 +51,30 @@ export class MethodsPane {
         "table",
         { class: "methods" },
         h("caption", { id: caption }, "One state, each method on its own, with the network as it is at that moment."),
-        h("thead", {}, h("tr", {}, ...["Method", "Solved", "Moves", "Optimal", "States", "Time"].map((title, k) => h("th", { scope: "col", class: k === 0 && "text" }, title)), h("td", {}))),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ...["Method", "Solved", "Moves", "Optimal", "States", "Time"].map((title, k) =>
+              h("th", { scope: "col", class: k === 0 && "text" }, title),
+            ),
+            h("td", {}),
+          ),
+        ),
         this.body,
       ),
     );
     this.element = h(
       "div",
       { class: "methods-pane" },
-      h("p", { class: "small" }, "Greedy play, two beams, A* and, where all distances are known, the exact table look for a way out of the state that the cube shows. Training goes on meanwhile, so times are of this busy machine."),
+      h(
+        "p",
+        { class: "small" },
+        "Greedy play, two beams, A* and, where all distances are known, the exact table look for a way out of the state that the cube " +
+          "shows. Training goes on meanwhile, so times are of this busy machine.",
+      ),
       h("p", { class: "row" }, this.startButton, this.endButton, this.status),
       this.error,
       this.table,
@@ -98,7 +118,9 @@ export class MethodsPane {
     for (const entry of entries) {
       try {
         write(this.status, `${nameOf(entry.method)} searches.`);
-        const found = await this.solver.solve(facelets, entry.method, ({ nodes }) => write(this.status, `${nameOf(entry.method)} searches: ${count(nodes)} states.`));
+        const found = await this.solver.solve(facelets, entry.method, ({ nodes }) =>
+          write(this.status, `${nameOf(entry.method)} searches: ${count(nodes)} states.`),
+        );
         if (this.closed || own !== this.comparing) return;
         if (!found) return this.end("Another search took its place.");
         entry.found = found;
@@ -133,7 +155,22 @@ export class MethodsPane {
           h("td", {}, solution?.optimal == null ? "" : String(solution.optimal)),
           h("td", {}, found && method.search !== "exact" ? count(found.nodes) : ""),
           h("td", {}, found ? (found.ms < 1000 ? `${Math.round(found.ms)} ms` : seconds(found.ms / 1000)) : ""),
-          h("td", {}, solution && made ? h("button", { type: "button", class: "small", "aria-label": `Watch the solution of ${nameOf(method)}`, onclick: () => this.watch(found!, method) }, "Watch") : ""),
+          h(
+            "td",
+            {},
+            solution && made
+              ? h(
+                  "button",
+                  {
+                    type: "button",
+                    class: "small",
+                    "aria-label": `Watch the solution of ${nameOf(method)}`,
+                    onclick: () => this.watch(found!, method),
+                  },
+                  "Watch",
+                )
+              : "",
+          ),
         );
       }),
     );

@@ -25,7 +25,11 @@ function cellOf(size: number, k: number): [number, number] {
 }
 
 export class PaintNet {
-  readonly element = h("div", { class: "net", role: "group", "aria-label": "The unfolded cube: arrows go from sticker to sticker, a letter or enter paints" });
+  readonly element = h("div", {
+    class: "net",
+    role: "group",
+    "aria-label": "The unfolded cube: arrows go from sticker to sticker, a letter or enter paints",
+  });
   private cells: HTMLButtonElement[] = [];
   private stickers: string[] = [];
   private size = 0;
@@ -78,7 +82,11 @@ export class PaintNet {
     this.element.style.setProperty("--size", String(size));
     const labels = FACES.map((face) => {
       const [x, y] = AT[face]!;
-      return h("span", { class: "net-face", "aria-hidden": "true", style: `grid-column:${x * size + 1} / span ${size};grid-row:${y * size + 1} / span ${size}` });
+      return h("span", {
+        class: "net-face",
+        "aria-hidden": "true",
+        style: `grid-column:${x * size + 1} / span ${size};grid-row:${y * size + 1} / span ${size}`,
+      });
     });
     this.element.replaceChildren(...labels, ...this.cells);
   }
@@ -88,7 +96,10 @@ export class PaintNet {
     const letter = this.stickers[k]!;
     cell.className = `sticker on-${letter.toLowerCase()}${cell.classList.contains("wrong") ? " wrong" : ""}`;
     write(cell, letter);
-    cell.setAttribute("aria-label", `${faceletName(this.size, k)}, ${PLACES[FACES[Math.floor(k / this.size ** 2)]!]}: ${COLOURS[letter] ?? "no colour"}`);
+    cell.setAttribute(
+      "aria-label",
+      `${faceletName(this.size, k)}, ${PLACES[FACES[Math.floor(k / this.size ** 2)]!]}: ${COLOURS[letter] ?? "no colour"}`,
+    );
   }
 
   private paint(k: number, letter: string): void {

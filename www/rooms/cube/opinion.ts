@@ -10,7 +10,14 @@ const SCORES: Record<Gives, { title: string; about: string }> = {
   policy: { title: "Probability", about: "policy: how likely each move is the right one" },
 };
 
-type Row = { element: HTMLElement; button: HTMLButtonElement; bar: HTMLElement; score: HTMLElement; distance: HTMLElement; best: HTMLElement };
+type Row = {
+  element: HTMLElement;
+  button: HTMLButtonElement;
+  bar: HTMLElement;
+  score: HTMLElement;
+  distance: HTMLElement;
+  best: HTMLElement;
+};
 
 export const moves = (n: number): string => (n === 1 ? "1 move" : `${n} moves`);
 export const value = (n: number): string => n.toFixed(1);
@@ -44,7 +51,11 @@ export class Opinion {
         "table",
         { class: "actions" },
         h("caption", { class: "unseen" }, "Each move as the agent sees it"),
-        h("thead", {}, h("tr", {}, h("th", { scope: "col", class: "text" }, "Move"), h("td", { class: "wide" }), this.head, this.distanceHead)),
+        h(
+          "thead",
+          {},
+          h("tr", {}, h("th", { scope: "col", class: "text" }, "Move"), h("td", { class: "wide" }), this.head, this.distanceHead),
+        ),
         this.body,
       ),
     );
@@ -90,7 +101,11 @@ export class Opinion {
 
   private build(count: number): void {
     this.rows = Array.from({ length: count }, () => {
-      const button: HTMLButtonElement = h("button", { type: "button", class: "quiet small", onclick: () => this.make(button.textContent ?? "") });
+      const button: HTMLButtonElement = h("button", {
+        type: "button",
+        class: "quiet small",
+        onclick: () => this.make(button.textContent ?? ""),
+      });
       const [bar, best] = [h("span", { class: "action-bar" }), h("span", { class: "action-best" })];
       const [score, distance] = [h("td", { class: "number" }), h("td")];
       const element = h("tr", {}, h("th", { scope: "row", class: "text" }, button), h("td", { class: "wide" }, bar, best), score, distance);

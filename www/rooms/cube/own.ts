@@ -13,7 +13,14 @@ export class OwnPane {
   private readonly net: PaintNet;
   private readonly palette: { letter: string; input: HTMLInputElement; left: HTMLElement }[];
   private readonly verdict = h("p", { class: "own-verdict", role: "status", id: id("own-verdict") });
-  private readonly text = h("input", { type: "text", id: id("own"), autocomplete: "off", autocapitalize: "off", spellcheck: "false", "aria-describedby": this.verdict.id });
+  private readonly text = h("input", {
+    type: "text",
+    id: id("own"),
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    "aria-describedby": this.verdict.id,
+  });
   private readonly buttons: HTMLButtonElement[];
   private size = 0;
   private judging = 0;
@@ -41,10 +48,17 @@ export class OwnPane {
       h("legend", { class: "unseen" }, "Colour to paint with"),
       ...this.palette.flatMap(({ letter, input, left }) => [
         input,
-        h("label", { for: input.id, title: `${COLOURS[letter]} (${letter})` }, h("span", { class: `sticker on-${letter.toLowerCase()}`, "aria-hidden": "true" }, letter), h("span", { class: "unseen" }, COLOURS[letter]!), left),
+        h(
+          "label",
+          { for: input.id, title: `${COLOURS[letter]} (${letter})` },
+          h("span", { class: `sticker on-${letter.toLowerCase()}`, "aria-hidden": "true" }, letter),
+          h("span", { class: "unseen" }, COLOURS[letter]!),
+          left,
+        ),
       ]),
     );
-    const button = (words: string, does: () => void, strong = false): HTMLButtonElement => h("button", { type: "button", class: strong && "strong", onclick: does }, words);
+    const button = (words: string, does: () => void, strong = false): HTMLButtonElement =>
+      h("button", { type: "button", class: strong && "strong", onclick: does }, words);
     this.buttons = [button("Solve it", () => void this.use(true), true), button("Put it on the cube", () => void this.use(false))];
     const form = h(
       "form",
@@ -62,7 +76,9 @@ export class OwnPane {
       h(
         "p",
         { class: "small" },
-        "Choose a colour and paint, or type the letter of the face that a colour belongs to: U white, R red, F green, D yellow, L orange, B blue. Written, the faces follow one another in the order U R F D L B, each row by row as one looks at it, U with B above it and D with F above it; other letters for the colours do as well.",
+        "Choose a colour and paint, or type the letter of the face that a colour belongs to: U white, R red, F green, D yellow, L " +
+          "orange, B blue. Written, the faces follow one another in the order U R F D L B, each row by row as one looks at it, U with " +
+          "B above it and D with F above it; other letters for the colours do as well.",
       ),
       h(
         "div",
@@ -150,7 +166,9 @@ export class OwnPane {
     const text = this.text.value.trim();
     if (!text) return;
     const letters = text.replaceAll(/\s+/g, "");
-    const stickers = /^[A-Za-z0-9]+$/.test(letters) && (letters.length === 6 * this.size ** 2 || text.split(/\s+/).some((word) => /^[A-Za-z]{5,}$/.test(word)));
+    const stickers =
+      /^[A-Za-z0-9]+$/.test(letters) &&
+      (letters.length === 6 * this.size ** 2 || text.split(/\s+/).some((word) => /^[A-Za-z]{5,}$/.test(word)));
     const own = ++this.judging;
     clearTimeout(this.timer);
     try {

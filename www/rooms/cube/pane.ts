@@ -50,7 +50,15 @@ export class CubePane {
   private readonly byItself = h("input", { type: "checkbox", role: "switch", id: id("by-itself"), checked: !calm() });
   private readonly letters = h("input", { type: "checkbox", id: id("letters"), checked: recall("cube-letters") === "on" });
   private readonly undoButton = h("button", { type: "button", title: "Undo (backspace)", onclick: () => this.undo() }, "Undo");
-  private readonly written = h("input", { type: "text", id: id("moves"), autocomplete: "off", autocapitalize: "off", spellcheck: "false", placeholder: "R U2 F'", "aria-describedby": this.error.id });
+  private readonly written = h("input", {
+    type: "text",
+    id: id("moves"),
+    autocomplete: "off",
+    autocapitalize: "off",
+    spellcheck: "false",
+    placeholder: "R U2 F'",
+    "aria-describedby": this.error.id,
+  });
   private readonly length = numberField("By moves", 12, 1, 200);
   private readonly distance = numberField("By distance", 8, 0, MOST_DISTANCE);
   private readonly byDistance: HTMLElement;
@@ -102,8 +110,11 @@ export class CubePane {
     this.solution = new SolutionPane({ goTo: (step) => this.goTo(step), play: () => this.play() });
     this.byItself.addEventListener("change", () => this.tryOrNot());
     this.letters.addEventListener("change", () => this.showLetters());
-    const button = (words: string, does: () => void, title = ""): HTMLButtonElement => h("button", { type: "button", title, onclick: does }, words);
-    const turns = BUTTONS.flatMap((face) => [face, `${face}'`]).map((name) => h("button", { type: "button", "aria-label": `Turn ${name.replace("'", " prime")}`, onclick: () => this.make([name]) }, name));
+    const button = (words: string, does: () => void, title = ""): HTMLButtonElement =>
+      h("button", { type: "button", title, onclick: does }, words);
+    const turns = BUTTONS.flatMap((face) => [face, `${face}'`]).map((name) =>
+      h("button", { type: "button", "aria-label": `Turn ${name.replace("'", " prime")}`, onclick: () => this.make([name]) }, name),
+    );
     const writing = h(
       "form",
       { class: "row writing-moves" },
@@ -329,7 +340,9 @@ export class CubePane {
     }
   }
 
-  private async scramble(question: { ask: "scramble"; moves: number; seed: number } | { ask: "draw"; distance: number; seed: number }): Promise<void> {
+  private async scramble(
+    question: { ask: "scramble"; moves: number; seed: number } | { ask: "draw"; distance: number; seed: number },
+  ): Promise<void> {
     this.take();
     const { hands } = this;
     this.picture.inSight();
@@ -338,7 +351,8 @@ export class CubePane {
       if (this.closed || hands !== this.hands) return;
       await this.mix(there);
       if (this.closed || hands !== this.hands) return;
-      const words = `${there.moves.length ? `Scrambled by ${moves(there.moves.length)}` : "The solved cube"}${there.distance === null ? "" : `; ${moves(there.distance)} from solved`}.`;
+      const how = there.moves.length ? `Scrambled by ${moves(there.moves.length)}` : "The solved cube";
+      const words = `${how}${there.distance === null ? "" : `; ${moves(there.distance)} from solved`}.`;
       write(this.status, words);
       this.announcer.say(words, "cube");
     } catch (error) {
@@ -359,7 +373,9 @@ export class CubePane {
     }
     // Where nobody sees it, nothing is drawn, and so nothing turns.
     setTimeout(() => this.stickers === facelets && this.picture.hurry(), 2 * SCRAMBLE_MS * turns.length + 500);
-    return new Promise((resolve) => turns.forEach((turn, k) => this.picture.turn(turn!, SCRAMBLE_MS, k === turns.length - 1 ? resolve : undefined)));
+    return new Promise((resolve) =>
+      turns.forEach((turn, k) => this.picture.turn(turn!, SCRAMBLE_MS, k === turns.length - 1 ? resolve : undefined)),
+    );
   }
 
   // ---- solving
@@ -529,7 +545,9 @@ export class CubePane {
     const hands = ++this.hands;
     const stale = (): boolean => this.closed || hands !== this.hands;
     const { exact } = this.puzzle;
-    const method: SolveMethod = exact ? { ...this.puzzle.method, search: "greedy" } : { ...this.puzzle.method, search: "beam", ...SMALL_BEAM };
+    const method: SolveMethod = exact
+      ? { ...this.puzzle.method, search: "greedy" }
+      : { ...this.puzzle.method, search: "beam", ...SMALL_BEAM };
     try {
       const { depth } = this;
       const there = await this.client.ask({ ask: "draw", distance: depth, seed: draw() });
@@ -546,12 +564,18 @@ export class CubePane {
       const most = exact ? MOST_DISTANCE : DEEPEST;
       if (found.solution) {
         this.follow(found, method);
-        write(this.status, `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${found.solution.moves.length}.`);
+        write(
+          this.status,
+          `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${found.solution.moves.length}.`,
+        );
         // Further out as it gets better; once it is at the end, now here, now there.
         this.depth = depth < most ? Math.min(most, Math.max(depth + 1, this.able(ABLE))) : most - Math.floor(FAR * Math.random());
         this.setPlaying(true);
       } else {
-        write(this.status, `It tries by itself, ${exact ? `${moves(depth)} from solved` : `scrambled by ${moves(depth)}`}: no way found yet.`);
+        write(
+          this.status,
+          `It tries by itself, ${exact ? `${moves(depth)} from solved` : `scrambled by ${moves(depth)}`}: no way found yet.`,
+        );
         this.depth = Math.max(1, depth - 1);
       }
       this.dueMs = performance.now() + (found.solution ? REST_MS : FAILED_REST_MS);
@@ -589,4 +613,3 @@ export class CubePane {
     this.looking = false;
   }
 }
-

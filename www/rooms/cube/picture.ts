@@ -23,10 +23,27 @@ const LIGHT: Vector = [-0.36, 0.72, 0.6];
 const LETTER = 0.52;
 
 type Point = readonly [number, number];
-type Shades = { plastic: string; face: string; rim: string; glow: string; ground: string; text: Record<string, string>; colours: Record<string, [number, number, number]> };
+type Shades = {
+  plastic: string;
+  face: string;
+  rim: string;
+  glow: string;
+  ground: string;
+  text: Record<string, string>;
+  colours: Record<string, [number, number, number]>;
+};
 type Motion = { turn: Turn; from: number; to: number; beganMs: number; ms: number; done?: () => void };
 type Seen = { at: number; corners: Point[]; centre: Vector };
-type Hold = { id: number; x: number; y: number; at: Seen | undefined; layer?: { turn: Turn; along: Point; sign: number }; angle: number; perMs: number; lastMs: number };
+type Hold = {
+  id: number;
+  x: number;
+  y: number;
+  at: Seen | undefined;
+  layer?: { turn: Turn; along: Point; sign: number };
+  angle: number;
+  perMs: number;
+  lastMs: number;
+};
 
 export type Handling = {
   /** A layer begins to follow a hand. */
@@ -56,10 +73,7 @@ export class CubePicture {
   private shades: Shades | undefined;
   private readonly stops: (() => void)[];
 
-  constructor(
-    stickers: string,
-    handling: Handling,
-  ) {
+  constructor(stickers: string, handling: Handling) {
     this.stickers = stickers;
     this.element = h(
       "div",
@@ -101,7 +115,7 @@ export class CubePicture {
   /** The same in words; of what turns, where it will come to. */
   describe(stickers: string): void {
     write(this.described, spoken(stickers));
-    this.element.dataset["facelets"] = stickers;
+    this.element.dataset.facelets = stickers;
   }
 
   /** Turns a layer after those that are turning; `ms` is how long where nothing waits. */
@@ -164,7 +178,8 @@ export class CubePicture {
     element.addEventListener("keydown", (event) => this.key(event, handling));
     canvas.addEventListener("pointerdown", (event) => this.down(event));
     canvas.addEventListener("pointermove", (event) => this.move(event, handling));
-    for (const end of ["pointerup", "pointercancel"] as const) canvas.addEventListener(end, (event) => this.up(event, handling, end === "pointercancel"));
+    for (const end of ["pointerup", "pointercancel"] as const)
+      canvas.addEventListener(end, (event) => this.up(event, handling, end === "pointercancel"));
     canvas.addEventListener("dblclick", (event) => this.hit(event.offsetX, event.offsetY) || this.resetView());
     // A finger on the cube turns it; one beside it turns the view sideways, or scrolls the page.
     canvas.addEventListener(
@@ -203,7 +218,15 @@ export class CubePicture {
     if (this.hold || event.button !== 0) return;
     this.hurry();
     this.draw(performance.now());
-    this.hold = { id: event.pointerId, x: event.offsetX, y: event.offsetY, at: this.hit(event.offsetX, event.offsetY), angle: 0, perMs: 0, lastMs: event.timeStamp };
+    this.hold = {
+      id: event.pointerId,
+      x: event.offsetX,
+      y: event.offsetY,
+      at: this.hit(event.offsetX, event.offsetY),
+      angle: 0,
+      perMs: 0,
+      lastMs: event.timeStamp,
+    };
     this.goal = undefined;
     this.canvas.setPointerCapture(event.pointerId);
     this.canvas.classList.toggle("held", true);
@@ -248,11 +271,18 @@ export class CubePicture {
     const { turn } = hold.layer;
     const still = event.timeStamp - hold.lastMs > 120;
     let quarters = Math.round(hold.angle / (Math.PI / 2));
-    if (quarters === 0 && !still && Math.abs(hold.angle) > FLICK.angle && Math.abs(hold.perMs) > FLICK.perMs) quarters = Math.sign(hold.perMs);
+    if (quarters === 0 && !still && Math.abs(hold.angle) > FLICK.angle && Math.abs(hold.perMs) > FLICK.perMs)
+      quarters = Math.sign(hold.perMs);
     if (cancelled) quarters = 0;
     const made = { ...turn, quarters };
     const to = quarters * (Math.PI / 2);
-    this.motion = { turn: made, from: hold.angle, to, beganMs: performance.now(), ms: calm() ? 0 : TURN_MS * Math.min(1, 0.35 + Math.abs(to - hold.angle)) };
+    this.motion = {
+      turn: made,
+      from: hold.angle,
+      to,
+      beganMs: performance.now(),
+      ms: calm() ? 0 : TURN_MS * Math.min(1, 0.35 + Math.abs(to - hold.angle)),
+    };
     this.changed();
     if (quarters % 4 !== 0) handling.turned(made);
   }
@@ -320,7 +350,14 @@ export class CubePicture {
         const { turn, ms, done } = this.queue.shift()!;
         // What waits makes the one before it faster.
         const rush = 1 + 0.5 * this.queue.length;
-        this.motion = { turn, done, from: 0, to: turn.quarters * (Math.PI / 2), beganMs: nowMs, ms: calm() ? 0 : (ms * (Math.abs(turn.quarters) > 1 ? 1.4 : 1)) / rush };
+        this.motion = {
+          turn,
+          done,
+          from: 0,
+          to: turn.quarters * (Math.PI / 2),
+          beganMs: nowMs,
+          ms: calm() ? 0 : (ms * (Math.abs(turn.quarters) > 1 ? 1.4 : 1)) / rush,
+        };
       }
       if (!this.motion || nowMs < this.motion.beganMs + this.motion.ms) return;
       const { turn, done } = this.motion;
@@ -379,7 +416,8 @@ export class CubePicture {
     for (const { cell, centre, turns } of cubies) {
       const place = (v: Vector): Vector => this.looked(turns ? rotate(v, axis, turning!.angle) : v);
       this.paintCubie(c, shades, unit, centre, place);
-      for (const { k, facelet } of at.get(cell.join()) ?? []) this.paintSticker(c, shades, gradients, unit, centre, k, facelet, place, turns);
+      for (const { k, facelet } of at.get(cell.join()) ?? [])
+        this.paintSticker(c, shades, gradients, unit, centre, k, facelet, place, turns);
     }
   }
 
@@ -418,7 +456,9 @@ export class CubePicture {
     const round = ROUND * unit;
     const inner = unit / 2 - round;
     const points: Point[] = [];
-    for (const x of [-inner, inner]) for (const y of [-inner, inner]) for (const z of [-inner, inner]) points.push(this.project(place([centre[0] + x, centre[1] + y, centre[2] + z])));
+    for (const x of [-inner, inner])
+      for (const y of [-inner, inner])
+        for (const z of [-inner, inner]) points.push(this.project(place([centre[0] + x, centre[1] + y, centre[2] + z])));
     const depth = place(centre)[2];
     const outline = hull(points);
     c.beginPath();
@@ -438,7 +478,12 @@ export class CubePicture {
         const [middle, out] = [place(along(centre, unit / 2, normal)), place(along(centre, unit, normal))];
         if (!towards(middle, out)) continue;
         const other = [(axis + 1) % 3, (axis + 2) % 3] as const;
-        const corners = [[-1, -1], [1, -1], [1, 1], [-1, 1]].map(([a, b]) => {
+        const corners = [
+          [-1, -1],
+          [1, -1],
+          [1, 1],
+          [-1, 1],
+        ].map(([a, b]) => {
           const v: [number, number, number] = [...along(centre, unit / 2, normal)];
           v[other[0]] += a! * inner * 1.04;
           v[other[1]] += b! * inner * 1.04;
@@ -502,7 +547,8 @@ export class CubePicture {
     const reach = 1.5 * this.scale;
     const gradient = c.createLinearGradient(width / 2 - 0.6 * reach, height / 2 - reach, width / 2 + 0.6 * reach, height / 2 + reach);
     const shade = 0.76 + 0.3 * Math.max(0, light);
-    const tone = (by: number, white: number): string => `rgb(${[r, g, b].map((n) => Math.round(Math.min(255, n * by + 255 * white))).join(" ")})`;
+    const tone = (by: number, white: number): string =>
+      `rgb(${[r, g, b].map((n) => Math.round(Math.min(255, n * by + 255 * white))).join(" ")})`;
     gradient.addColorStop(0, tone(shade * 1.05, 0.1 * Math.max(0, light)));
     gradient.addColorStop(0.5, tone(shade, 0.02));
     gradient.addColorStop(1, tone(shade * 0.9, 0));
@@ -512,7 +558,11 @@ export class CubePicture {
 
 const rotate = ([x, y, z]: Vector, axis: number, angle: number): Vector => {
   const [c, s] = [Math.cos(angle), Math.sin(angle)];
-  return axis === 0 ? [x, c * y - s * z, s * y + c * z] : axis === 1 ? [c * x + s * z, y, c * z - s * x] : [c * x - s * y, s * x + c * y, z];
+  return axis === 0
+    ? [x, c * y - s * z, s * y + c * z]
+    : axis === 1
+      ? [c * x + s * z, y, c * z - s * x]
+      : [c * x - s * y, s * x + c * y, z];
 };
 
 /** A plane at `middle` whose outer side has `out` faces the eye. */

@@ -15,17 +15,37 @@ export type Wishes = { goTo(step: number): void; play(): void };
 export class SolutionPane {
   readonly element: HTMLElement;
   private readonly cost = h("p", { class: "small cost" });
-  private readonly empty = h("p", { class: "small no-solution" }, "A solution comes here: its moves, and what the agent thinks is left before each.");
+  private readonly empty = h(
+    "p",
+    { class: "small no-solution" },
+    "A solution comes here: its moves, and what the agent thinks is left before each.",
+  );
   private readonly plot = h("div", { class: "values-plot", role: "img" });
   private readonly most = h("span", { class: "values-most", "aria-hidden": "true" });
   private readonly spot = h("span", { class: "values-spot", "aria-hidden": "true" });
   private readonly chart = h("figure", { class: "values" });
   private readonly strip = h("ol", { class: "solution-moves", "aria-label": "Moves of the solution" });
-  private readonly pace = h("select", { id: id("pace"), "aria-label": "Speed" }, ...PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)));
+  private readonly pace = h(
+    "select",
+    { id: id("pace"), "aria-label": "Speed" },
+    ...PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)),
+  );
   private readonly playButton = h("button", { type: "button", class: "strong play-solution", onclick: () => this.wishes.play() });
-  private readonly back = h("button", { type: "button", "aria-label": "One move back", title: "One move back", onclick: () => this.wishes.goTo(this.at - 1) }, icon("left"));
-  private readonly on = h("button", { type: "button", "aria-label": "One move on", title: "One move on", onclick: () => this.wishes.goTo(this.at + 1) }, icon("right"));
-  private readonly start = h("button", { type: "button", "aria-label": "Back to the scramble", title: "Back to the scramble", onclick: () => this.wishes.goTo(0) }, icon("reset"));
+  private readonly back = h(
+    "button",
+    { type: "button", "aria-label": "One move back", title: "One move back", onclick: () => this.wishes.goTo(this.at - 1) },
+    icon("left"),
+  );
+  private readonly on = h(
+    "button",
+    { type: "button", "aria-label": "One move on", title: "One move on", onclick: () => this.wishes.goTo(this.at + 1) },
+    icon("right"),
+  );
+  private readonly start = h(
+    "button",
+    { type: "button", "aria-label": "Back to the scramble", title: "Back to the scramble", onclick: () => this.wishes.goTo(0) },
+    icon("reset"),
+  );
   private buttons: HTMLButtonElement[] = [];
   private values: number[] = [];
   private distances: (number | undefined)[] = [];
@@ -34,7 +54,12 @@ export class SolutionPane {
 
   constructor(private readonly wishes: Wishes) {
     this.chart.append(
-      h("figcaption", { class: "small" }, h("span", { class: "key thinks" }, "the agent thinks"), h("span", { class: "key known" }, "optimal")),
+      h(
+        "figcaption",
+        { class: "small" },
+        h("span", { class: "key thinks" }, "the agent thinks"),
+        h("span", { class: "key known" }, "optimal"),
+      ),
       h("div", { class: "values-field" }, this.plot, this.most, this.spot),
     );
     this.element = h(
@@ -63,7 +88,11 @@ export class SolutionPane {
     this.values = solution.values;
     this.distances = solution.optimal === null ? [] : [solution.optimal];
     this.buttons = solution.moves.map((move, k) =>
-      h("button", { type: "button", class: "quiet small", "aria-label": `To after move ${k + 1}: ${move}`, onclick: () => this.wishes.goTo(k + 1) }, move),
+      h(
+        "button",
+        { type: "button", class: "quiet small", "aria-label": `To after move ${k + 1}: ${move}`, onclick: () => this.wishes.goTo(k + 1) },
+        move,
+      ),
     );
     this.strip.replaceChildren(...this.buttons.map((button) => h("li", {}, button)));
     write(this.cost, words);
@@ -100,7 +129,12 @@ export class SolutionPane {
       this.spot.style.left = `${(100 * at) / Math.max(1, this.length)}%`;
       this.spot.style.top = `${100 * (1 - Math.max(0, shown) / this.high)}%`;
     }
-    const told = [thinks === undefined ? "" : `the agent thinks ${value(thinks)} are left`, known === undefined ? "" : `${known} are optimal`].filter(Boolean).join(", ");
+    const told = [
+      thinks === undefined ? "" : `the agent thinks ${value(thinks)} are left`,
+      known === undefined ? "" : `${known} are optimal`,
+    ]
+      .filter(Boolean)
+      .join(", ");
     this.plot.setAttribute("aria-label", `Moves left along the solution: after ${moves(at)} of ${this.length}, ${told || "unknown"}`);
   }
 
@@ -118,17 +152,22 @@ export class SolutionPane {
       let pen = false;
       return all
         .map((n, k) => {
-          const command = n === undefined ? "" : `${pen ? "L" : "M"}${((100 * k) / Math.max(1, length)).toFixed(2)} ${(40 * (1 - Math.max(0, n) / high)).toFixed(2)}`;
+          const command =
+            n === undefined
+              ? ""
+              : `${pen ? "L" : "M"}${((100 * k) / Math.max(1, length)).toFixed(2)} ${(40 * (1 - Math.max(0, n) / high)).toFixed(2)}`;
           pen = n !== undefined;
           return command;
         })
         .join("");
     };
-    const lines = [
-      `<path class="known" d="${path(Array.from(this.distances))}"/>`,
-      `<path class="thinks" d="${path(this.values)}"/>`,
-    ];
-    this.plot.replaceChildren(markup(`<svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true"><path class="floor" d="M0 40H100"/>${lines.join("")}</svg>`));
+    const lines = [`<path class="known" d="${path(Array.from(this.distances))}"/>`, `<path class="thinks" d="${path(this.values)}"/>`];
+    this.plot.replaceChildren(
+      markup(
+        `<svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true"><path class="floor" d="M0 ` +
+          `40H100"/>${lines.join("")}</svg>`,
+      ),
+    );
     write(this.most, String(Math.round(high / 1.08)));
   }
 }

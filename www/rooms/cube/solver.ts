@@ -17,7 +17,8 @@ export const nameOf = ({ search, width }: SolveMethod): string => {
 };
 
 /** What became of the width that was asked for. */
-export const widened = ({ width }: SolveView, method: SolveMethod): string => (width !== null && width > method.width ? `, widened to ${count(width)}` : "");
+export const widened = ({ width }: SolveView, method: SolveMethod): string =>
+  width !== null && width > method.width ? `, widened to ${count(width)}` : "";
 
 export type Found = SolveView & { ms: number };
 

@@ -20,7 +20,11 @@ const MIDDLE: Record<string, Face> = { M: "L", E: "D", S: "F" };
 
 export const dot = (a: Vector, b: Vector): number => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 export const cross = (a: Vector, b: Vector): Vector => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
-export const along = (at: Vector, by: number, direction: Vector): Vector => [at[0] + by * direction[0], at[1] + by * direction[1], at[2] + by * direction[2]];
+export const along = (at: Vector, by: number, direction: Vector): Vector => [
+  at[0] + by * direction[0],
+  at[1] + by * direction[1],
+  at[2] + by * direction[2],
+];
 
 /** A sticker's place: its cubie's by numbers from `-(size - 1) / 2` on, and how its face lies. */
 export type Facelet = { face: Face; cell: Vector; normal: Vector; across: Vector; down: Vector };
@@ -90,7 +94,9 @@ const shortest = (quarters: number): number => ((((quarters + 1) % 4) + 4) % 4) 
 export function nameOf(size: number, { axis, layer, quarters }: Turn): string {
   const half = (size - 1) / 2;
   const faces = layer === 0 ? Object.entries(MIDDLE) : FACES.map((face) => [face, face] as const);
-  const [name, face] = faces.find(([, face]) => Math.abs(NORMAL[face][axis]!) === 1 && (layer === 0 || NORMAL[face][axis]! * half === layer))!;
+  const [name, face] = faces.find(
+    ([, face]) => Math.abs(NORMAL[face][axis]!) === 1 && (layer === 0 || NORMAL[face][axis]! * half === layer),
+  )!;
   // A face turns clockwise as seen from outside.
   const clockwise = shortest(-quarters * NORMAL[face][axis]!);
   return `${name}${clockwise === 2 ? "2" : clockwise === -1 ? "'" : ""}`;
@@ -153,7 +159,12 @@ export function spoken(stickers: string): string {
   const size = Math.sqrt(each);
   return FACES.map((face, f) => {
     const own = Array.from(stickers.slice(f * each, (f + 1) * each));
-    const rows = Array.from({ length: size }, (_, row) => own.slice(row * size, (row + 1) * size).map((letter) => COLOURS[letter] ?? "no colour").join(" "));
+    const rows = Array.from({ length: size }, (_, row) =>
+      own
+        .slice(row * size, (row + 1) * size)
+        .map((letter) => COLOURS[letter] ?? "no colour")
+        .join(" "),
+    );
     const first = COLOURS[own[0]!] ?? "no colour";
     return `${PLACES[face]}: ${own.every((letter) => letter === own[0]) ? `all ${first}` : rows.join("; ")}`;
   }).join(". ");

@@ -38,12 +38,23 @@ export class CubeView implements View {
     const { announcer } = page;
     const client: CubeClient = page.client;
     this.client = client;
-    this.cube = new CubePane(client, announcer, (share) => this.able(share), () => this.showDepths());
+    this.cube = new CubePane(
+      client,
+      announcer,
+      (share) => this.able(share),
+      () => this.showDepths(),
+    );
     const goToCube = (): void => this.cube.element.scrollIntoView({ block: "start" });
-    this.methods = new MethodsPane(client, this.cube.solver, announcer, () => this.cube.held(), (found, method) => {
-      this.cube.watchSolution(found, method);
-      goToCube();
-    });
+    this.methods = new MethodsPane(
+      client,
+      this.cube.solver,
+      announcer,
+      () => this.cube.held(),
+      (found, method) => {
+        this.cube.watchSolution(found, method);
+        goToCube();
+      },
+    );
     const place = (stickers: string, words: string, solve = false): void => {
       this.cube.place(stickers, words, solve);
       goToCube();
@@ -59,7 +70,12 @@ export class CubeView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div", { class: "workbench" }, this.cube.element, h("div", { class: "findings" }, curves, this.depths.element, this.cube.opinion.element));
+    return h(
+      "div",
+      { class: "workbench" },
+      this.cube.element,
+      h("div", { class: "findings" }, curves, this.depths.element, this.cube.opinion.element),
+    );
   }
 
   close(): void {
@@ -100,7 +116,11 @@ export class CubeView implements View {
     const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} states`;
     const share = present.test("solved");
     if (share === undefined) return `It knows how faces turn and nothing else, ${after}. Its first test comes soon.`;
-    if (!exact) return `A small beam search with its network solves ${percent(share)} of the test scrambles of the ${text.name(size)} by its newest test; this is ${after}.`;
+    if (!exact)
+      return (
+        `A small beam search with its network solves ${percent(share)} of the test scrambles of the ${text.name(size)} by its ` +
+        `newest test; this is ${after}.`
+      );
     const optimal = present.test("optimal");
     const ways = optimal === undefined ? "" : `, ${percent(optimal)} by a shortest way`;
     return `Looking one move ahead it solves ${percent(share)} of all 3,674,160 states${ways} by its newest test; this is ${after}.`;

@@ -22,8 +22,17 @@ export class BigPane {
   private readonly cells = new Cells("The big grid", undefined, () => this.paint());
   private readonly figure = h("div", { class: "big-picture", hidden: true });
   private readonly runButton = h("button", { type: "button", class: "strong play-grid", onclick: () => this.run(!this.running) });
-  private readonly size = h("select", { id: id("big-size") }, ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${count(side)}x${count(side)}`)));
-  private readonly readouts: Record<"step" | "steps" | "cells" | "gates", HTMLElement> = { step: h("dd"), steps: h("dd"), cells: h("dd"), gates: h("dd") };
+  private readonly size = h(
+    "select",
+    { id: id("big-size") },
+    ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${count(side)}x${count(side)}`)),
+  );
+  private readonly readouts: Record<"step" | "steps" | "cells" | "gates", HTMLElement> = {
+    step: h("dd"),
+    steps: h("dd"),
+    cells: h("dd"),
+    gates: h("dd"),
+  };
   private readonly meaning = h("p", { class: "big-meaning" });
   private readonly error = h("p", { class: "error", role: "alert" });
   private view: BigView | undefined;
@@ -52,10 +61,28 @@ export class BigPane {
     this.element = h(
       "div",
       { class: "big" },
-      h("p", { class: "small" }, "The circuit of the member that you look at, hardened and pruned, runs on a grid of random cells without an edge. It learned on a far smaller one; what it learned is local, so it runs on any."),
-      h("div", { class: "row" }, this.runButton, h("button", { type: "button", onclick: () => this.again() }, "Other random cells"), h("p", { class: "field" }, h("label", { for: this.size.id }, "Grid"), this.size)),
+      h(
+        "p",
+        { class: "small" },
+        "The circuit of the member that you look at, hardened and pruned, runs on a grid of random cells without an edge. It learned " +
+          "on a far smaller one; what it learned is local, so it runs on any.",
+      ),
+      h(
+        "div",
+        { class: "row" },
+        this.runButton,
+        h("button", { type: "button", onclick: () => this.again() }, "Other random cells"),
+        h("p", { class: "field" }, h("label", { for: this.size.id }, "Grid"), this.size),
+      ),
       this.error,
-      h("dl", { class: "circuit-counts" }, readout("Step", this.readouts.step), readout("Steps a second", this.readouts.steps), readout("Cells a second", this.readouts.cells), readout("Gate-cells a second", this.readouts.gates)),
+      h(
+        "dl",
+        { class: "circuit-counts" },
+        readout("Step", this.readouts.step),
+        readout("Steps a second", this.readouts.steps),
+        readout("Cells a second", this.readouts.cells),
+        readout("Gate-cells a second", this.readouts.gates),
+      ),
       this.meaning,
       this.figure,
     );
@@ -156,17 +183,20 @@ export class BigPane {
     write(this.readouts.gates, short(gates));
     write(this.meaning, this.spoken());
     this.cells.label(`The big grid, ${view.width} by ${view.height} cells, at step ${count(view.step)}`);
-    this.element.dataset["step"] = String(view.step);
+    this.element.dataset.step = String(view.step);
   }
 
   private spoken(): string {
     const { view } = this;
     if (!view || this.speed.cells === 0) return "";
     const { cells, gates } = this.speed;
-    if (view.gates === 0) return "This circuit has no gates yet: every cell only takes over what another was. Let it learn, and run it again.";
+    if (view.gates === 0)
+      return "This circuit has no gates yet: every cell only takes over what another was. Let it learn, and run it again.";
     return (
       `While it runs, ${words(cells)} cells a second go through ${count(view.gates)} gates each: ${words(gates)} gates a second. ` +
-      `Bit-packed, 64 cells or more stand in one word and each gate is one instruction for all of them, so a step of ${words(view.width * view.height)} cells takes about ${time((view.width * view.height) / Math.max(1, cells))}. Training and drawing have their turn in between.`
+      `Bit-packed, 64 cells or more stand in one word and each gate is one instruction for all of them, so a step of ` +
+      `${words(view.width * view.height)} cells takes about ${time((view.width * view.height) / Math.max(1, cells))}. Training and ` +
+      `drawing have their turn in between.`
     );
   }
 

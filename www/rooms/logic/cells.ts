@@ -40,7 +40,12 @@ export class Cells {
     /** The colours are made anew. */
     recolour: () => void = () => {},
   ) {
-    this.element = h("canvas", hands ? { class: "cells", role: "application", tabindex: 0, "aria-label": label } : { class: "cells", role: "img", "aria-label": label });
+    this.element = h(
+      "canvas",
+      hands
+        ? { class: "cells", role: "application", tabindex: 0, "aria-label": label }
+        : { class: "cells", role: "img", "aria-label": label },
+    );
     this.surface = new Surface(this.element, () => this.draw());
     this.stop = onTheme(() => (recolour(), this.draw()));
     if (!hands) return;
@@ -87,8 +92,8 @@ export class Cells {
       c.strokeStyle = palette.paper;
       c.lineWidth = 1;
       c.beginPath();
-      for (let x = 1; x < width; x++) (c.moveTo(x * cell, 0), c.lineTo(x * cell, surface.height));
-      for (let y = 1; y < height; y++) (c.moveTo(0, y * cell), c.lineTo(surface.width, y * cell));
+      for (let x = 1; x < width; x++) c.moveTo(x * cell, 0), c.lineTo(x * cell, surface.height);
+      for (let y = 1; y < height; y++) c.moveTo(0, y * cell), c.lineTo(surface.width, y * cell);
       c.stroke();
     }
     if (!this.hands) return;
@@ -106,10 +111,10 @@ export class Cells {
         if (dx * dx + dy * dy > reach * reach) continue;
         const inside = (i: number, j: number): boolean => i * i + j * j <= reach * reach;
         const [left, top] = [(x + dx) * cell, (y + dy) * cell];
-        if (!inside(dx, dy - 1)) (c.moveTo(left, top), c.lineTo(left + cell, top));
-        if (!inside(dx, dy + 1)) (c.moveTo(left, top + cell), c.lineTo(left + cell, top + cell));
-        if (!inside(dx - 1, dy)) (c.moveTo(left, top), c.lineTo(left, top + cell));
-        if (!inside(dx + 1, dy)) (c.moveTo(left + cell, top), c.lineTo(left + cell, top + cell));
+        if (!inside(dx, dy - 1)) c.moveTo(left, top), c.lineTo(left + cell, top);
+        if (!inside(dx, dy + 1)) c.moveTo(left, top + cell), c.lineTo(left + cell, top + cell);
+        if (!inside(dx - 1, dy)) c.moveTo(left, top), c.lineTo(left, top + cell);
+        if (!inside(dx + 1, dy)) c.moveTo(left + cell, top), c.lineTo(left + cell, top + cell);
       }
     c.lineCap = "square";
     for (const [colour, width] of [
@@ -124,7 +129,8 @@ export class Cells {
 
   private at(event: PointerEvent): { x: number; y: number } {
     const box = this.element.getBoundingClientRect();
-    const place = (from: number, size: number, cells: number): number => Math.max(0, Math.min(cells - 1, Math.floor((from / size) * cells)));
+    const place = (from: number, size: number, cells: number): number =>
+      Math.max(0, Math.min(cells - 1, Math.floor((from / size) * cells)));
     return { x: place(event.clientX - box.left, box.width, this.width), y: place(event.clientY - box.top, box.height, this.height) };
   }
 

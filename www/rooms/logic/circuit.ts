@@ -58,14 +58,20 @@ const [W, H] = [WIDE / 2, TALL / 2];
 const SHAPES: Record<Symbol["shape"], string> = {
   and: `M${-W} ${-H}H4A${H} ${H} 0 0 1 4 ${H}H${-W}Z`,
   or: `M${-W} ${-H}H-4Q8 ${-H} ${W - 1} 0Q8 ${H} -4 ${H}H${-W}Q${-W + 7} 0 ${-W} ${-H}Z`,
-  xor: `M${-W + 3} ${-H}H-3Q8 ${-H} ${W - 1} 0Q8 ${H} -3 ${H}H${-W + 3}Q${-W + 10} 0 ${-W + 3} ${-H}ZM${-W - 1} ${-H}Q${-W + 6} 0 ${-W - 1} ${H}`,
+  xor:
+    `M${-W + 3} ${-H}H-3Q8 ${-H} ${W - 1} 0Q8 ${H} -3 ${H}H${-W + 3}Q${-W + 10} 0 ${-W + 3} ${-H}ZM${-W - 1} ${-H}Q${-W + 6} 0 ` +
+    `${-W - 1} ${H}`,
   buffer: `M${-W + 6} ${-H + 2}L${W - 4} 0L${-W + 6} ${H - 2}Z`,
   constant: `M${-H} ${-H}H${H}V${H}H${-H}Z`,
 };
 
 export class CircuitPane {
   readonly element: HTMLElement;
-  private readonly drawButton = h("button", { type: "button", class: "strong", onclick: () => void this.draw(true) }, "Draw it as it is now");
+  private readonly drawButton = h(
+    "button",
+    { type: "button", class: "strong", onclick: () => void this.draw(true) },
+    "Draw it as it is now",
+  );
   private readonly status = h("p", { class: "small", role: "status" });
   private readonly error = h("p", { class: "error", role: "alert" });
   private readonly counts = h("dl", { class: "circuit-counts" });
@@ -102,7 +108,12 @@ export class CircuitPane {
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
     /** The grid that the automaton runs on: it goes on while its circuit is in sight, too. */
-    private readonly automaton: { runs(member: number): void; tick(nowMs: number): void; paint(cells: Cells): void; nameOf(x: number, y: number): string },
+    private readonly automaton: {
+      runs(member: number): void;
+      tick(nowMs: number): void;
+      paint(cells: Cells): void;
+      nameOf(x: number, y: number): string;
+    },
   ) {
     this.grid = new Cells(
       "The grid: arrows choose the cell whose values run on the wires",
@@ -111,7 +122,8 @@ export class CircuitPane {
     );
     this.grid.marked = true;
     this.gridFigure.append(this.grid.element, this.gridCaption);
-    const small = (words: string, label: string, does: () => void): HTMLButtonElement => h("button", { type: "button", class: "small", "aria-label": label, title: label, onclick: does }, words);
+    const small = (words: string, label: string, does: () => void): HTMLButtonElement =>
+      h("button", { type: "button", class: "small", "aria-label": label, title: label, onclick: does }, words);
     this.tools.append(
       small("−", "Smaller", () => this.setZoom(this.zoom / ZOOM_STEP)),
       small("+", "Larger", () => this.setZoom(this.zoom * ZOOM_STEP)),
@@ -121,7 +133,9 @@ export class CircuitPane {
       "p",
       { class: "row" },
       h("span", { class: "small" }, "Take the circuit along:"),
-      ...FORMATS.map(({ format, words }) => h("button", { type: "button", "aria-label": `Download the circuit as ${words}`, onclick: () => void this.export(format) }, words)),
+      ...FORMATS.map(({ format, words }) =>
+        h("button", { type: "button", "aria-label": `Download the circuit as ${words}`, onclick: () => void this.export(format) }, words),
+      ),
     );
     this.element = h(
       "div",
@@ -129,9 +143,17 @@ export class CircuitPane {
       h(
         "p",
         { class: "small" },
-        "Hardened, each gate is the one operation that it leans to most. What only passes an input on, and what nothing depends on, is pruned. A gate that is pointed at shows its cone: all that it depends on. Thick wires are on, at the cell that is marked in the small grid, while the automaton runs.",
+        "Hardened, each gate is the one operation that it leans to most. What only passes an input on, and what nothing depends on, " +
+          "is pruned. A gate that is pointed at shows its cone: all that it depends on. Thick wires are on, at the cell that is " +
+          "marked in the small grid, while the automaton runs.",
       ),
-      h("div", { class: "row" }, this.drawButton, h("span", { class: "row" }, this.follow, h("label", { for: this.follow.id }, "Keep it up to date")), this.status),
+      h(
+        "div",
+        { class: "row" },
+        this.drawButton,
+        h("span", { class: "row" }, this.follow, h("label", { for: this.follow.id }, "Keep it up to date")),
+        this.status,
+      ),
       this.error,
       h("div", { class: "circuit-head" }, this.gridFigure, this.counts, this.tools),
       this.view,
@@ -203,7 +225,11 @@ export class CircuitPane {
       this.drawnMs = performance.now();
       this.show(circuit, asked);
       const { gates, verified, equal } = circuit;
-      const words = `Of member ${member + 1} after ${count(circuit.updates)} updates${circuit.perfect ? ", which is perfect" : ""}. ${equal ? `Verified equal to its automaton on ${count(verified)} neighbourhoods.` : `It differs from its automaton, which was compared on ${count(verified)} neighbourhoods.`}`;
+      const words =
+        `Of member ${member + 1} after ${count(circuit.updates)} updates${circuit.perfect ? ", which is perfect" : ""}. ` +
+        (equal
+          ? `Verified equal to its automaton on ${count(verified)} neighbourhoods.`
+          : `It differs from its automaton, which was compared on ${count(verified)} neighbourhoods.`);
       write(this.status, words);
       if (asked) this.announcer.say(`The circuit has ${count(gates.length)} gates. ${words}`, "circuit");
     } catch (error) {
@@ -240,7 +266,11 @@ export class CircuitPane {
       ["Dead", count(dead), "nothing depends on them"],
       ["Inputs", count(inputs.length), "bits of the nine cells that matter"],
     ];
-    this.counts.replaceChildren(...told.map(([term, value, about]) => h("div", { title: about }, h("dt", {}, term), h("dd", {}, value), h("dd", { class: "small" }, about))));
+    this.counts.replaceChildren(
+      ...told.map(([term, value, about]) =>
+        h("div", { title: about }, h("dt", {}, term), h("dd", {}, value), h("dd", { class: "small" }, about)),
+      ),
+    );
     const many = gates.length > MOST_DRAWN && !anyway;
     this.view.hidden = this.tools.hidden = many;
     this.gridFigure.hidden = false;
@@ -250,7 +280,11 @@ export class CircuitPane {
     this.values = new Uint8Array();
     if (many) {
       this.view.replaceChildren();
-      return write(this.named, `It has ${count(gates.length)} gates by now, more than one can follow. As it learns, most become pass-through or dead; the button draws it anyway.`);
+      return write(
+        this.named,
+        `It has ${count(gates.length)} gates by now, more than one can follow. As it learns, most become pass-through or dead; the ` +
+          `button draws it anyway.`,
+      );
     }
     const layout = placed(circuit);
     this.layout = layout;
@@ -276,7 +310,7 @@ export class CircuitPane {
       let path = `M${x} ${round(y)}`;
       for (const place of through) {
         const next = at(place);
-        path += bend(x, y, next.x - W, next.y) + `H${next.x + W}`;
+        path += `${bend(x, y, next.x - W, next.y)}H${next.x + W}`;
         [x, y] = [next.x + W, next.y];
       }
       const end = "gate" in to ? at(layout.nodes[inputs.length + to.gate]!) : at(layout.outputs[to.output]!);
@@ -286,21 +320,31 @@ export class CircuitPane {
     }
     const nodes = layout.nodes.map((place, node) => {
       const { x, y } = at(place);
-      const group = (inner: string, kind: string): string => `<g class="node ${kind}" data-node="${node}" transform="translate(${x} ${round(y)})">${inner}</g>`;
+      const group = (inner: string, kind: string): string =>
+        `<g class="node ${kind}" data-node="${node}" transform="translate(${x} ${round(y)})">${inner}</g>`;
       if (node < inputs.length) return group(`<circle r="4"/><text x="-9" y="4" text-anchor="end"></text>`, "input");
       const gate = node - inputs.length;
       const { op } = gates[gate]!;
       const { shape, out, a, b } = SYMBOLS[op]!;
       const bubble = (bx: number, by: number): string => `<circle class="bubble" cx="${bx}" cy="${by}" r="3"/>`;
       const constant = shape === "constant" ? `<text y="4" text-anchor="middle">${op === 15 ? 1 : 0}</text>` : "";
-      const bubbles = (out ? bubble(W + 1, 0) : "") + (a ? bubble(-W - 1, port(gate, false)) : "") + (b ? bubble(-W - 1, port(gate, true)) : "");
-      return group(`<rect x="${-W - 4}" y="${-H - 3}" width="${WIDE + 8}" height="${TALL + 6}" class="hit"/><path class="shape" d="${SHAPES[shape]}"/>${constant}${bubbles}`, "gate");
+      const bubbles =
+        (out ? bubble(W + 1, 0) : "") + (a ? bubble(-W - 1, port(gate, false)) : "") + (b ? bubble(-W - 1, port(gate, true)) : "");
+      return group(
+        `<rect x="${-W - 4}" y="${-H - 3}" width="${WIDE + 8}" height="${TALL + 6}" class="hit"/><path class="shape" ` +
+          `d="${SHAPES[shape]}"/>${constant}${bubbles}`,
+        "gate",
+      );
     });
     const ends = layout.outputs.map((place, k) => {
       const { x, y } = at(place);
-      return `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" y="4">${outputs.length === 1 ? "next state" : `channel ${k}`}</text></g>`;
+      return (
+        `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" ` +
+        `y="4">${outputs.length === 1 ? "next state" : `channel ${k}`}</text></g>`
+      );
     });
-    const source = `<svg viewBox="0 0 ${width} ${Math.ceil(height)}" aria-hidden="true">${parts.join("")}${nodes.join("")}${ends.join("")}</svg>`;
+    const source =
+      `<svg viewBox="0 0 ${width} ${Math.ceil(height)}" ` + `aria-hidden="true">${parts.join("")}${nodes.join("")}${ends.join("")}</svg>`;
     this.view.replaceChildren(markup(source));
     this.svg = this.view.querySelector("svg")!;
     this.nodes = [...this.view.querySelectorAll<SVGGElement>(".node")];
@@ -308,8 +352,16 @@ export class CircuitPane {
     // Their words are of the room's, so they are text and no markup.
     inputs.forEach((name, k) => (this.nodes[k]!.querySelector("text")!.textContent = name));
     const paths = [...this.view.querySelectorAll<SVGPathElement>(".wire")];
-    this.wires = layout.wires.map(({ from, to }, k) => ({ path: paths[k]!, from, to: "gate" in to ? inputs.length + to.gate : inputs.length + gates.length + to.output }));
-    this.view.setAttribute("aria-label", `The circuit: ${count(gates.length)} gates in ${depth} layers. Arrows follow its wires: left to what a gate depends on, right to what depends on it, up and down within a layer.`);
+    this.wires = layout.wires.map(({ from, to }, k) => ({
+      path: paths[k]!,
+      from,
+      to: "gate" in to ? inputs.length + to.gate : inputs.length + gates.length + to.output,
+    }));
+    this.view.setAttribute(
+      "aria-label",
+      `The circuit: ${count(gates.length)} gates in ${depth} layers. Arrows follow its wires: left to what a gate depends on, right ` +
+        `to what depends on it, up and down within a layer.`,
+    );
     this.recolour();
     this.fit(READABLE);
     this.tell();
@@ -324,7 +376,9 @@ export class CircuitPane {
   }
 
   private recolour(): void {
-    this.circuit?.gates.forEach(({ op }, gate) => this.nodes[this.circuit!.inputs.length + gate]?.style.setProperty("--op", opColour(op).colour));
+    this.circuit?.gates.forEach(({ op }, gate) =>
+      this.nodes[this.circuit!.inputs.length + gate]?.style.setProperty("--op", opColour(op).colour),
+    );
   }
 
   private get natural(): number {
@@ -433,7 +487,11 @@ export class CircuitPane {
     const read = reads(gate.op);
     const of = [read.a ? `a is ${this.nameOf(gate.a)}` : "", read.b ? `b is ${this.nameOf(gate.b)}` : ""].filter(Boolean).join(", ");
     const cone = [...this.cone(at)].filter((one) => one >= inputs.length).length;
-    write(this.named, `Gate ${at - inputs.length + 1}, layer ${gate.layer}: ${name} (${plain})${of ? `; ${of}` : ""}. Its cone has ${cone === 1 ? "1 gate" : `${count(cone)} gates`}.${value}`);
+    write(
+      this.named,
+      `Gate ${at - inputs.length + 1}, layer ${gate.layer}: ${name} (${plain})${of ? `; ${of}` : ""}. Its cone has ` +
+        `${cone === 1 ? "1 gate" : `${count(cone)} gates`}.${value}`,
+    );
   }
 
   private key(event: KeyboardEvent): void {
@@ -448,7 +506,8 @@ export class CircuitPane {
     if (this.at === undefined) return this.stand(circuit.inputs.length ? 0 : undefined);
     const at = this.at;
     const here = layout.nodes[at]!;
-    const beside = (nodes: Wire[]): Wire | undefined => nodes.sort((a, b) => Math.abs(layout.nodes[a]!.y - here.y) - Math.abs(layout.nodes[b]!.y - here.y))[0];
+    const beside = (nodes: Wire[]): Wire | undefined =>
+      nodes.sort((a, b) => Math.abs(layout.nodes[a]!.y - here.y) - Math.abs(layout.nodes[b]!.y - here.y))[0];
     const gate = circuit.gates[at - circuit.inputs.length];
     const read = gate && reads(gate.op);
     const layer = layout.nodes.flatMap(({ x }, k) => (x === here.x ? [k] : [])).sort((a, b) => layout.nodes[a]!.y - layout.nodes[b]!.y);

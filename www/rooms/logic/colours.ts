@@ -63,5 +63,5 @@ const FAMILIES: [light: string, dark: string][] = [
 export function opColour(op: number): { colour: string; opposite: boolean } {
   const opposite = op > 7;
   const family = FAMILIES[opposite ? 15 - op : op]!;
-  return { colour: family[document.documentElement.dataset["theme"] === "dark" ? 1 : 0], opposite };
+  return { colour: family[document.documentElement.dataset.theme === "dark" ? 1 : 0], opposite };
 }

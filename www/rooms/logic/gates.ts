@@ -51,17 +51,33 @@ export class GatesPane {
     this.legend = OPS.map(({ name, plain }, op) => {
       const number = h("span", { class: "op-count" });
       const swatch = h("span", { class: "op-swatch", "aria-hidden": "true" });
-      const button = h("button", { type: "button", class: "quiet small op", "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) }, swatch, h("span", { class: "op-name" }, name), h("span", { class: "unseen" }, `, ${plain}: `), number);
+      const button = h(
+        "button",
+        { type: "button", class: "quiet small op", "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) },
+        swatch,
+        h("span", { class: "op-name" }, name),
+        h("span", { class: "unseen" }, `, ${plain}: `),
+        number,
+      );
       return { button, count: number };
     });
     this.element = h(
       "section",
       { class: "gates", "aria-labelledby": title },
       h("div", { class: "head" }, h("h2", { class: "label", id: title }, "Gates"), this.now),
-      h("p", { class: "about" }, "each a cell, layer by layer: colour is the operation, strength how certain the gate is of it; kernels look around, update layers decide"),
+      h(
+        "p",
+        { class: "about" },
+        "each a cell, layer by layer: colour is the operation, strength how certain the gate is of it; kernels look around, update " +
+          "layers decide",
+      ),
       this.canvas,
       this.named,
-      h("div", { class: "ops", role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" }, ...this.legend.map(({ button }) => button)),
+      h(
+        "div",
+        { class: "ops", role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" },
+        ...this.legend.map(({ button }) => button),
+      ),
     );
     this.surface = new Surface(this.canvas, () => this.layOut());
     this.canvas.addEventListener("pointermove", (event) => this.point(this.under(event)));
@@ -127,9 +143,18 @@ export class GatesPane {
     const all = this.ops.length;
     write(this.now, all ? `${percent(settled / all)} settled` : "");
     const most = counts.map((n, op) => ({ n, op })).sort((a, b) => b.n - a.n);
-    const words = all ? `${count(all)} gates, ${percent(settled / all)} settled; most are ${most.slice(0, 3).map(({ n, op }) => `${OPS[op]!.name} (${count(n)})`).join(", ")}. Arrows go from gate to gate.` : "nothing yet";
+    const words = all
+      ? `${count(all)} gates, ${percent(settled / all)} settled; most are ${most
+          .slice(0, 3)
+          .map(({ n, op }) => `${OPS[op]!.name} (${count(n)})`)
+          .join(", ")}. Arrows go from gate to gate.`
+      : "nothing yet";
     this.canvas.setAttribute("aria-label", `Gates: ${words}`);
-    if (this.at === undefined) write(this.named, all ? touch() ? "Touch a gate to have it named." : "Point at a gate, or walk over them by arrows, to have it named." : "");
+    if (this.at === undefined)
+      write(
+        this.named,
+        all ? (touch() ? "Touch a gate to have it named." : "Point at a gate, or walk over them by arrows, to have it named.") : "",
+      );
     else this.name(this.at);
   }
 
@@ -155,8 +180,18 @@ export class GatesPane {
     const { width } = this.surface;
     if (!automaton || width === 0) return;
     const layers: Omit<Block, "first" | "x" | "y">[] = [
-      ...automaton.perception.map((gates, k) => ({ name: `K${k + 1}`, spoken: `kernel layer ${k + 1}`, count: automaton.kernels * gates, columns: automaton.kernels > 4 ? gates : automaton.kernels * Math.min(gates, 2) })),
-      ...automaton.update.map((gates, k) => ({ name: `U${k + 1}`, spoken: `update layer ${k + 1}`, count: gates, columns: 2 ** Math.ceil(Math.log2(Math.sqrt(gates))) })),
+      ...automaton.perception.map((gates, k) => ({
+        name: `K${k + 1}`,
+        spoken: `kernel layer ${k + 1}`,
+        count: automaton.kernels * gates,
+        columns: automaton.kernels > 4 ? gates : automaton.kernels * Math.min(gates, 2),
+      })),
+      ...automaton.update.map((gates, k) => ({
+        name: `U${k + 1}`,
+        spoken: `update layer ${k + 1}`,
+        count: gates,
+        columns: 2 ** Math.ceil(Math.log2(Math.sqrt(gates))),
+      })),
     ];
     let height = 0;
     for (this.cell = 9; this.cell >= 2; this.cell--) {
@@ -211,7 +246,10 @@ export class GatesPane {
     const { automaton } = this;
     const within = gate - block.first;
     const kernel = block.name.startsWith("K") && automaton ? `, kernel ${Math.floor((within * automaton.kernels) / block.count) + 1}` : "";
-    write(this.named, `Gate ${within + 1} of ${block.spoken}${kernel}: ${OPS[op]!.name} (${OPS[op]!.plain}), ${percent(this.certainty[gate]!)} certain.`);
+    write(
+      this.named,
+      `Gate ${within + 1} of ${block.spoken}${kernel}: ${OPS[op]!.name} (${OPS[op]!.plain}), ${percent(this.certainty[gate]!)} certain.`,
+    );
   }
 
   private key(event: KeyboardEvent): void {

@@ -28,8 +28,10 @@ const SIDES = [32, 64, 128, 256];
 const MULTIPLES = [1, 2, 4, 8];
 
 const draw = (): number => Math.floor(Math.random() * 2 ** 32);
-const field = (label: string, select: HTMLSelectElement): HTMLElement => h("p", { class: "field" }, h("label", { for: select.id }, label), select);
-const choice = (stem: string, options: [value: string, words: string][]): HTMLSelectElement => h("select", { id: id(stem) }, ...options.map(([value, words]) => h("option", { value }, words)));
+const field = (label: string, select: HTMLSelectElement): HTMLElement =>
+  h("p", { class: "field" }, h("label", { for: select.id }, label), select);
+const choice = (stem: string, options: [value: string, words: string][]): HTMLSelectElement =>
+  h("select", { id: id(stem) }, ...options.map(([value, words]) => h("option", { value }, words)));
 
 export class GridPane {
   readonly element: HTMLElement;
@@ -42,12 +44,33 @@ export class GridPane {
   private readonly step = h("output", { class: "number" });
   private readonly byItself = h("input", { type: "checkbox", role: "switch", id: id("by-itself"), checked: true });
   private readonly playButton = h("button", { type: "button", class: "strong play-grid", onclick: () => this.play(!this.playing) });
-  private readonly start = choice("start", [["learned", "as in training"], ["random", "random"], ["blank", "blank"], ["target", "the target"]]);
+  private readonly start = choice("start", [
+    ["learned", "as in training"],
+    ["random", "random"],
+    ["blank", "blank"],
+    ["target", "the target"],
+  ]);
   private readonly size = choice("size", []);
-  private readonly pace = choice("pace", PACES.map(({ words }) => [words, words]));
-  private readonly form = choice("form", [["settling", "soft, then hard"], ["hard", "hard: the circuit"], ["soft", "soft: as trained"]]);
-  private readonly how = choice("how", [["noise", "noise"], ["blank", "blank"], ["flip", "flip"]]);
-  private readonly brush = choice("brush", [["0", "1 cell"], ["1", "small"], ["2", "middle"], ["4", "large"]]);
+  private readonly pace = choice(
+    "pace",
+    PACES.map(({ words }) => [words, words]),
+  );
+  private readonly form = choice("form", [
+    ["settling", "soft, then hard"],
+    ["hard", "hard: the circuit"],
+    ["soft", "soft: as trained"],
+  ]);
+  private readonly how = choice("how", [
+    ["noise", "noise"],
+    ["blank", "blank"],
+    ["flip", "flip"],
+  ]);
+  private readonly brush = choice("brush", [
+    ["0", "1 cell"],
+    ["1", "small"],
+    ["2", "middle"],
+    ["4", "large"],
+  ]);
   private experiment: Experiment;
   private goal: Picture | null = null;
   /** Whose automaton it is. */
@@ -93,7 +116,8 @@ export class GridPane {
       () => this.recolour(),
     );
     const title = id("grid");
-    const button = (words: string, does: () => void, about = ""): HTMLButtonElement => h("button", { type: "button", title: about, onclick: does }, words);
+    const button = (words: string, does: () => void, about = ""): HTMLButtonElement =>
+      h("button", { type: "button", title: about, onclick: does }, words);
     for (const select of [this.start, this.size, this.form]) select.addEventListener("change", () => this.again());
     this.brush.addEventListener("change", () => (this.cells.reach = Number(this.brush.value)));
     this.cells.reach = Number(this.brush.value);
@@ -104,7 +128,13 @@ export class GridPane {
     this.element = h(
       "section",
       { class: "grid-pane", "aria-labelledby": title },
-      h("div", { class: "head" }, h("h2", { class: "label", id: title }, "The automaton"), this.step, h("span", { class: "row" }, this.byItself, h("label", { for: this.byItself.id }, "It starts over by itself"))),
+      h(
+        "div",
+        { class: "head" },
+        h("h2", { class: "label", id: title }, "The automaton"),
+        this.step,
+        h("span", { class: "row" }, this.byItself, h("label", { for: this.byItself.id }, "It starts over by itself")),
+      ),
       h("div", { class: "grid-field" }, h("div", { class: "grid-canvas" }, this.cells.element), this.targetFigure),
       this.status,
       this.error,
@@ -117,7 +147,16 @@ export class GridPane {
         button("Reset", () => this.again(), "Reset the grid (backspace)"),
         button("Damage in the middle", () => this.damageMiddle(), "As large as the brush, three times over"),
       ),
-      h("div", { class: "grid-choices" }, field("Start", this.start), field("Grid", this.size), field("Speed", this.pace), field("Gates", this.form), field("Damage", this.how), field("Brush", this.brush)),
+      h(
+        "div",
+        { class: "grid-choices" },
+        field("Start", this.start),
+        field("Grid", this.size),
+        field("Speed", this.pace),
+        field("Gates", this.form),
+        field("Damage", this.how),
+        field("Brush", this.brush),
+      ),
     );
     this.showPlaying();
     this.stop = animate(this.cells.element, (nowMs) => this.tick(nowMs));
@@ -167,7 +206,11 @@ export class GridPane {
   private sizes(): void {
     const { rule, width, height } = { ...this.experiment, ...this.goal };
     const sizes = rule ? SIDES.map((side) => [side, side]) : MULTIPLES.map((times) => [width * times, height * times]);
-    this.size.replaceChildren(...sizes.map(([wide, tall], k) => h("option", { value: `${wide}x${tall}` }, rule || k === 0 ? `${wide}x${tall}` : `${wide}x${tall}, ${MULTIPLES[k]} times`)));
+    this.size.replaceChildren(
+      ...sizes.map(([wide, tall], k) =>
+        h("option", { value: `${wide}x${tall}` }, rule || k === 0 ? `${wide}x${tall}` : `${wide}x${tall}, ${MULTIPLES[k]} times`),
+      ),
+    );
   }
 
   close(): void {
@@ -246,7 +289,12 @@ export class GridPane {
     const { width, height } = this.view;
     this.byItself.checked = false;
     const [x, y, apart] = [Math.floor(width / 2), Math.floor(height / 2), this.cells.reach + 1];
-    for (const [dx, dy] of [[0, 0], [apart, 0], [0, apart]] as const) this.damage(Math.min(width - 1, x + dx), Math.min(height - 1, y + dy));
+    for (const [dx, dy] of [
+      [0, 0],
+      [apart, 0],
+      [0, apart],
+    ] as const)
+      this.damage(Math.min(width - 1, x + dx), Math.min(height - 1, y + dy));
     if (!this.playing) this.play(true);
     this.announcer.say("Damaged in the middle.", "grid");
   }
@@ -280,7 +328,10 @@ export class GridPane {
     }
     if (this.playing && view && !this.renew && !this.asking) {
       // Less motion: one sees where it ends, not how it gets there.
-      const due = calm() && this.byItself.checked && !experiment.rule ? experiment.steps - view.step : Math.floor(((nowMs - this.lastMs) / 1000) * this.perS);
+      const due =
+        calm() && this.byItself.checked && !experiment.rule
+          ? experiment.steps - view.step
+          : Math.floor(((nowMs - this.lastMs) / 1000) * this.perS);
       if (due > 0) {
         this.steps = Math.min(MOST_STEPS, due);
         this.lastMs = due > MOST_STEPS ? nowMs : this.lastMs + (1000 * due) / this.perS;
@@ -343,10 +394,24 @@ export class GridPane {
     const whole = wrong === 0 ? "Every cell is right" : wrong === null ? "" : `${percent(wrong)} of cells are wrong`;
     const end = experiment.rule || step <= experiment.steps ? "" : `, ${count(step - experiment.steps)} steps longer than it was trained`;
     const healed = this.damaged && wrong === 0 ? " It has healed." : "";
-    write(this.status, experiment.rule ? (wrong === null ? `After ${steps}.` : wrong === 0 ? `Every cell is as the rule has it, after ${steps}.` : `${percent(wrong)} of cells are not as the rule has it, after ${steps}.`) : whole ? `${whole} after ${steps}${end}.${healed}` : `After ${steps}${end}.`);
-    this.cells.label(`The grid, ${view.width} by ${view.height} cells: ${wrong === null ? `step ${step}` : `${percent(wrong)} wrong`}. Arrows move the cursor, enter damages, space runs or pauses.`);
-    this.element.dataset["step"] = String(step);
-    this.element.dataset["wrong"] = wrong === null ? "" : String(wrong);
+    write(
+      this.status,
+      experiment.rule
+        ? wrong === null
+          ? `After ${steps}.`
+          : wrong === 0
+            ? `Every cell is as the rule has it, after ${steps}.`
+            : `${percent(wrong)} of cells are not as the rule has it, after ${steps}.`
+        : whole
+          ? `${whole} after ${steps}${end}.${healed}`
+          : `After ${steps}${end}.`,
+    );
+    this.cells.label(
+      `The grid, ${view.width} by ${view.height} cells: ${wrong === null ? `step ${step}` : `${percent(wrong)} wrong`}. Arrows move ` +
+        `the cursor, enter damages, space runs or pauses.`,
+    );
+    this.element.dataset.step = String(step);
+    this.element.dataset.wrong = wrong === null ? "" : String(wrong);
     this.went();
   }
 

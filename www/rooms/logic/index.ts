@@ -15,12 +15,19 @@ export const brings: Brings = {
   comparable: (a, b) => (a.about as Experiment).rule === (b.about as Experiment).rule,
   knobs: ["lr", "patience", "weight_decay"],
   tour: [
-    { at: ".grid-canvas", heading: "Gates that learn", words: "Every cell runs the same small circuit of logic gates. The gates are learned: here is the best circuit so far, at work." },
+    {
+      at: ".grid-canvas",
+      heading: "Gates that learn",
+      words: "Every cell runs the same small circuit of logic gates. The gates are learned: here is the best circuit so far, at work.",
+    },
     { at: ".returns", heading: "The curve", words: "The share of cells that the hardened circuit gets right; at 100% it is exact." },
     ...knobToCurve("Drag the learning rate far to either side."),
     { at: ".grid-canvas", heading: "Now you", words: "Draw or damage cells, and watch whether the circuit repairs them." },
   ],
-  can: ["Draw on the grid, damage it, and watch it heal.", "See the circuit, run it on a large grid, and take it along as Verilog or Rust."],
+  can: [
+    "Draw on the grid, damage it, and watch it heal.",
+    "See the circuit, run it on a large grid, and take it along as Verilog or Rust.",
+  ],
   gestures: [{ shown: "draw on the grid", does: "sets cells, or damages them" }],
   view: (page) => new LogicView(page),
 };

@@ -85,10 +85,12 @@ function order(nodes: Node[], layers: number[][]): void {
   for (let sweep = 0; sweep < SWEEPS && least > 0; sweep++) {
     const forth = sweep % 2 === 0;
     for (const layer of forth ? layers.slice(1) : layers.slice(0, -1).reverse()) {
-      const wish = new Map(layer.map((k) => {
-        const beside = forth ? nodes[k]!.before : nodes[k]!.after;
-        return [k, beside.length ? mean(beside, (other) => nodes[other]!.at) : nodes[k]!.at];
-      }));
+      const wish = new Map(
+        layer.map((k) => {
+          const beside = forth ? nodes[k]!.before : nodes[k]!.after;
+          return [k, beside.length ? mean(beside, (other) => nodes[other]!.at) : nodes[k]!.at];
+        }),
+      );
       layer.sort((a, b) => wish.get(a)! - wish.get(b)!);
       number(layer);
     }

@@ -43,13 +43,30 @@ const RULES: { rule: string; name: string }[] = [
 export class OwnPane {
   readonly element: HTMLElement;
   private readonly cells: Cells;
-  private readonly side = h("select", { id: id("own-side") }, ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${side}x${side}`)));
+  private readonly side = h(
+    "select",
+    { id: id("own-side") },
+    ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${side}x${side}`)),
+  );
   private readonly palette = h("fieldset", { class: "cell-palette" });
   private readonly told = h("p", { class: "unseen", role: "status" });
   private readonly drawError = h("p", { class: "error", role: "alert" });
   private readonly ruleError = h("p", { class: "error", role: "alert", id: id("rule-error") });
-  private readonly rule = h("input", { type: "text", id: id("rule"), value: "B36/S23", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", "aria-describedby": this.ruleError.id });
-  private readonly colours = h("select", { id: id("own-colours") }, h("option", { value: "channel" }, "on and off"), h("option", { value: "rgb" }, "eight"));
+  private readonly rule = h("input", {
+    type: "text",
+    id: id("rule"),
+    value: "B36/S23",
+    autocomplete: "off",
+    autocapitalize: "characters",
+    spellcheck: "false",
+    "aria-describedby": this.ruleError.id,
+  });
+  private readonly colours = h(
+    "select",
+    { id: id("own-colours") },
+    h("option", { value: "channel" }, "on and off"),
+    h("option", { value: "rgb" }, "eight"),
+  );
   private picture: Picture = { width: SIDE, height: SIDE, values: new Uint8Array(SIDE * SIDE) };
   private colour = 1;
 
@@ -60,7 +77,11 @@ export class OwnPane {
     private readonly target: () => { picture: Picture; shows: Shows } | undefined,
     private readonly train: (variant: Variant, knobs: Record<string, Value>) => void,
   ) {
-    this.cells = new Cells("Your drawing", { touched: (x, y) => this.paint(x, y), moved: (x, y) => this.stand(x, y), key: (key) => this.key(key) }, () => this.show());
+    this.cells = new Cells(
+      "Your drawing",
+      { touched: (x, y) => this.paint(x, y), moved: (x, y) => this.stand(x, y), key: (key) => this.key(key) },
+      () => this.show(),
+    );
     this.cells.element.classList.add("own-cells");
     this.side.addEventListener("change", () => this.resize());
     this.colours.addEventListener("change", () => this.suit());
@@ -70,7 +91,11 @@ export class OwnPane {
       "section",
       { class: "own-drawing", "aria-label": "Draw a pattern" },
       h("h3", {}, "Draw a pattern"),
-      h("p", { class: "small" }, `Choose a colour and draw${touch() ? "" : "; by keys, arrows move and enter paints"}. The automaton learns to grow it.`),
+      h(
+        "p",
+        { class: "small" },
+        `Choose a colour and draw${touch() ? "" : "; by keys, arrows move and enter paints"}. The automaton learns to grow it.`,
+      ),
       h(
         "div",
         { class: "row" },
@@ -100,10 +125,21 @@ export class OwnPane {
       "section",
       { "aria-label": "Type a rule" },
       h("h3", {}, "Type a rule"),
-      h("p", { class: "small" }, "B3/S23 is Conway's Life: a cell is born with 3 neighbours that are on, and stays on with 2 or 3. Any other rule of a cell and its eight neighbours goes too, as 128 hexadecimal digits that hold a bit for each of the 512 neighbourhoods."),
+      h(
+        "p",
+        { class: "small" },
+        "B3/S23 is Conway's Life: a cell is born with 3 neighbours that are on, and stays on with 2 or 3. Any other rule of a cell " +
+          "and its eight neighbours goes too, as 128 hexadecimal digits that hold a bit for each of the 512 neighbourhoods.",
+      ),
       form,
       this.ruleError,
-      h("p", { class: "row" }, ...RULES.map(({ rule, name }) => h("button", { type: "button", class: "small", onclick: () => ((this.rule.value = rule), this.refuse("")) }, `${name} ${rule}`))),
+      h(
+        "p",
+        { class: "row" },
+        ...RULES.map(({ rule, name }) =>
+          h("button", { type: "button", class: "small", onclick: () => ((this.rule.value = rule), this.refuse("")) }, `${name} ${rule}`),
+        ),
+      ),
     );
     this.element = h("div", { class: "own-target" }, drawing, typing);
     this.suit();
@@ -118,7 +154,9 @@ export class OwnPane {
   get text(): string {
     const { width, values } = this.picture;
     const digit = (value: number): string => (value === 0 ? "." : this.shows === "rgb" ? String(value) : "#");
-    return Array.from({ length: values.length / width }, (_, row) => [...values.subarray(row * width, (row + 1) * width)].map(digit).join("")).join("/");
+    return Array.from({ length: values.length / width }, (_, row) =>
+      [...values.subarray(row * width, (row + 1) * width)].map(digit).join(""),
+    ).join("/");
   }
 
   private get shows(): Shows {
@@ -136,7 +174,15 @@ export class OwnPane {
         const input = h("input", { type: "radio", class: "unseen", name: group, id: `${group}-${value}`, checked: value === this.colour });
         input.addEventListener("change", () => (this.colour = value));
         const name = this.nameOf(value);
-        return [input, h("label", { for: input.id, title: name }, h("span", { class: "cell-swatch", "aria-hidden": "true" }), h("span", { class: colours.length > 2 ? "unseen" : "small" }, name))];
+        return [
+          input,
+          h(
+            "label",
+            { for: input.id, title: name },
+            h("span", { class: "cell-swatch", "aria-hidden": "true" }),
+            h("span", { class: colours.length > 2 ? "unseen" : "small" }, name),
+          ),
+        ];
       }),
     );
     this.picture.values.forEach((value, cell) => (this.picture.values[cell] = Math.min(value, colours.length - 1)));
@@ -169,11 +215,13 @@ export class OwnPane {
 
   private begin(): void {
     const target = this.target();
-    if (!target) return write(this.drawError, "What is learned now is a rule and has no picture. Draw one, or look at another experiment first.");
+    if (!target)
+      return write(this.drawError, "What is learned now is a rule and has no picture. Draw one, or look at another experiment first.");
     this.colours.value = target.shows;
     const { width, height, values } = target.picture;
     this.picture = { width, height, values: Uint8Array.from(values) };
-    if (![...this.side.options].some(({ value }) => Number(value) === width)) this.side.append(h("option", { value: width }, `${width}x${height}`));
+    if (![...this.side.options].some(({ value }) => Number(value) === width))
+      this.side.append(h("option", { value: width }, `${width}x${height}`));
     this.side.value = String(width);
     this.suit();
   }
@@ -209,14 +257,25 @@ export class OwnPane {
     const pixels = this.cells.pixels(width, height);
     values.forEach((value, cell) => (pixels[cell] = packed(colours[value]!)));
     this.cells.draw();
-    this.cells.label(`Your drawing, ${width} by ${height} cells, ${values.filter((value) => value > 0).length} of them drawn. Arrows move, enter or space paints, a digit chooses a colour and paints.`);
-    [...this.palette.querySelectorAll<HTMLElement>(".cell-swatch")].forEach((swatch, value) => (swatch.style.background = css(colours[value]!)));
+    this.cells.label(
+      `Your drawing, ${width} by ${height} cells, ${values.filter((value) => value > 0).length} of them drawn. Arrows move, enter or ` +
+        `space paints, a digit chooses a colour and paints.`,
+    );
+    [...this.palette.querySelectorAll<HTMLElement>(".cell-swatch")].forEach(
+      (swatch, value) => (swatch.style.background = css(colours[value]!)),
+    );
   }
 
   private draw(): void {
     const { values } = this.picture;
     write(this.drawError, "");
-    if (values.every((value) => value === values[0])) return write(this.drawError, values[0] ? "The drawing is of one colour alone. Leave some cells out, so that there is something to learn." : "The drawing is empty. Draw some cells first.");
+    if (values.every((value) => value === values[0]))
+      return write(
+        this.drawError,
+        values[0]
+          ? "The drawing is of one colour alone. Leave some cells out, so that there is something to learn."
+          : "The drawing is empty. Draw some cells first.",
+      );
     // What grows from the middle reaches the border one cell a step.
     const { steps } = this.drawn.about as Experiment;
     const needs = Math.ceil(0.75 * this.picture.width);
@@ -232,7 +291,10 @@ export class OwnPane {
   private type(): void {
     const text = this.rule.value.replaceAll(/\s+/g, "");
     const table = /^[0-9a-f]{128}$/i.test(text);
-    if (!table && !/^B[0-8]*\/S[0-8]*$/i.test(text)) return this.refuse("This is no rule. Write births and survivals by numbers of neighbours, 0 to 8, as in B3/S23, or 128 hexadecimal digits.");
+    if (!table && !/^B[0-8]*\/S[0-8]*$/i.test(text))
+      return this.refuse(
+        "This is no rule. Write births and survivals by numbers of neighbours, 0 to 8, as in B3/S23, or 128 hexadecimal digits.",
+      );
     this.refuse("");
     this.train(this.ruled, { rule: table ? text.toLowerCase() : text.toUpperCase() });
   }

@@ -15,7 +15,17 @@ const ASK_EVERY_MS = 700;
 /** A member that starts over is shown so for a while. */
 const DEAD_MS = 3000;
 
-type Card = { restartedMs: number; item: HTMLElement; button: HTMLButtonElement; cells: Cells; name: HTMLElement; mark: HTMLElement; state: HTMLElement; losses: HTMLElement; updates: HTMLElement };
+type Card = {
+  restartedMs: number;
+  item: HTMLElement;
+  button: HTMLButtonElement;
+  cells: Cells;
+  name: HTMLElement;
+  mark: HTMLElement;
+  state: HTMLElement;
+  losses: HTMLElement;
+  updates: HTMLElement;
+};
 
 export class PopulationPane {
   readonly element: HTMLElement;
@@ -124,7 +134,8 @@ export class PopulationPane {
     const living = members.filter(({ state }) => state === "learning").length;
     write(
       this.about,
-      `success rate: of the runs that ended, those that were perfect; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} of dead ones with another seed, ${count(living)} still ${living === 1 ? "learns" : "learn"}`,
+      `success rate: of the runs that ended, those that were perfect; ${restarts === 1 ? "1 restart" : `${count(restarts)} restarts`} ` +
+        `of dead ones with another seed, ${count(living)} still ${living === 1 ? "learns" : "learn"}`,
     );
     if (this.cards.length !== members.length) {
       for (const { cells } of this.cards) cells.close();
@@ -140,7 +151,13 @@ export class PopulationPane {
     cells.element.setAttribute("aria-hidden", "true");
     cells.element.removeAttribute("role");
     const part = (name: string): HTMLElement => h("span", { class: name });
-    const [name, mark, state, losses, updates] = [part("unseen"), h("span", { "aria-hidden": "true" }), part(""), part("member-losses"), part("member-updates")];
+    const [name, mark, state, losses, updates] = [
+      part("unseen"),
+      h("span", { "aria-hidden": "true" }),
+      part(""),
+      part("member-losses"),
+      part("member-updates"),
+    ];
     const button = h(
       "button",
       { type: "button", class: "member", onclick: () => this.pick(k) },

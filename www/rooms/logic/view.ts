@@ -58,11 +58,17 @@ export class LogicView implements View {
         this.newest = view;
       },
     );
-    const own = (rule: boolean): Variant => client.room.variants.find(({ about }) => (about as Experiment).own && (about as Experiment).rule === rule)!;
-    this.own = new OwnPane(own(false), own(true), () => this.grid.learned, (variant, knobs) => {
-      page.begin(variant, knobs);
-      scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
-    });
+    const own = (rule: boolean): Variant =>
+      client.room.variants.find(({ about }) => (about as Experiment).own && (about as Experiment).rule === rule)!;
+    this.own = new OwnPane(
+      own(false),
+      own(true),
+      () => this.grid.learned,
+      (variant, knobs) => {
+        page.begin(variant, knobs);
+        scrollTo({ top: 0, behavior: calm() ? "auto" : "smooth" });
+      },
+    );
     this.bands = [
       { name: "circuit-band", heading: "The circuit", element: this.circuit.element, place: "before knobs" },
       { name: "big-band", heading: "The circuit on a big grid", element: this.big.element, place: "before knobs" },
@@ -72,7 +78,13 @@ export class LogicView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div", { class: "workbench" }, this.grid.element, h("div", { class: "findings" }, curves, this.gates.element), this.population.element);
+    return h(
+      "div",
+      { class: "workbench" },
+      this.grid.element,
+      h("div", { class: "findings" }, curves, this.gates.element),
+      this.population.element,
+    );
   }
 
   close(): void {
@@ -97,13 +109,17 @@ export class LogicView implements View {
   status(): string {
     const { present, progress } = this.page;
     if (!present) return "Starting.";
-    const after = ({ train_s, counts }: Progress): string => `after ${seconds(train_s)} of training, ${words(counts[0] ?? 0)} ${this.page.unit}`;
+    const after = ({ train_s, counts }: Progress): string =>
+      `after ${seconds(train_s)} of training, ${words(counts[0] ?? 0)} ${this.page.unit}`;
     // The number of the chart: what members say of themselves is of other grids.
     const [test, right] = [present.tests.at(-1), present.test("perfect")];
     if (!test || right === undefined) return `No test is done yet, ${after(progress)}.`;
     const { newest } = this;
     const runs = newest?.ended ? ` ${newest.perfect} of ${newest.ended} runs that ended were perfect.` : "";
-    return `In the newest test, ${after(test.progress)}, the circuit of the best member got ${right === 1 ? "every cell" : `${percent(right)} of the cells`} right.${runs}`;
+    return (
+      `In the newest test, ${after(test.progress)}, the circuit of the best member got ` +
+      `${right === 1 ? "every cell" : `${percent(right)} of the cells`} right.${runs}`
+    );
   }
 
   spoken(): string {

@@ -28,7 +28,14 @@ export class HeadsGrid {
     const name = id("head");
     const all = Array.from({ length: layers * heads }, (_, k) => {
       const [layer, head] = [Math.floor(k / heads), k % heads];
-      const input = h("input", { type: "radio", class: "unseen", name, id: `${name}-${k}`, checked: k === 0, "aria-label": `Layer ${layer + 1}, head ${head + 1}` });
+      const input = h("input", {
+        type: "radio",
+        class: "unseen",
+        name,
+        id: `${name}-${k}`,
+        checked: k === 0,
+        "aria-label": `Layer ${layer + 1}, head ${head + 1}`,
+      });
       input.addEventListener("change", () => {
         [this.layer, this.head] = [layer, head];
         this.chosen();

@@ -19,9 +19,16 @@ export class LikelyList {
     while (this.rows.length < all.length) {
       const part = (name: string): HTMLElement => h("span", { class: name });
       const [token, mark, bar, share] = [part("likely-token"), part("likely-mark"), part("likely-bar"), part("number")];
-      this.rows.push({ row: h("li", {}, h("span", { class: "likely-name" }, token, " ", mark), h("span", { class: "likely-well" }, bar), share), token, mark, bar, share });
+      this.rows.push({
+        row: h("li", {}, h("span", { class: "likely-name" }, token, " ", mark), h("span", { class: "likely-well" }, bar), share),
+        token,
+        mark,
+        bar,
+        share,
+      });
     }
-    if (this.element.childElementCount !== all.length) this.element.replaceChildren(...this.rows.slice(0, all.length).map(({ row }) => row));
+    if (this.element.childElementCount !== all.length)
+      this.element.replaceChildren(...this.rows.slice(0, all.length).map(({ row }) => row));
     all.forEach(({ text, share, mark }, k) => {
       const parts = this.rows[k]!;
       write(parts.token, label(text));

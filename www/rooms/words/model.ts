@@ -20,12 +20,19 @@ export class ModelPane {
   private tokenizer: TokenizerKind = "chars";
 
   constructor() {
-    this.table = new Table("Tensors", ["Tensor", "Shape", "Numbers"], () => this.tensors.map(({ name, shape }) => [name, shape.join(" × "), count(shape.reduce((all, side) => all * side, 1))]));
+    this.table = new Table("Tensors", ["Tensor", "Shape", "Numbers"], () =>
+      this.tensors.map(({ name, shape }) => [name, shape.join(" × "), count(shape.reduce((all, side) => all * side, 1))]),
+    );
     this.table.caption.textContent = "As they stand in a saved run, which is a safetensors file. Names and shapes are nanoGPT's.";
     this.element = h(
       "div",
       {},
-      h("div", { class: "facts-parts" }, h("section", { "aria-label": "Model" }, h("h3", {}, "Transformer"), this.model), h("section", { "aria-label": "Text" }, h("h3", {}, "Text"), this.corpus)),
+      h(
+        "div",
+        { class: "facts-parts" },
+        h("section", { "aria-label": "Model" }, h("h3", {}, "Transformer"), this.model),
+        h("section", { "aria-label": "Text" }, h("h3", {}, "Text"), this.corpus),
+      ),
       h("div", { class: "row" }, h("h3", {}, "Tensors"), this.table.button),
       this.table.element,
     );
@@ -42,7 +49,9 @@ export class ModelPane {
   ready({ model, corpus }: AboutView): void {
     if (!model || !corpus) return;
     const facts = (list: HTMLElement, all: [string, string | HTMLElement][]): void =>
-      list.replaceChildren(...all.flatMap(([name, value]) => [h("dt", {}, name), value instanceof HTMLElement ? value : h("dd", {}, value)]));
+      list.replaceChildren(
+        ...all.flatMap(([name, value]) => [h("dt", {}, name), value instanceof HTMLElement ? value : h("dd", {}, value)]),
+      );
     this.flops = model.flops_per_token;
     this.own = corpus.own;
     this.tokenizer = corpus.tokenizer;
@@ -58,10 +67,21 @@ export class ModelPane {
     ]);
     facts(this.corpus, [
       ["Text", `${corpus.name}, ${short(corpus.characters)} characters`],
-      ["Tokenizer", `${text.tokenizers[corpus.tokenizer]}${corpus.tokenizer === "chars" ? "" : `, ${figure(corpus.characters_per_token)} characters a token`}`],
+      [
+        "Tokenizer",
+        `${text.tokenizers[corpus.tokenizer]}` +
+          `${corpus.tokenizer === "chars" ? "" : `, ${figure(corpus.characters_per_token)} characters a token`}`,
+      ],
       ["Training", `${short(corpus.training_tokens)} tokens`],
       ["Validation", `${short(corpus.validation_tokens)} tokens, never trained on`],
-      ...(corpus.entropy === null ? [] : [["Entropy", `${figure(corpus.entropy)} nats a character (${figure(corpus.entropy / Math.LN2)} bits), if one remembers all`] as [string, string]]),
+      ...(corpus.entropy === null
+        ? []
+        : [
+            ["Entropy", `${figure(corpus.entropy)} nats a character (${figure(corpus.entropy / Math.LN2)} bits), if one remembers all`] as [
+              string,
+              string,
+            ],
+          ]),
       ["Entropy floor", this.floor],
     ]);
   }
@@ -69,7 +89,17 @@ export class ModelPane {
   /** How fast it trains of late, and the floor once it is found. */
   refresh(tokensPerS: number | undefined, floor: number | undefined): void {
     const meaning = this.tokenizer === "bpe" ? "an estimate, as tokens are byte pairs" : "the lowest mean loss with this context";
-    write(this.floor, this.own ? "nobody knows it of a text like this" : floor === undefined ? "–" : `${figure(floor)} nats a token: ${meaning}`);
-    write(this.rate, tokensPerS === undefined || !this.flops ? "–" : `${short(tokensPerS)} tokens/s, ${short(tokensPerS * this.flops).replace("G", " G").replace("M", " M")}FLOP/s`);
+    write(
+      this.floor,
+      this.own ? "nobody knows it of a text like this" : floor === undefined ? "–" : `${figure(floor)} nats a token: ${meaning}`,
+    );
+    write(
+      this.rate,
+      tokensPerS === undefined || !this.flops
+        ? "–"
+        : `${short(tokensPerS)} tokens/s, ${short(tokensPerS * this.flops)
+            .replace("G", " G")
+            .replace("M", " M")}FLOP/s`,
+    );
   }
 }

@@ -19,7 +19,11 @@ export class OwnPane {
   private readonly knobs = h("div", { class: "row" });
   private readonly error = h("p", { class: "error", role: "alert", id: id("own-error") });
   private readonly go = h("button", { type: "submit", class: "strong" }, "Train on this text");
-  private readonly back = h("button", { type: "button", hidden: true, onclick: () => void this.begin(undefined) }, "Go back to the stories");
+  private readonly back = h(
+    "button",
+    { type: "button", hidden: true, onclick: () => void this.begin(undefined) },
+    "Go back to the stories",
+  );
   /** A file that is not read yet, or what was pasted and is too long for the field. */
   private brought: File | undefined;
   private inputs: { knob: Knob; field: HTMLElement; input: HTMLInputElement | HTMLSelectElement }[] = [];
@@ -42,7 +46,15 @@ export class OwnPane {
       const files = [...(this.file.files ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
       this.file.value = "";
       const [file] = files;
-      if (file) void this.take(files.length === 1 ? file : new File(files.flatMap((one) => [one, "\n"]), `${files.length} files`));
+      if (file)
+        void this.take(
+          files.length === 1
+            ? file
+            : new File(
+                files.flatMap((one) => [one, "\n"]),
+                `${files.length} files`,
+              ),
+        );
     });
     this.held.append(this.heldName, h("button", { type: "button", class: "small", onclick: () => this.leave() }, "Leave it"));
     const form = h(
@@ -52,7 +64,14 @@ export class OwnPane {
       this.held,
       this.knobs,
       this.error,
-      h("p", { class: "row" }, this.go, h("button", { type: "button", onclick: () => this.file.click() }, "Choose files"), this.back, this.file),
+      h(
+        "p",
+        { class: "row" },
+        this.go,
+        h("button", { type: "button", onclick: () => this.file.click() }, "Choose files"),
+        this.back,
+        this.file,
+      ),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -63,7 +82,12 @@ export class OwnPane {
     this.element = h(
       "div",
       {},
-      h("p", { class: "small" }, `Paste a text, drop a file anywhere on the page, or choose some; a new run learns it from nothing. ${help} It stays on this machine, in this page and in the runs that you save.`),
+      h(
+        "p",
+        { class: "small" },
+        `Paste a text, drop a file anywhere on the page, or choose some; a new run learns it from nothing. ${help} It stays on this ` +
+          `machine, in this page and in the runs that you save.`,
+      ),
       form,
     );
   }
@@ -78,8 +102,20 @@ export class OwnPane {
       const [inputId, title] = [id("own-knob"), knob.help];
       const input =
         kind.kind === "choice"
-          ? h("select", { id: inputId, title }, ...kind.options.map((one) => h("option", { value: one.name, selected: one.name === value }, one.label)))
-          : h("input", { type: "number", id: inputId, title, value, ...("min" in kind && { min: kind.min, max: kind.max }), step: 1, inputmode: "numeric" });
+          ? h(
+              "select",
+              { id: inputId, title },
+              ...kind.options.map((one) => h("option", { value: one.name, selected: one.name === value }, one.label)),
+            )
+          : h("input", {
+              type: "number",
+              id: inputId,
+              title,
+              value,
+              ...("min" in kind && { min: kind.min, max: kind.max }),
+              step: 1,
+              inputmode: "numeric",
+            });
       return [{ knob, input, field: h("p", { class: "field" }, h("label", { for: inputId }, knob.label), input) }];
     });
     const [tokenizer, vocab] = this.inputs;
@@ -101,7 +137,10 @@ export class OwnPane {
     this.field.disabled = true;
     write(this.error, "");
     write(this.heldName, `${file.name}, ${file.size < 1000 ? `${file.size} bytes` : bytes(file.size)}`);
-    this.field.value = await file.slice(0, SHOWN_BYTES).text().catch(() => "");
+    this.field.value = await file
+      .slice(0, SHOWN_BYTES)
+      .text()
+      .catch(() => "");
     this.element.scrollIntoView({ block: "center" });
     this.go.focus();
   }

@@ -28,7 +28,11 @@ export interface Reading {
  */
 export function windowsOf(text: string, pieces: Piece[], context: number, opens: (piece: Piece) => boolean): Window[] {
   const windows: Window[] = [];
-  const cut = (first: number, end: number): Window => ({ from: pieces[first]!.from, to: pieces[end - 1]!.to, text: text.slice(pieces[first]!.at, pieces[end]?.at) });
+  const cut = (first: number, end: number): Window => ({
+    from: pieces[first]!.from,
+    to: pieces[end - 1]!.to,
+    text: text.slice(pieces[first]!.at, pieces[end]?.at),
+  });
   for (let first = 0; first < pieces.length; ) {
     // Cut within a long word, it may come to some more tokens.
     const spare = first === 0 || opens(pieces[first]!) ? 0 : Math.floor(context / 8);

@@ -27,7 +27,14 @@ type Shows = "surprise" | "attention";
 
 export class ReadingPane {
   readonly element: HTMLElement;
-  private readonly field = h("textarea", { id: id("text"), maxlength: MOST, spellcheck: "false", autocomplete: "off", autocapitalize: "off", disabled: true });
+  private readonly field = h("textarea", {
+    id: id("text"),
+    maxlength: MOST,
+    spellcheck: "false",
+    autocomplete: "off",
+    autocapitalize: "off",
+    disabled: true,
+  });
   private readonly tokens = new Tokens();
   private readonly figures = h("output", { class: "number" });
   private readonly error = h("p", { class: "error", role: "alert", id: id("text-error") });
@@ -63,7 +70,7 @@ export class ReadingPane {
 
   constructor(private readonly client: WordsClient) {
     const { field, tokens, error } = this;
-    field.setAttribute("aria-describedby", `${this.about.id = id("about")} ${error.id}`);
+    field.setAttribute("aria-describedby", `${(this.about.id = id("about"))} ${error.id}`);
     tokens.element.setAttribute("aria-hidden", "true");
     field.addEventListener("input", () => {
       this.pointed = undefined;
@@ -84,7 +91,12 @@ export class ReadingPane {
     this.element = h(
       "section",
       { class: "reading", "aria-labelledby": title },
-      h("div", { class: "head" }, h("h2", { class: "label", id: title }, h("label", { for: field.id }, "What it makes of a text")), this.figures),
+      h(
+        "div",
+        { class: "head" },
+        h("h2", { class: "label", id: title }, h("label", { for: field.id }, "What it makes of a text")),
+        this.figures,
+      ),
       this.about,
       h(
         "div",
@@ -97,7 +109,13 @@ export class ReadingPane {
           h(
             "div",
             { class: "row" },
-            h("fieldset", { class: "speeds layers" }, h("legend", { class: "unseen" }, "Tokens show"), ...choice("surprise", "Surprise"), ...choice("attention", "Attention heads")),
+            h(
+              "fieldset",
+              { class: "speeds layers" },
+              h("legend", { class: "unseen" }, "Tokens show"),
+              ...choice("surprise", "Surprise"),
+              ...choice("attention", "Attention heads"),
+            ),
             h("button", { type: "button", class: "quiet small", onclick: () => this.put(this.excerpt) }, "A piece of the corpus"),
           ),
           this.headsPlace,
@@ -196,7 +214,10 @@ export class ReadingPane {
     // The chosen head, and another one each time for its picture; those that are missing at once.
     const all = Array.from({ length: heads.count }, (_, k) => heads.at(k));
     const missing = all.filter((one) => !this.attention.has(key(window, one)));
-    const wanted = [{ layer: heads.layer, head: heads.head }, ...(missing.length ? missing.slice(0, MOST_HEADS) : [heads.at(this.nextHead++ % heads.count)])];
+    const wanted = [
+      { layer: heads.layer, head: heads.head },
+      ...(missing.length ? missing.slice(0, MOST_HEADS) : [heads.at(this.nextHead++ % heads.count)]),
+    ];
     const views = await Promise.all(wanted.map((one) => client.ask({ ask: "attention", text: window.text, ...one })));
     if (!current()) return;
     views.forEach((view, k) => this.attention.set(key(window, wanted[k]!), attentionOf(tokens, view)));
@@ -274,10 +295,15 @@ export class ReadingPane {
     write(
       this.about,
       shows === "surprise"
-        ? `the higher a token is filled, the more it surprises the model: to the top as much as a blind guess among all ${model ? vocabulary : ""} tokens`
-        : `of the chosen head: the higher a token is filled, the more the one that you look at attends to it${read && read.windows.length > 1 ? `; it sees ${model?.context} tokens at once` : ""}`,
+        ? `the higher a token is filled, the more it surprises the model: to the top as much as a blind guess among all ` +
+            `${model ? vocabulary : ""} tokens`
+        : `of the chosen head: the higher a token is filled, the more the one that you look at attends to ` +
+            `it${read && read.windows.length > 1 ? `; it sees ${model?.context} tokens at once` : ""}`,
     );
-    write(this.figures, reading?.loss === undefined ? "" : `loss ${figure(reading.loss)}\u2002perplexity ${figure(Math.exp(reading.loss))}`);
+    write(
+      this.figures,
+      reading?.loss === undefined ? "" : `loss ${figure(reading.loss)}\u2002perplexity ${figure(Math.exp(reading.loss))}`,
+    );
     if (shows === "surprise") this.showExpected(reading, place);
     else this.showAttention(reading, place);
   }
@@ -292,10 +318,19 @@ export class ReadingPane {
     const before = reading?.tokens[place - 1];
     if (!reading) write(this.where, this.model ? "" : "It has not begun to read.");
     else if (place === 0) write(this.where, "Before the first token it has nothing to go by.");
-    else if (token && own !== undefined) write(this.where, `After ${label(before!.text)} comes ${label(token.text)}: ${percent(Math.exp(-own))}, a surprise of ${figure(own)} nats.`);
+    else if (token && own !== undefined)
+      write(
+        this.where,
+        `After ${label(before!.text)} comes ${label(token.text)}: ${percent(Math.exp(-own))}, a surprise of ${figure(own)} nats.`,
+      );
     else write(this.where, `The next token, after ${label(before!.text)}.`);
-    const rows = expected.map(({ id, text, probability }) => ({ text, share: probability, mark: id === token?.id ? "is there" : undefined }));
-    if (token && own !== undefined && !expected.some(({ id }) => id === token.id)) rows.push({ text: token.text, share: Math.exp(-own), mark: "is there" });
+    const rows = expected.map(({ id, text, probability }) => ({
+      text,
+      share: probability,
+      mark: id === token?.id ? "is there" : undefined,
+    }));
+    if (token && own !== undefined && !expected.some(({ id }) => id === token.id))
+      rows.push({ text: token.text, share: Math.exp(-own), mark: "is there" });
     this.list.show(rows);
   }
 
@@ -319,7 +354,13 @@ export class ReadingPane {
     tokens.fill((piece) => (piece.from < window.from || piece.from > from ? 0 : (row[piece.from - window.from] ?? 0) / most));
     write(this.where, `Where ${label(reading.tokens[from]!.text)} looks: the share of its attention.`);
     const order = [...row.keys()].sort((a, b) => row[b]! - row[a]!).slice(0, ATTENDED);
-    this.list.show(order.map((k) => ({ text: reading.tokens[window.from + k]!.text, share: row[k]!, mark: window.from + k === from ? "itself" : `${from - window.from - k} before` })));
+    this.list.show(
+      order.map((k) => ({
+        text: reading.tokens[window.from + k]!.text,
+        share: row[k]!,
+        mark: window.from + k === from ? "itself" : `${from - window.from - k} before`,
+      })),
+    );
   }
 
   /** Whoever moves the caret hears what they would see. */

@@ -81,7 +81,10 @@ export class SamplesPane {
     const at = Number(slider.value);
     const shown = samples[at];
     slider.style.setProperty("--share", `${samples.length > 1 ? (100 * at) / (samples.length - 1) : 100}%`);
-    slider.setAttribute("aria-valuetext", shown ? `${shown === this.newest ? "newest" : `sample ${at + 1} of ${samples.length}`}, ${this.after(shown)}` : "none yet");
+    slider.setAttribute(
+      "aria-valuetext",
+      shown ? `${shown === this.newest ? "newest" : `sample ${at + 1} of ${samples.length}`}, ${this.after(shown)}` : "none yet",
+    );
     write(this.where, !samples.length ? "" : this.following ? "newest" : `${at + 1} of ${samples.length}`);
     // Whoever reads an older one is left alone.
     if (shown && shown === this.shown) return;
@@ -91,7 +94,9 @@ export class SamplesPane {
       ...samples
         .slice(Math.max(0, at + 1 - SHOWN), at + 1)
         .reverse()
-        .map((sample) => h("li", {}, h("p", { class: "small" }, this.after(sample)), h("p", { class: "prose" }, h("b", {}, sample.prompt), sample.text))),
+        .map((sample) =>
+          h("li", {}, h("p", { class: "small" }, this.after(sample)), h("p", { class: "prose" }, h("b", {}, sample.prompt), sample.text)),
+        ),
     );
   }
 

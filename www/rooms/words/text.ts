@@ -10,7 +10,11 @@ export const title = "A transformer that learns to write";
 export const tokenizers: Record<TokenizerKind, string> = { chars: "characters", bytes: "bytes", bpe: "byte-pair encoding (BPE)" };
 
 /** What is prepared before the first step. */
-export const parts: Record<PreparingPart, string> = { text: "Preparing the text", merges: "Learning the merges of byte-pair encoding", tokens: "Turning the text into tokens" };
+export const parts: Record<PreparingPart, string> = {
+  text: "Preparing the text",
+  merges: "Learning the merges of byte-pair encoding",
+  tokens: "Turning the text into tokens",
+};
 
 export const charts: Record<string, ChartWords> = {
   loss: {
@@ -31,13 +35,16 @@ export const charts: Record<string, ChartWords> = {
 const prediction: Explanation = {
   heading: "What does it learn?",
   words:
-    "One thing alone: to say which token comes next. A token is a character, a byte, or a frequent piece of a word. The model reads the tokens so far, as many as its context holds, and gives each token of its vocabulary a probability. Its loss is the surprise at the one that comes: minus the logarithm of that probability. " +
+    "One thing alone: to say which token comes next. A token is a character, a byte, or a frequent piece of a word. The model reads " +
+    "the tokens so far, as many as its context holds, and gives each token of its vocabulary a probability. Its loss is the surprise " +
+    "at the one that comes: minus the logarithm of that probability. " +
     "Loss is told in nats a token; e to the loss is the perplexity: among so many tokens, all alike, a guess would be as hard.",
   equation: [
     {
       summary: "The equation",
       markup: equation(
-        "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; perplexity is e to the loss",
+        "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; " +
+          "perplexity is e to the loss",
         w("loss"),
         o("="),
         o("−"),
@@ -59,7 +66,10 @@ const prediction: Explanation = {
 const floor: Explanation = {
   heading: "How good can it become?",
   words:
-    "Text is never certain, so no loss is zero. The stories here come from a grammar of chance whose probabilities are known, and so is the entropy floor, the dashed line. Where tokens are characters, no model with this context has a lower loss on average; where they are byte pairs, the floor is an estimate. What is above it is what the model has not learned yet. The floor of your own text is not known; " +
+    "Text is never certain, so no loss is zero. The stories here come from a grammar of chance whose probabilities are known, and so " +
+    "is the entropy floor, the dashed line. Where tokens are characters, no model with this context has a lower loss on average; " +
+    "where they are byte pairs, the floor is an estimate. What is above it is what the model has not learned yet. The floor of your " +
+    "own text is not known; " +
     "there the validation loss shows it: where it rises while the training loss falls, the model learns the text by heart.",
   equation: [],
 };
@@ -67,19 +77,22 @@ const floor: Explanation = {
 const attention: Explanation = {
   heading: "What is attention?",
   words:
-    "At each position an attention head compares a query with the keys of all positions before it, and takes the mean of their values, weighted by how well they fit. So a head can find the name that a story began with, or the word that followed the last time. A layer has several heads, and layers build on each other: choose one above to see where it looks.",
+    "At each position an attention head compares a query with the keys of all positions before it, and takes the mean of their " +
+    "values, weighted by how well they fit. So a head can find the name that a story began with, or the word that followed the last " +
+    "time. A layer has several heads, and layers build on each other: choose one above to see where it looks.",
   equation: [
     {
       summary: "The equation",
       markup:
-        equation(
+        `${equation(
           "the output of a head is the softmax of queries times keys transposed over the root of the width of a head, times the values",
           w("head"),
           o("="),
           w("softmax"),
           paren(frac(row(i("Q"), sup(i("K"), w("T"))), row("<msqrt>", i("d"), "</msqrt>"))),
           i("V"),
-        ) + "<p>Vaswani and others, <cite>Attention is all you need</cite> (2017); Radford and others, <cite>Language models are unsupervised multitask learners</cite> (GPT-2, 2019). Positions that come later are left out of the softmax.</p>",
+        )}<p>Vaswani and others, <cite>Attention is all you need</cite> (2017); Radford and others, <cite>Language models are ` +
+        `unsupervised multitask learners</cite> (GPT-2, 2019). Positions that come later are left out of the softmax.</p>`,
     },
   ],
 };
@@ -87,12 +100,21 @@ const attention: Explanation = {
 const sampling: Explanation = {
   heading: "How does it write?",
   words:
-    "It draws the next token from its probabilities, appends it, and goes on. Temperature divides the logits before the softmax: below 1 it keeps to what is likely, above 1 it dares more, and at 0 it always takes the likeliest. Top-k draws among so many of the likeliest tokens only, top-p among the likeliest that together have so much probability.",
+    "It draws the next token from its probabilities, appends it, and goes on. Temperature divides the logits before the softmax: " +
+    "below 1 it keeps to what is likely, above 1 it dares more, and at 0 it always takes the likeliest. Top-k draws among so many of " +
+    "the likeliest tokens only, top-p among the likeliest that together have so much probability.",
   equation: [
     {
       summary: "The equation",
-      markup: equation("the probability of token k is the softmax of its logit over the temperature", sub(i("p"), i("k")), o("="), frac(sup(i("e"), row(sub(i("z"), i("k")), o("/"), i("τ"))), row(sum(i("j")), sup(i("e"), row(sub(i("z"), i("j")), o("/"), i("τ"))))))
-        ,
+      markup: equation(
+        "the probability of token k is the softmax of its logit over the temperature",
+        sub(i("p"), i("k")),
+        o("="),
+        frac(
+          sup(i("e"), row(sub(i("z"), i("k")), o("/"), i("τ"))),
+          row(sum(i("j")), sup(i("e"), row(sub(i("z"), i("j")), o("/"), i("τ")))),
+        ),
+      ),
     },
   ],
 };
@@ -100,7 +122,9 @@ const sampling: Explanation = {
 const training: Explanation = {
   heading: "How is it trained?",
   words:
-    "Batches of windows are drawn from the text; backpropagation gives the gradient of the loss by every parameter, which is clipped to a greatest length, and AdamW takes a step: each parameter by its own scale, with weight decay on the matrices. The learning rate warms up, then falls along a cosine.",
+    "Batches of windows are drawn from the text; backpropagation gives the gradient of the loss by every parameter, which is clipped " +
+    "to a greatest length, and AdamW takes a step: each parameter by its own scale, with weight decay on the matrices. The learning " +
+    "rate warms up, then falls along a cosine.",
   equation: [],
 };
 

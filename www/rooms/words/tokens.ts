@@ -14,7 +14,8 @@ const GOES_ON = /^\\x[89AB]/;
 const utf8 = new TextEncoder();
 
 /** The bytes that a token is of. */
-export const bytesOf = ({ text }: TokenView): Uint8Array => (BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text));
+export const bytesOf = ({ text }: TokenView): Uint8Array =>
+  BYTES.test(text) ? Uint8Array.from(text.match(/[0-9A-F]{2}/g)!, (byte) => parseInt(byte, 16)) : utf8.encode(text);
 
 /**
  * Where tokens stand in the text that they are of, which has U+FFFD for bytes that are none; what has not come to a whole character is
@@ -52,7 +53,15 @@ export const label = (text: string): string =>
     .replaceAll("\t", "⇥")
     .replaceAll(/^ +| +$/g, (spaces) => "␣".repeat(spaces.length)) || "nothing";
 
-const NAMES: Record<string, string> = { " ": "space", "\n": "new line", "\t": "tab", ".": "full stop", ",": "comma", '"': "quotation mark", "'": "apostrophe" };
+const NAMES: Record<string, string> = {
+  " ": "space",
+  "\n": "new line",
+  "\t": "tab",
+  ".": "full stop",
+  ",": "comma",
+  '"': "quotation mark",
+  "'": "apostrophe",
+};
 /** The same for a screen reader. */
 export const spoken = (text: string): string => NAMES[text] ?? (text.trim() ? `“${text.trim()}”` : "white space");
 

@@ -17,7 +17,10 @@ import { WritingPane } from "./writing";
 
 export class WordsView implements View {
   readonly bands: Band[];
-  readonly drops = { words: "Drop a text to learn from, or a saved run to go on from", take: (file: File): void => void this.own.take(file) };
+  readonly drops = {
+    words: "Drop a text to learn from, or a saved run to go on from",
+    take: (file: File): void => void this.own.take(file),
+  };
   readonly keys: Shortcut[];
   readonly otherKeys = [{ shown: "← →", does: "on what it wrote: from token to token; home and end go to the first and the last" }];
   private readonly client: WordsClient;

@@ -16,22 +16,69 @@ const MOST_PROMPT = 2000;
 const CALL_MS = 60;
 const MOST_TOKENS = 32;
 
-const ENDED: Record<Ended, string> = { length: "It has the length that you asked for.", stop: "It came to the text to stop at.", asked: "Stopped." };
+const ENDED: Record<Ended, string> = {
+  length: "It has the length that you asked for.",
+  stop: "It came to the text to stop at.",
+  asked: "Stopped.",
+};
 
 /** A number with its name and what it does. */
-function setting(name: string, about: string, attributes: Record<string, string | number>): { name: string; input: HTMLInputElement; element: HTMLElement } {
+function setting(
+  name: string,
+  about: string,
+  attributes: Record<string, string | number>,
+): { name: string; input: HTMLInputElement; element: HTMLElement } {
   const input = h("input", { type: "number", id: id("setting"), ...attributes });
-  return { name, input, element: h("div", { class: "field", title: about }, h("label", { for: input.id }, name), h("span", { class: "row" }, input)) };
+  return {
+    name,
+    input,
+    element: h("div", { class: "field", title: about }, h("label", { for: input.id }, name), h("span", { class: "row" }, input)),
+  };
 }
 
 export class WritingPane {
   readonly element: HTMLElement;
-  private readonly prompt = h("textarea", { id: id("prompt"), rows: 2, maxlength: MOST_PROMPT, spellcheck: "false", autocomplete: "off", "aria-describedby": "prompt-error" });
-  private readonly temperature = setting("Temperature", "Below 1 it keeps to what is likely, above 1 it dares more; 0 always takes the likeliest.", { min: 0, max: 5, step: 0.05, value: 0.8, inputmode: "decimal" });
-  private readonly topK = setting("Top-k (0: all)", "It chooses among so many of the likeliest tokens.", { min: 0, max: 100_000, step: 1, value: 0, inputmode: "numeric" });
-  private readonly topP = setting("Top-p (1: all)", "It chooses among the likeliest tokens that together have this probability.", { min: 0.01, max: 1, step: 0.01, value: 1, inputmode: "decimal" });
-  private readonly length = setting("Length, tokens", "It ends after so many.", { min: 1, max: 10_000, step: 1, value: 200, inputmode: "numeric" });
-  private readonly seed = setting("Seed", "The same seed, prompt and weights write the same text.", { min: 0, max: 4294967295, step: 1, value: 1, inputmode: "numeric" });
+  private readonly prompt = h("textarea", {
+    id: id("prompt"),
+    rows: 2,
+    maxlength: MOST_PROMPT,
+    spellcheck: "false",
+    autocomplete: "off",
+    "aria-describedby": "prompt-error",
+  });
+  private readonly temperature = setting(
+    "Temperature",
+    "Below 1 it keeps to what is likely, above 1 it dares more; 0 always takes the likeliest.",
+    { min: 0, max: 5, step: 0.05, value: 0.8, inputmode: "decimal" },
+  );
+  private readonly topK = setting("Top-k (0: all)", "It chooses among so many of the likeliest tokens.", {
+    min: 0,
+    max: 100_000,
+    step: 1,
+    value: 0,
+    inputmode: "numeric",
+  });
+  private readonly topP = setting("Top-p (1: all)", "It chooses among the likeliest tokens that together have this probability.", {
+    min: 0.01,
+    max: 1,
+    step: 0.01,
+    value: 1,
+    inputmode: "decimal",
+  });
+  private readonly length = setting("Length, tokens", "It ends after so many.", {
+    min: 1,
+    max: 10_000,
+    step: 1,
+    value: 200,
+    inputmode: "numeric",
+  });
+  private readonly seed = setting("Seed", "The same seed, prompt and weights write the same text.", {
+    min: 0,
+    max: 4294967295,
+    step: 1,
+    value: 1,
+    inputmode: "numeric",
+  });
   private readonly stopAt = h("input", { type: "text", id: id("stop"), autocomplete: "off", spellcheck: "false", placeholder: "nothing" });
   private readonly error = h("p", { class: "error", role: "alert", id: "prompt-error" });
   private readonly go = h("button", { type: "submit", class: "strong" }, "Write");
@@ -41,7 +88,13 @@ export class WritingPane {
   private readonly tools = h("div", { class: "row", hidden: true });
   private readonly tokens = new Tokens();
   private readonly given = h("span", { class: "given" });
-  private readonly output = h("div", { class: "output", tabindex: 0, role: "group", "aria-label": "What it wrote; arrows go from token to token", hidden: true });
+  private readonly output = h("div", {
+    class: "output",
+    tabindex: 0,
+    role: "group",
+    "aria-label": "What it wrote; arrows go from token to token",
+    hidden: true,
+  });
   private readonly where = h("p", { class: "small" });
   private readonly told = h("p", { class: "unseen", role: "status" });
   private readonly table: Table;
@@ -60,8 +113,14 @@ export class WritingPane {
     private readonly readIt: (text: string) => void,
   ) {
     const { tokens, output } = this;
-    this.table = new Table("Tokens", ["Number", "Token", "Probability"], () => this.all.map(({ text, probability }, k) => [count(k + 1), label(text), percent(probability)]));
-    const another = h("button", { type: "button", class: "small", onclick: () => (this.seed.input.value = String(Math.floor(Math.random() * 1_000_000))) }, "Another");
+    this.table = new Table("Tokens", ["Number", "Token", "Probability"], () =>
+      this.all.map(({ text, probability }, k) => [count(k + 1), label(text), percent(probability)]),
+    );
+    const another = h(
+      "button",
+      { type: "button", class: "small", onclick: () => (this.seed.input.value = String(Math.floor(Math.random() * 1_000_000))) },
+      "Another",
+    );
     this.seed.element.lastElementChild!.append(another);
     const form = h(
       "form",
@@ -88,7 +147,12 @@ export class WritingPane {
     this.element = h(
       "div",
       { class: "writing" },
-      h("p", { class: "small" }, "It writes token by token, each drawn from the probabilities of what comes next. The more a token is filled, the less likely the model found it. Training goes on meanwhile."),
+      h(
+        "p",
+        { class: "small" },
+        "It writes token by token, each drawn from the probabilities of what comes next. The more a token is filled, the less likely " +
+          "the model found it. Training goes on meanwhile.",
+      ),
       form,
       output,
       this.where,
@@ -140,7 +204,9 @@ export class WritingPane {
       input.focus();
       return `${name.replace(/ ?[(,].*/, "")}: give a ${wholeNumber ? "whole " : ""}number from ${min} to ${max}.`;
     }
-    const [temperature, top_k, top_p, most, seed] = [this.temperature, this.topK, this.topP, this.length, this.seed].map(({ input }) => Number(input.value)) as [number, number, number, number, number];
+    const [temperature, top_k, top_p, most, seed] = [this.temperature, this.topK, this.topP, this.length, this.seed].map(({ input }) =>
+      Number(input.value),
+    ) as [number, number, number, number, number];
     return { sampling: { temperature, top_k, top_p, seed }, most };
   }
 
@@ -200,7 +266,11 @@ export class WritingPane {
     tokens.fill(({ from }) => ofGuess(-Math.log(Math.max(1e-9, this.all[from]!.probability)), model?.vocabulary ?? 2));
     this.table.refresh();
     const rate = ms > 0 && view.tokens > 1 ? `, ${short((1000 * view.tokens) / ms)} a second` : "";
-    write(this.where, `${count(view.tokens)} tokens${rate}, by the weights after ${count(view.iteration)} iterations.${view.ended ? ` ${ENDED[view.ended]}` : ""}`);
+    write(
+      this.where,
+      `${count(view.tokens)} tokens${rate}, by the weights after ${count(view.iteration)} ` +
+        `iterations.${view.ended ? ` ${ENDED[view.ended]}` : ""}`,
+    );
   }
 
   // ---- looking
@@ -210,7 +280,8 @@ export class WritingPane {
     this.tokens.choose(k);
     const piece = k === undefined ? undefined : this.tokens.pieces[k];
     const token = piece && this.all[piece.from];
-    if (token) write(this.where, `${label(piece.text)}: ${percent(token.probability)}, a surprise of ${figure(-Math.log(token.probability))} nats.`);
+    if (token)
+      write(this.where, `${label(piece.text)}: ${percent(token.probability)}, a surprise of ${figure(-Math.log(token.probability))} nats.`);
   }
 
   private key(event: KeyboardEvent): void {

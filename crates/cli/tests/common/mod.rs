@@ -194,6 +194,16 @@ impl Running {
         lines.read_line(&mut String::new()).unwrap();
     }
 
+    /// Processor time of all its threads, also after it has ended and before it is waited for; nothing where the system has no `/proc`.
+    pub fn processor_s(&self) -> Option<f64> {
+        const TICKS_PER_S: f64 = 100.0;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;
+        // The name, in parentheses, may hold spaces; user and system time are the 12th and 13th field behind it.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = |k: usize| fields.get(k)?.parse::<f64>().ok();
+        Some((ticks(11)? + ticks(12)?) / TICKS_PER_S)
+    }
+
     #[cfg(unix)]
     pub fn interrupt(&self) {
         self.signal("INT");

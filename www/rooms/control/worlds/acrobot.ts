@@ -3,7 +3,20 @@
 import { equation, i, n, o, row, sub, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
+import {
+  CLASSES,
+  dot,
+  fanAndGrid,
+  MOST_RODS,
+  PATHS,
+  tint,
+  torque,
+  veil,
+  type EnvironmentsPainter,
+  type LargePainter,
+  type Size,
+  type World,
+} from "./world";
 
 /** Heights of the tip over the bar, in links, from which it takes the next colour. */
 const HEIGHTS = [-1, 0, 0.8];
@@ -138,7 +151,9 @@ const large: LargePainter = {
     if (body.over && body.terminated) return "The single acrobot's tip is above the line";
     const [a = 0, b = 0] = state;
     const height = -Math.cos(a) - Math.cos(a + b);
-    return `The single acrobot's tip is ${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"} the bar; the line is 1 above`;
+    return (
+      `The single acrobot's tip is ${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"} the bar; the line is 1 ` + `above`
+    );
   },
 };
 
@@ -147,8 +162,7 @@ export const acrobot: World = {
   title: "Acrobots that learn to reach up",
   many: "acrobots",
   one: "acrobot",
-  lead: (environments) =>
-    `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,
+  lead: (environments) => `${environments} acrobots share one network. Moving only at the hip, they learn to reach the line.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["tip far below", "below the bar", "above it", "at the line"],
   returns: "here, minus one for each step until the tip is above the line, so −500 is one that never got there",
@@ -158,8 +172,10 @@ export const acrobot: World = {
     heading: "What am I seeing?",
     words:
       "At left all acrobots hang from one bar, so that their spread shows; at right each has its own place. " +
-      "Two links of the same length, and the only motor sits between them: the network turns it one way, the other way, or lets it rest, five times in a simulated second. " +
-      "Each step costs 1 until the tip is a link's length above the bar. Like a child on a swing, it has to bend in time with its own swinging.",
+      "Two links of the same length, and the only motor sits between them: the network turns it one way, the other way, or lets it " +
+      "rest, five times in a simulated second. " +
+      "Each step costs 1 until the tip is a link's length above the bar. Like a child on a swing, it has to bend in time with its own " +
+      "swinging.",
     equation: [
       {
         summary: "The goal and the physics",
@@ -175,8 +191,10 @@ export const acrobot: World = {
             o(">"),
             n("1"),
           ) +
-          "<p>Each link is 1 m long and weighs 1 kg, its mass in the middle; the torque is −1, 0 or 1 N·m, and a step of 0.2 s is one step of Runge and Kutta's fourth order. " +
-          "As in Sutton, <cite>Generalization in reinforcement learning: successful examples using sparse coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
+          "<p>Each link is 1 m long and weighs 1 kg, its mass in the middle; the torque is −1, 0 or 1 N·m, and a step of 0.2 s is one " +
+          "step of Runge and Kutta's fourth order. " +
+          "As in Sutton, <cite>Generalization in reinforcement learning: successful examples using sparse coarse coding</cite> " +
+          "(1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
       },
     ],
   },

@@ -80,13 +80,15 @@ export function any(environment: Environment): World {
     lead: (environments) => `${environments} environments share one network, which learns to ${environment.summary}.`,
     soFar: (mean) => `So far the mean return is ${mean}; ${minus(String(environment.solved_at))} is solved.`,
     legend: ["just begun", "10 steps", "50 steps", "200 steps and more"],
-    returns: "here, from about " + minus(environment.returns.join(" to ")),
+    returns: `here, from about ${minus(environment.returns.join(" to "))}`,
     returnsShort: "rewards of an episode; circles: tests",
     invite: "The agent acts. Take the controls with the arrow keys.",
     inviteTouch: "The agent acts. Take the controls.",
     explanation: {
       heading: "What am I seeing?",
-      words: `Each line is one environment, and each place across it is one number of what the network sees: ${environment.observation.join(", ")}.`,
+      words:
+        `Each line is one environment, and each place across it is one number of what the network sees: ` +
+        `${environment.observation.join(", ")}.`,
       equation: [],
     },
     controls: last > 0 ? { left: 0, right: last, ...(last > 1 ? { rest: 1 } : {}) } : {},

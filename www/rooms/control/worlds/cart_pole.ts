@@ -4,7 +4,18 @@ import { equation, frac, gap, i, n, o, over, paren, row, sub, sup, w } from "../
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { arrow, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Point, type Pose, type Size, type World } from "./world";
+import {
+  arrow,
+  CLASSES,
+  dot,
+  tint,
+  type EnvironmentsPainter,
+  type LargePainter,
+  type Point,
+  type Pose,
+  type Size,
+  type World,
+} from "./world";
 
 const LIMIT_M = 2.4;
 const LIMIT_RAD = (12 * Math.PI) / 180;
@@ -293,9 +304,12 @@ export const cartPole: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a pole on a cart. Fifty times a second a small neural network pushes each cart left or right, always with the same force. " +
-      "A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 steps, ten seconds, it is done. " +
-      "At first the network pushes at random and all poles fall at once. Nobody shows it how: it only learns that each step upright is worth 1. " +
+      "Every stroke is a pole on a cart. Fifty times a second a small neural network pushes each cart left or right, always with the " +
+      "same force. " +
+      "A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 steps, " +
+      "ten seconds, it is done. " +
+      "At first the network pushes at random and all poles fall at once. Nobody shows it how: it only learns that each step upright " +
+      "is worth 1. " +
       "All the poles share one network, so what any of them lives through teaches all.",
     equation: [
       {
@@ -306,7 +320,17 @@ export const cartPole: World = {
             ddTheta,
             o("="),
             frac(
-              row(i("g"), gap, w("sin"), theta, o("−"), w("cos"), theta, gap, frac(row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), sup(dTheta, n("2")), w("sin"), theta), masses)),
+              row(
+                i("g"),
+                gap,
+                w("sin"),
+                theta,
+                o("−"),
+                w("cos"),
+                theta,
+                gap,
+                frac(row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), sup(dTheta, n("2")), w("sin"), theta), masses),
+              ),
               row(i("ℓ"), paren(frac(n("4"), n("3")), o("−"), frac(row(sub(i("m"), i("p")), sup(w("cos"), n("2")), theta), masses))),
             ),
           ) +
@@ -315,12 +339,20 @@ export const cartPole: World = {
             over(i("x"), "¨"),
             o("="),
             frac(
-              row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), paren(sup(dTheta, n("2")), w("sin"), theta, o("−"), ddTheta, gap, w("cos"), theta)),
+              row(
+                i("F"),
+                o("+"),
+                sub(i("m"), i("p")),
+                i("ℓ"),
+                paren(sup(dTheta, n("2")), w("sin"), theta, o("−"), ddTheta, gap, w("cos"), theta),
+              ),
               masses,
             ),
           ) +
-          "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a step lasts 0.02 s. " +
-          "As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
+          "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a " +
+          "step lasts 0.02 s. " +
+          "As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control " +
+          "problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
       },
     ],
   },

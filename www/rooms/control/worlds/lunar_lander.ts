@@ -93,7 +93,7 @@ class Swarm implements EnvironmentsPainter {
     if (smooth) {
       t.setTransform(1, 0, 0, 1, 0, 0);
       t.globalCompositeOperation = "destination-out";
-      t.globalAlpha = 1 - Math.pow(TRAIL, Math.min(200, nowMs - this.drewMs) / 100);
+      t.globalAlpha = 1 - TRAIL ** (Math.min(200, nowMs - this.drewMs) / 100);
       t.fillRect(0, 0, canvas.width, canvas.height);
       t.globalCompositeOperation = "source-over";
       t.globalAlpha = 1;
@@ -279,20 +279,22 @@ export const lunarLander: World = {
   title: "Landers that learn to touch down",
   many: "landers",
   one: "lander",
-  lead: (environments) =>
-    `${environments} landers share one network, which learns to bring them down gently between two flags.`,
+  lead: (environments) => `${environments} landers share one network, which learns to bring them down gently between two flags.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["flying fast or aslant", "in hand", "near the pad", "on both legs"],
   returns:
-    "here, what coming closer, slower and upright to the pad is worth, 10 for each leg on the ground, less the fuel, and in the end 100 for coming to rest or −100 for a crash",
+    "here, what coming closer, slower and upright to the pad is worth, 10 for each leg on the ground, less the fuel, and in the end " +
+    "100 for coming to rest or −100 for a crash",
   returnsShort: "landing points; circles: tests",
   invite: "The agent flies it. Take the controls: left, right, and up for the main engine.",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every small craft is one of the landers that train, all drawn over one pad; a faint trail shows where they came from, a cross where one crashed, a ring where one came to rest. " +
+      "Every small craft is one of the landers that train, all drawn over one pad; a faint trail shows where they came from, a cross " +
+      "where one crashed, a ring where one came to rest. " +
       "Fifty times a second the network fires the left, the main or the right engine, or none. " +
-      "At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays to come down. " +
+      "At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays to come " +
+      "down. " +
       "Each has hills of its own around the pad; the single one shows them.",
     equation: [
       {
@@ -315,7 +317,8 @@ export const lunarLander: World = {
             n("10"),
             row(i("l"), o("+"), i("r")),
           ) +
-          "<p>A step is worth what Φ grows by, less 0.3 for the main engine and 0.03 for a side engine. As in Gymnasium's LunarLander-v3.</p>",
+          "<p>A step is worth what Φ grows by, less 0.3 for the main engine and 0.03 for a side engine. As in Gymnasium's " +
+          "LunarLander-v3.</p>",
       },
     ],
   },

@@ -22,7 +22,11 @@ const DEPTH_PX = 38;
 const ARRIVED_MS = 700;
 
 /** The hill in pixels: uniform scale where there is room, flatter where there is not. */
-function road({ width, height }: Size, above: number, below: number): { px: (x: number) => number; py: (x: number) => number; tilt: (x: number) => number } {
+function road(
+  { width, height }: Size,
+  above: number,
+  below: number,
+): { px: (x: number) => number; py: (x: number) => number; tilt: (x: number) => number } {
   const across = (width - 28) / (RIGHT - LEFT);
   const up = Math.min(across * 0.9, (height - above - below) / 1.0);
   const base = height - below;
@@ -141,7 +145,14 @@ class Hill implements EnvironmentsPainter {
     c.globalAlpha = 1;
   }
 
-  private drawArrivals(c: CanvasRenderingContext2D, player: Player, { px, py }: ReturnType<typeof road>, lanes: number, apart: number, nowMs: number): void {
+  private drawArrivals(
+    c: CanvasRenderingContext2D,
+    player: Player,
+    { px, py }: ReturnType<typeof road>,
+    lanes: number,
+    apart: number,
+    nowMs: number,
+  ): void {
     c.fillStyle = palette.accent;
     for (let env = 0; env < player.shown; env++) {
       const share = (nowMs - this.arrivedMs[env]!) / ARRIVED_MS;
@@ -227,12 +238,10 @@ const physics = (throttle: string, power: string, about: string): { summary: str
         w("cos"),
         n("3"),
         sub(i("x"), i("t")),
-      ) +
-      `<p>${throttle} Speeds are held to ±0.07 of road a step, and the left end of the road stops the car. ${about}</p>`,
+      ) + `<p>${throttle} Speeds are held to ±0.07 of road a step, and the left end of the road stops the car. ${about}</p>`,
   },
 ];
-const SOURCE =
-  "As in Moore, <cite>Efficient memory-based learning for robot control</cite> (1990), and Gymnasium's";
+const SOURCE = "As in Moore, <cite>Efficient memory-based learning for robot control</cite> (1990), and Gymnasium's";
 const LEGEND: World["legend"] = ["little swing", "half the swing it takes", "most of it", "enough for the flag"];
 
 export const mountainCar: World = {
@@ -240,8 +249,7 @@ export const mountainCar: World = {
   title: "Cars that learn to swing",
   many: "cars",
   one: "car",
-  lead: (environments) =>
-    `${environments} cars share one network. None is strong enough for the hill, so it must learn to swing.`,
+  lead: (environments) => `${environments} cars share one network. None is strong enough for the hill, so it must learn to swing.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: LEGEND,
   returns: "here, minus one for each step until the flag, so −200 is a car that never arrived",
@@ -250,9 +258,12 @@ export const mountainCar: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where most of them are. " +
-      "A car may throttle back, coast, or throttle forward, and its motor is weaker than the slope. Each step costs 1 until the flag is reached, and 200 steps end the episode. " +
-      "At first hardly any car ever sees the flag, so there is nothing to tell a good deed from a bad one: that is what makes this small task hard. " +
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows " +
+      "where most of them are. " +
+      "A car may throttle back, coast, or throttle forward, and its motor is weaker than the slope. Each step costs 1 until the flag " +
+      "is reached, and 200 steps end the episode. " +
+      "At first hardly any car ever sees the flag, so there is nothing to tell a good deed from a bad one: that is what makes this " +
+      "small task hard. " +
       "A car's colour tells how much of the swing that the flag asks for it has gathered.",
     equation: physics("The throttle a is −1, 0 or 1.", "0.001", `${SOURCE} MountainCar-v0.`),
   },
@@ -267,16 +278,18 @@ export const mountainCarContinuous: World = {
   ...mountainCar,
   name: "MountainCar, continuous",
   title: "Cars that learn to spare the throttle",
-  lead: (environments) =>
-    `${environments} cars share one network. They must swing up to the flag, and the throttle costs.`,
+  lead: (environments) => `${environments} cars share one network. They must swing up to the flag, and the throttle costs.`,
   returns: "here, 100 for the flag, less a tenth of the throttle squared at each step",
   returnsShort: "100, less the throttle used; circles: tests",
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where most of them are. " +
-      "The throttle is a number from −1 to 1. The flag is worth 100, and the throttle costs a tenth of its square at each step; 999 steps end the episode. " +
-      "A network that has not yet seen the flag learns above all that the throttle costs, and may stop using it: it has to meet the flag by chance before that. " +
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows " +
+      "where most of them are. " +
+      "The throttle is a number from −1 to 1. The flag is worth 100, and the throttle costs a tenth of its square at each step; 999 " +
+      "steps end the episode. " +
+      "A network that has not yet seen the flag learns above all that the throttle costs, and may stop using it: it has to meet the " +
+      "flag by chance before that. " +
       "A car's colour tells how much of the swing that the flag asks for it has gathered.",
     equation: physics("The throttle a is a number from −1 to 1.", "0.0015", `${SOURCE} MountainCarContinuous-v0.`),
   },

@@ -3,7 +3,20 @@
 import { equation, frac, gap, i, n, o, over, row, sup, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
-import { CLASSES, dot, fanAndGrid, MOST_RODS, PATHS, tint, torque, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
+import {
+  CLASSES,
+  dot,
+  fanAndGrid,
+  MOST_RODS,
+  PATHS,
+  tint,
+  torque,
+  veil,
+  type EnvironmentsPainter,
+  type LargePainter,
+  type Size,
+  type World,
+} from "./world";
 
 const MOST_NM = 2;
 /** Angles from upright below which a rod takes the next colour. */
@@ -126,8 +139,7 @@ export const pendulum: World = {
   title: "Rods that learn to balance",
   many: "rods",
   one: "rod",
-  lead: (environments) =>
-    `${environments} rods share one network, which learns to swing them up with a weak motor and to hold them.`,
+  lead: (environments) => `${environments} rods share one network, which learns to swing them up with a weak motor and to hold them.`,
   soFar: (mean) => `Mean return so far: ${mean}.`,
   legend: ["hanging", "lower half", "upper half", "upright"],
   returns:
@@ -137,9 +149,11 @@ export const pendulum: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "At left all rods share one pivot, so that their spread shows; at right each has its own place. Twenty times a second the network sets a torque from −2 to 2 N·m, " +
+      "At left all rods share one pivot, so that their spread shows; at right each has its own place. Twenty times a second the " +
+      "network sets a torque from −2 to 2 N·m, " +
       "which is too little to lift a hanging rod: it has to swing to and fro first, and brake in time. " +
-      "Each step costs by the angle from upright, the speed and the torque; after 200 steps the episode ends and another begins anywhere on the circle. " +
+      "Each step costs by the angle from upright, the speed and the torque; after 200 steps the episode ends and another begins " +
+      "anywhere on the circle. " +
       "Early on the fan is full; as the network learns, it folds into one line.",
     equation: [
       {
@@ -163,7 +177,8 @@ export const pendulum: World = {
             o("−"),
             row(sup(theta, n("2")), o("+"), n("0.1"), gap, sup(over(theta, "˙"), n("2")), o("+"), n("0.001"), gap, sup(i("u"), n("2"))),
           ) +
-          "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is held to 8 rad/s. As in Gymnasium's Pendulum-v1.</p>",
+          "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is held to 8 rad/s. As " +
+          "in Gymnasium's Pendulum-v1.</p>",
       },
     ],
   },

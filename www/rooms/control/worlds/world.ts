@@ -146,12 +146,22 @@ export const MOST_RODS = 768;
 export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));
 
 /** Splits a wide canvas into an overlaid fan at left and a grid of small ones at right. */
-export function fanAndGrid({ width, height }: Size, shown: number): { fan: { x: number; y: number; radius: number }; columns: number; rows: number; cell: number; x: number; y: number } {
+export function fanAndGrid(
+  { width, height }: Size,
+  shown: number,
+): { fan: { x: number; y: number; radius: number }; columns: number; rows: number; cell: number; x: number; y: number } {
   const side = Math.min(height, width * 0.46);
   const room = width - side - 16;
   let columns = Math.max(1, Math.round(Math.sqrt((shown * room) / Math.max(1, height))));
   while (columns < shown && Math.ceil(shown / columns) * (room / columns) > height) columns++;
   const cell = room / columns;
   const rows = Math.ceil(shown / columns);
-  return { fan: { x: side / 2, y: height / 2, radius: side / 2 - 8 }, columns, rows, cell, x: side + 16, y: Math.max(0, (height - rows * cell) / 2) };
+  return {
+    fan: { x: side / 2, y: height / 2, radius: side / 2 - 8 },
+    columns,
+    rows,
+    cell,
+    x: side + 16,
+    y: Math.max(0, (height - rows * cell) / 2),
+  };
 }
