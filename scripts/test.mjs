@@ -83,7 +83,7 @@ const WIDTH = 140;
 function narrowLines() {
   const files = ["www", "scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder)));
   const long = files
-    .filter((file) => /\.(ts|css|mjs)$/.test(file) && !file.includes("/www/pkg/"))
+    .filter((file) => /\.(ts|css|mjs)$/.test(file) && !/\/www\/pkg\/|\/protocol\.ts$/.test(file))
     .flatMap((file) =>
       readFileSync(file, "utf8")
         .split("\n")

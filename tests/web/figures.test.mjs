@@ -94,11 +94,8 @@ test("a room's tables name chip, date and conditions, and what is missing", () =
     rows,
   };
   const text = block("core", PARTS, [part], "Chromium 156");
-  assert.match(
-    text,
-    /^\*AMD EPYC \(family 25, model 1\), AVX2, 2 cores, a shared machine, busy with other work in 1 of 1 parts; Chromium 156 headless; code abc; /,
-  );
-  assert.match(text, /code abc; 2026-11-23\./);
+  const conditions = "2 cores, a shared machine, busy with other work in 1 of 1 parts; Chromium 156 headless; code abc; 2026-11-23.";
+  assert.ok(text.startsWith(`*AMD EPYC (family 25, model 1), AVX2, ${conditions}`), text);
   assert.match(text, /Not measured there: page\./);
   assert.match(text, /\| multiply-add peak, one core, GFLOP\/s \| 110 \(105 to 115\) \| 51\.0 \(50\.5 to 51\.5\) \|/);
   assert.doesNotMatch(text, /matrix product/, "a line without figures is left out");

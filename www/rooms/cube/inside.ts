@@ -152,7 +152,8 @@ export class InsidePane {
       `${count(replay.len)} of ${count(replay.capacity)} transitions (${percent(full)}). ` +
         (replay.prioritised
           ? "It samples by priority: the further a transition was off, the sooner it comes again."
-          : "It samples all alike, so there are no priorities; prioritised replay is among the knobs, and in the learner as published later."),
+          : "It samples all alike, so there are no priorities; prioritised replay is among the knobs, and in the learner " +
+            "as published later."),
     );
     this.prioritised.hidden = !replay.prioritised;
     if (!replay.prioritised) return;
