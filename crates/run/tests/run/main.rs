@@ -10,6 +10,7 @@ mod control;
 mod cube;
 mod data;
 mod device;
+mod digests;
 mod invariants;
 mod logic;
 mod monitor;
