@@ -16,7 +16,7 @@ export const digests = (variant) =>
 /** Lets an agent teach itself for a minute of training; then its next games against the baselines count. */
 export async function bench(browser, server, give) {
   const page = await browser.newPage();
-  await page.goto(`${server.url}#/backgammon?seed=101&v=1`);
+  await page.goto(`${server.url}#/backgammon?seed=101&v=2`);
   await page.waitForFunction(() => globalThis.hothouse);
   const test = await page.evaluate(
     (least) =>

@@ -20,7 +20,7 @@ export async function bench(browser, server, give) {
   const times = await revisits(
     browser,
     server,
-    SEEDS.map((seed) => `#/control?seed=${seed}&v=1`),
+    SEEDS.map((seed) => `#/control?seed=${seed}&v=2`),
     "solved",
     SOLVE_PATIENCE_MS,
   );

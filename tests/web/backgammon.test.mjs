@@ -11,7 +11,7 @@ const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 
 /** A small run: its rounds and its games against the baselines take little. */
-const SMALL = "#/backgammon?games=32&hidden=32&v=1";
+const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
 const enter = async (settings = {}) => {
   const page = await visit(here, { at: SMALL, started: false, ...settings });
@@ -414,7 +414,7 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
   assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
   await page.context().close();
-  const other = await visit(here, { at: `${new URL(link).search}#/backgammon?games=32&hidden=32&v=1`, started: false });
+  const other = await visit(here, { at: `${new URL(link).search}#/backgammon?games=32&hidden=32&v=2`, started: false });
   await lab(other, "backgammon");
   await other.waitForFunction(() => /Match to 5/.test(document.querySelector(".analysis .stakes").textContent));
   assert.equal(await other.getByRole("textbox", { name: "XGID", exact: true }).textContent(), xgid);

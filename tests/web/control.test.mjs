@@ -6,7 +6,7 @@ import { ahead, aheadWhere, begun, event, eventWhere, house, lab, until, visit }
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
-const SMALL = "#/control?envs=64&v=1";
+const SMALL = "#/control?envs=64&v=2";
 
 /** The next run that begins in an environment; ask before causing it. */
 const beginning = (page, variant) => aheadWhere(page, "began", `(event) => event.config.variant === ${JSON.stringify(variant)}`);
@@ -46,7 +46,7 @@ test("the state plane's table has every column in sight, on a desk and on a phon
 
 test("whoever takes a lander's controls has the pad in sight", async () => {
   const page = await visit(here, {
-    at: "#/control?variant=LunarLander-v3&envs=64&v=1",
+    at: "#/control?variant=LunarLander-v3&envs=64&v=2",
     context: { viewport: { width: 1440, height: 900 } },
   });
   await page.getByRole("button", { name: "Take the controls" }).click();
@@ -117,7 +117,7 @@ test("the key e goes on to the next environment, and the way back in the browser
 });
 
 test("a link opens its environment, which learns to do better than it began", async () => {
-  const page = await visit(here, { at: "#/control?env=Acrobot-v1&seed=2&v=1" });
+  const page = await visit(here, { at: "#/control?variant=Acrobot-v1&seed=2&v=2" });
   const first = await event(page, "test");
   const better = await reaches(page, Math.max(-200, first.mean_return + 1));
   assert.ok(better.progress.env_steps > first.progress.env_steps);
@@ -199,7 +199,7 @@ test("whoever takes the controls plays a round against the agent by keys, and he
 });
 
 test("where an action is a number, the arrow keys and the pointer steer", async () => {
-  const page = await visit(here, { at: "#/control?env=Pendulum-v1&envs=64&v=1" });
+  const page = await visit(here, { at: "#/control?variant=Pendulum-v1&envs=64&v=2" });
   await event(page, "metrics");
   await page.evaluate(() => {
     globalThis.drives = [];

@@ -12,7 +12,7 @@ import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, nam
 const here = house(GPU_ARGS);
 const axe = createRequire(import.meta.url).resolve("axe-core");
 /** Small enough for a pretender, and still learning. */
-const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=1";
+const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
 const STEPS = 256 * 16;
 
 /** The next decision on what trains that satisfies a condition written as a function's text. */
@@ -313,7 +313,7 @@ async function rounds(page, many) {
   return rows;
 }
 const FEW = { tables: 2, games: 4, batch: 16, evals: 8, round_batches: 20, minibatch: 32, most_updates: 2, replay: 1024, duel_pairs: 0 };
-const PUBLISHED = `#/backgammon?env=published&${new URLSearchParams(FEW)}&v=1`;
+const PUBLISHED = `#/backgammon?variant=published&${new URLSearchParams(FEW)}&v=2`;
 
 // The software adapter takes a minute or two to compile these kernels, so this is done in one go and no more often.
 test("backgammon's published learner trains on the GPU; lost, it goes on on the processor, in a phone's width too", async () => {
@@ -357,7 +357,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
 });
 
 test("backgammon's strong learner stays on the processor, says why, and answers a choice of the GPU by a notice", async () => {
-  const page = await visit(here, { at: "#/backgammon?games=32&hidden=32&v=1" });
+  const page = await visit(here, { at: "#/backgammon?games=32&hidden=32&v=2" });
   const { on_gpu, wish, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
   await page.locator(".device").getByText(why).waitFor();

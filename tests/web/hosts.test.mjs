@@ -74,7 +74,7 @@ test("a host without https: no service worker, no threads, and it trains", async
   const browser = await launch(["--host-resolver-rules=MAP plain.test 127.0.0.1"]);
   const server = await serve(dist, { hosts: ["plain.test"] });
   const page = await browser.newPage();
-  await page.goto(`http://plain.test:${server.port}/#/control?envs=64&v=1`);
+  await page.goto(`http://plain.test:${server.port}/#/control?envs=64&v=2`);
   await lab(page);
   assert.equal(await page.evaluate(() => isSecureContext), false);
   assert.equal((await backend(page)).module, "simd128");
@@ -310,7 +310,7 @@ test("a visitor who spares data is sent no room that was not opened", async () =
 });
 
 test("it trains in the module without threads too, where that is asked for", async () => {
-  const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=1" });
+  const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=2" });
   await event(page, "metrics");
   const inUse = await backend(page);
   assert.equal(inUse.module, "simd128");

@@ -51,14 +51,14 @@ test("a first visit loads at most 800 kB, compressed", async () => {
 });
 
 test("it learns: 100 fresh episodes reach the published threshold, within two million steps", async () => {
-  const page = await visit(here, { at: "#/control?seed=3&v=1" });
+  const page = await visit(here, { at: "#/control?seed=3&v=2" });
   const { progress } = await event(page, "solved");
   assert.ok(progress.env_steps <= 2_000_000, `${progress.env_steps} steps`);
   await page.context().close();
 });
 
 test("the headline of a solved run says how it does now, also once a knob has broken it", async () => {
-  const page = await visit(here, { at: "#/control?seed=3&v=1" });
+  const page = await visit(here, { at: "#/control?seed=3&v=2" });
   await event(page, "solved");
   const says = (now) =>
     until(
@@ -164,7 +164,7 @@ test("with reduced motion nothing on the page moves by itself: pictures are rene
 test("each tick takes its time when a speed is set", async () => {
   // With so many environments a slice of the rollout is of few ticks.
   const ENVS = 1024;
-  const page = await visit(here, { at: `#/control?envs=${ENVS}&v=1` });
+  const page = await visit(here, { at: `#/control?envs=${ENVS}&v=2` });
   /** Ticks a second, over so many of them. */
   const rate = (speed, ticks) =>
     page.evaluate(

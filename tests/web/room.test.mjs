@@ -5,7 +5,7 @@ import { ahead, begun, event, house, lab, until, visit, WAIT_MS } from "./fixtur
 
 const here = house();
 /** Small enough that an iteration takes no time; still the page as anyone sees it. */
-const SMALL = "#/control?envs=64&v=1";
+const SMALL = "#/control?envs=64&v=2";
 
 const texts = (page, selector) => page.locator(selector).allTextContents();
 const announced = (page, text) =>
@@ -40,7 +40,7 @@ test("a live change leaves a mark, and one can go back to before it; what came o
 });
 
 test("the learning rate in force stands beside the one that was set", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&lr=0.005&v=1" });
+  const page = await visit(here, { at: "#/control?envs=64&lr=0.005&v=2" });
   const { lr } = await event(page, "metrics", 20);
   assert.ok(lr > 0 && lr <= 0.005);
   await page.evaluate(() => {
@@ -260,7 +260,7 @@ test("training is told to a screen reader, calmly", async () => {
 });
 
 test("the link to a run holds its settings, and the native command starts the same one", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&seed=7&v=1", context: { permissions: ["clipboard-read", "clipboard-write"] } });
+  const page = await visit(here, { at: "#/control?envs=64&seed=7&v=2", context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics");
   await page.getByRole("button", { name: "Copy link" }).click();
   await page.getByRole("button", { name: "Link copied" }).waitFor();

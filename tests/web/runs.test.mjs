@@ -9,7 +9,7 @@ import { ahead, begun, event, folder, hothouse, house, lab, part, script, visit 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
 /** Small enough that an iteration takes no time; still the page as anyone sees it. */
-const SMALL = "#/control?envs=64&v=1";
+const SMALL = "#/control?envs=64&v=2";
 
 const list = (page) => page.getByRole("list", { name: "Runs", exact: true }).getByRole("listitem");
 const compare = (page) => page.locator(".compare");
@@ -57,7 +57,7 @@ const keptWhere = async (page, holds) => {
 };
 
 test("a run is named by what differs, renamed, kept over a reload, drawn beside another, removed and brought back", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&lr=0.003&v=1" });
+  const page = await visit(here, { at: "#/control?envs=64&lr=0.003&v=2" });
   await event(page, "metrics", 30);
   await list(page).first().waitFor();
   const name = list(page).first().getByLabel("Name of the run");

@@ -9,9 +9,10 @@ const here = house();
 
 for (const [what, at, text] of [
   ["from a later version", "#/control?v=999", /newer Hothouse/],
+  ["of a format that is not known", "#/control?env=Acrobot-v1&v=1", /format 1, which this Hothouse does not know/],
   ["that is no link at all", "#/%%%?&&=", /link cannot be read|no room called/],
-  ["with a knob out of range", "#/control?lr=99&v=1", /out of range. Choose a number from 0.00001 to 0.1/],
-  ["with a knob that does not exist", "#/control?wings=2&v=1", /no knob called/],
+  ["with a knob out of range", "#/control?lr=99&v=2", /out of range. Choose a number from 0.00001 to 0.1/],
+  ["with a knob that does not exist", "#/control?wings=2&v=2", /no knob called/],
   ["with a change that is badly written", "#/control?at=lr=0.001&v=2", /a change is written as 320:lr=0.0001/],
   ["with a change of a knob that is not live", "#/control?at=5:envs=64&v=2", /cannot change while a run goes on/],
   [
@@ -62,7 +63,7 @@ const workers = () => {
 };
 
 test("a worker that the browser ends: the page says so, and restarts from the last autosave", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&v=1", init: workers });
+  const page = await visit(here, { at: "#/control?envs=64&v=2", init: workers });
   await event(page, "metrics");
   await hide(page);
   await stored(page);
@@ -84,7 +85,7 @@ test("a worker that is long about something: what the page says of it goes when 
     event.stopImmediatePropagation();
     for (const until = Date.now() + 25000; Date.now() < until; );
   })`);
-  const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=1", init, context: { bypassCSP: true } });
+  const page = await visit(here, { at: "?use=simd128#/control?envs=64&v=2", init, context: { bypassCSP: true } });
   await event(page, "metrics");
   await page.evaluate(() => hothouse.worker.postMessage("idle"));
   const said = page.getByText(/has not answered for \d+ s/);
@@ -136,7 +137,7 @@ test("a module that does not exist: the badge says which do", async () => {
 });
 
 test("a file that was cut short, one from elsewhere and an empty one are refused; the run goes on", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&v=1" });
+  const page = await visit(here, { at: "#/control?envs=64&v=2" });
   await event(page, "metrics");
   const bytes = await saved(page);
   const dir = folder();
@@ -160,7 +161,7 @@ test("a file that was cut short, one from elsewhere and an empty one are refused
 
 for (const inPool of [false, true])
   test(`a panic ${inPool ? "on a thread of the pool" : "in the worker"}: its text, and a restart from the autosave`, async () => {
-    const page = await visit(here, { at: "#/control?envs=64&v=1" });
+    const page = await visit(here, { at: "#/control?envs=64&v=2" });
     await event(page, "metrics");
     await hide(page);
     await stored(page);
@@ -195,7 +196,7 @@ test("the runs of the last two visits are kept, and one can go on from either", 
   /** A visit with one run, kept; gives the page, and what it offered to go on from. */
   const visitOf = async (seed) => {
     const page = await context.newPage();
-    await page.goto(`${here.server.url}#/control?envs=64&seed=${seed}&v=1`);
+    await page.goto(`${here.server.url}#/control?envs=64&seed=${seed}&v=2`);
     await lab(page);
     await event(page, "metrics");
     await page.getByRole("button", { name: "Save run" }).waitFor();
@@ -246,7 +247,7 @@ test("a tab that closes asks for two saves, and writes one after the other: it c
       return made;
     };
   };
-  const page = await visit(here, { at: "#/control?envs=64&v=1", init });
+  const page = await visit(here, { at: "#/control?envs=64&v=2", init });
   await event(page, "metrics");
   await hide(page);
   await page.waitForFunction(() => writes.done >= 1);
@@ -296,7 +297,7 @@ test("a tab that slept goes on training, and its clock does not count the sleep"
       }
     };
   };
-  const page = await visit(here, { init, at: "#/control?envs=64&v=1", context: { bypassCSP: true } }); // a worker of one's own
+  const page = await visit(here, { init, at: "#/control?envs=64&v=2", context: { bypassCSP: true } }); // a worker of one's own
   await event(page, "metrics");
   const longestS = await page.evaluate(
     () =>
@@ -337,7 +338,7 @@ function wild(bytes) {
 }
 
 test("a run that diverges is not saved, whoever asks is told, and another begins", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&v=1" });
+  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&v=2" });
   await event(page, "metrics");
   const buffer = wild(await saved(page));
   await page.locator("input[type=file]").first().setInputFiles({ name: "wild.safetensors", mimeType: "application/octet-stream", buffer });
@@ -357,7 +358,7 @@ test("a run that diverges is not saved, whoever asks is told, and another begins
 });
 
 test("a file that there is no room for is refused before it is read, and one that cannot be read is named", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&v=1" });
+  const page = await visit(here, { at: "#/control?envs=64&v=2" });
   await event(page, "metrics");
   const dir = folder();
   const path = join(dir, "model.safetensors");
@@ -377,7 +378,7 @@ test("a file that there is no room for is refused before it is read, and one tha
 });
 
 test("a save that a reset overtakes is given all the same, and so is the next", async () => {
-  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=1" });
+  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=2" });
   const sizes = await page.evaluate(async () => {
     const first = hothouse.save();
     hothouse.command({ kind: "reset", config: null });
@@ -391,7 +392,7 @@ test("a save that a reset overtakes is given all the same, and so is the next", 
 });
 
 test("a saved run goes on exactly where it was", async () => {
-  const at = "#/control?envs=64&rollout_steps=16&seed=5&v=1";
+  const at = "#/control?envs=64&rollout_steps=16&seed=5&v=2";
   const first = await visit(here, { at });
   // Iterations are short: whenever the save comes, the digests behind it are known.
   const known = await first.evaluate(
@@ -420,7 +421,7 @@ test("a saved run goes on exactly where it was", async () => {
 
 test("a run saved in the page goes on natively, and the reverse", async () => {
   const dir = folder();
-  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=1" });
+  const page = await visit(here, { at: "#/control?envs=64&rollout_steps=16&seed=5&v=2" });
   await event(page, "metrics", 3);
   const path = join(dir, "page.safetensors");
   writeFileSync(path, await saved(page));

@@ -944,7 +944,7 @@ function read(link: string, { room, rooms }: Client): { variant: string; plain: 
   const asked = new URLSearchParams(query);
   const named = path.replace(/^#?\/?/, "").replace(/\/$/, "");
   if (named !== room.id && !(named === "" && rooms[0]?.id === room.id)) return undefined;
-  const words = ["variant", "env", room.variant_word];
+  const words = ["variant", room.variant_word];
   const variant = words.map((word) => asked.get(word)).find((id) => id !== null) ?? room.variants[0]!.id;
   return { variant, plain: [...asked.keys()].every((name) => name === "v" || words.includes(name)) };
 }

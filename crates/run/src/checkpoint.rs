@@ -2,7 +2,7 @@
 //! marks, the tests and what the room notes. It refuses to know how they lie in a file, which is `container.rs`'s.
 //!
 //! Rows stand under the names of their columns, so that a file from before a column was there, or from after one has gone,
-//! is read. Format 1 had a header of its own in each room; its objects are named as columns are, and are read by name.
+//! is read.
 
 use crate::RunError;
 use crate::container::{self, DATA, HISTORY, Sum};
@@ -10,12 +10,12 @@ use crate::protocol::{Config, Dataset, Knobs, Mark, Progress, Row, Value};
 use crate::room::{Schema, Tensors};
 use learn::Data;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 /// What the file says beside its tensors.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Header {
-    /// Format of the file; a later one is refused.
+    /// Format of the file; another one is refused.
     pub version: u32,
     pub config: Config,
     /// Values in force, which live changes may have moved away from the config's.
@@ -105,22 +105,10 @@ pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
 
 pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, Vec<Row>), RunError> {
     let (text, mut tensors) = container::unpack(bytes, schema.id, Sum::Bytes)?;
-    let mut json: Json = serde_json::from_str(&text).map_err(RunError::damaged)?;
+    let Stored { mut header, names } = serde_json::from_str(&text).map_err(RunError::damaged)?;
     let mut take =
         |which: &str| tensors.iter().position(|(name, ..)| name == which).map(|at| tensors.swap_remove(at));
     let (history, content) = (take(HISTORY), take(DATA));
-    let is_old = json["version"] == 1;
-    if is_old {
-        let width = history.as_ref().and_then(|(_, shape, _)| shape.get(1)).copied().unwrap_or(0);
-        upgrade(&mut json, schema, width)?;
-    }
-    let Stored { mut header, names } = serde_json::from_value(json).map_err(RunError::damaged)?;
-    if header.config.version == 1 {
-        (schema.old_knobs)(&mut header.config.knobs);
-    }
-    if is_old {
-        (schema.old_knobs)(&mut header.knobs);
-    }
     match (&mut header.config.data, content) {
         (_, None) => {}
         (Some(data), Some((_, _, Data::U8(content)))) => {
@@ -176,79 +164,4 @@ fn could_be(mark: &Mark) -> bool {
 fn picked<T: Copy>(numbers: &[T], have: &[String], want: &[&str], missing: T) -> Vec<T> {
     let at = |name: &&str| have.iter().position(|found| found == name);
     want.iter().map(|name| at(name).and_then(|at| numbers.get(at)).copied().unwrap_or(missing)).collect()
-}
-
-/// A header of format 1 as one of today: its objects are named, so rows are put in order by their names.
-fn upgrade(json: &mut Json, schema: &Schema, width: usize) -> Result<(), RunError> {
-    let counters: Vec<&str> = schema.counters.iter().map(|c| c.name).collect();
-    let tests: Vec<&str> = schema.tests.iter().map(|c| c.name).collect();
-    progress_by_position(json, &counters);
-    let Json::Object(old) = json else { return Err(RunError::damaged("its header is no object")) };
-    let mut take = |name: &str| old.remove(name).unwrap_or(Json::Null);
-    let judged = [take("evaluations"), take("judged")];
-    let rows: Vec<Json> = judged
-        .iter()
-        .filter_map(Json::as_array)
-        .flatten()
-        .map(|test| {
-            let mut named = Map::new();
-            flatten("", test, &mut named);
-            let values: Vec<Json> =
-                tests.iter().map(|name| named.remove(*name).unwrap_or(Json::Null)).collect();
-            serde_json::json!({ "progress": test["progress"], "values": values })
-        })
-        .collect();
-    let mut header = Map::new();
-    header.insert("version".into(), crate::VERSION.into());
-    for name in ["config", "knobs", "progress", "marks", "arithmetic"] {
-        header.insert(name.into(), take(name));
-    }
-    // What it called solved was not confirmed.
-    header.insert("solved".into(), Json::Null);
-    header.insert("tests".into(), rows.into());
-    header.insert("testing".into(), false.into());
-    let history = if width == 0 { Some(&[][..]) } else { (schema.old_history)(width) };
-    let history = history.ok_or_else(|| RunError::damaged("its history has other columns"))?;
-    header.insert(
-        "names".into(),
-        serde_json::json!({ "counters": counters, "history": history, "tests": tests }),
-    );
-    // What is left is the room's own.
-    old.remove("version");
-    header.insert("room".into(), Json::Object(std::mem::take(old)));
-    *json = Json::Object(header);
-    Ok(())
-}
-
-/// Every progress that names its counters, wherever it stands, as one that has them in order.
-fn progress_by_position(json: &mut Json, counters: &[&str]) {
-    match json {
-        Json::Array(all) => all.iter_mut().for_each(|one| progress_by_position(one, counters)),
-        Json::Object(object) => {
-            let iteration = object.get("iteration").or(object.get("rounds")).cloned();
-            if let (Some(iteration), Some(train_s), None) =
-                (iteration, object.get("train_s").cloned(), object.get("counts"))
-            {
-                let counts: Vec<Json> =
-                    counters.iter().map(|&name| object.get(name).cloned().unwrap_or(0.into())).collect();
-                *json = serde_json::json!({ "iteration": iteration, "counts": counts, "train_s": train_s });
-            } else {
-                object.values_mut().for_each(|one| progress_by_position(one, counters));
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Numbers of an object and of those in it: `random: { points }` as `random_points`.
-fn flatten(before: &str, json: &Json, named: &mut Map<String, Json>) {
-    for (name, value) in json.as_object().into_iter().flatten().filter(|(name, _)| *name != "progress") {
-        let name = if before.is_empty() { name.clone() } else { format!("{before}_{name}") };
-        match value {
-            Json::Object(_) => flatten(&name, value, named),
-            _ => {
-                named.insert(name, value.clone());
-            }
-        }
-    }
 }

@@ -35,7 +35,7 @@ errors! {
         "this was made by a newer Hothouse (format {found}, this one reads up to {known})",
         "Update Hothouse, or start a fresh run";
     NoSuchVersion { found: u32 } =>
-        "this says it has format {found}, which no Hothouse ever wrote",
+        "this says it has format {found}, which this Hothouse does not know",
         "Ask for it again from where it came, or start a fresh run";
     UnknownRoom { id: String, known: String } =>
         "there is no room called '{id}'",

@@ -49,8 +49,7 @@ pub use sweep::Sweep;
 #[doc(hidden)]
 pub use ts_rs;
 
-/// The format of configs, links and checkpoints. 1 had numbers alone as knobs and rows of its own in each room; it is read,
-/// and a later one is refused, with a way out.
+/// The format of configs, links and checkpoints. Another one is refused, with a way out.
 pub const VERSION: u32 = 2;
 /// Iterations between two digests of the weights.
 pub const DIGEST_EVERY: u32 = 16;
@@ -161,8 +160,8 @@ pub fn validate(config: &Config, host: Host) -> Result<(), RunError> {
 
 fn check_version(found: u32) -> Result<(), RunError> {
     match found {
-        0 => Err(RunError::NoSuchVersion { found }),
-        1..=VERSION => Ok(()),
+        VERSION => Ok(()),
+        ..VERSION => Err(RunError::NoSuchVersion { found }),
         _ => Err(RunError::Future { found, known: VERSION }),
     }
 }

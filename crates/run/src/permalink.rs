@@ -15,7 +15,7 @@ pub struct Link {
     pub digest: Option<Digest>,
 }
 
-/// What a variant is called in a link; those of format 1 have `env`, and a person may write what the room calls it.
+/// What a variant is called in a link; a person may write what the room calls it.
 const VARIANT: &str = "variant";
 /// What the run learns from: its hash, its length and its name. Whoever opens the link brings the file.
 const DATA: &str = "data";
@@ -136,7 +136,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     check_version(version)?;
     let room = crate::room(name.trim_end_matches('/'))?;
     let mut config = crate::config_of(room);
-    for word in [VARIANT, "env", room.schema().variant_word] {
+    for word in [VARIANT, room.schema().variant_word] {
         if let Some(variant) = pairs.remove(word) {
             config.variant = variant;
         }
@@ -166,9 +166,6 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
         config.changes.push(Change { iteration, knob: knob.into(), value });
     }
     config.changes.sort_by_key(|change| change.iteration);
-    if version == 1 {
-        (room.schema().old_knobs)(&mut config.knobs);
-    }
     room.check(&config, host)?;
     Ok(Link { config, digest })
 }
@@ -350,31 +347,19 @@ mod tests {
         }
     }
 
-    /// Before there was a floor, an annealed learning rate fell to almost nothing, and what was linked then still does.
-    #[test]
-    fn old_links_anneal_as_they_did() {
-        let floor = |link: &str| decode(link, host()).unwrap().config.knobs.get("lr_floor").cloned();
-        assert_eq!(floor("#/control?v=1&anneal_steps=5000000"), Some(0.001.into()));
-        assert_eq!(floor("#/control?v=1&anneal_steps=5000000&lr_floor=0.2"), Some(0.2.into()));
-        for link in
-            ["#/control?v=1&lr=0.01", "#/control?v=2&anneal_steps=5000000", "#/control?anneal_steps=5000000"]
-        {
-            assert_eq!(floor(link), None, "{link}");
-        }
-    }
-
     #[test]
     fn bad_links_say_what_to_do() {
         let said = |link: &str| decode(link, host()).unwrap_err().to_string();
         assert!(said("#/control?v=999").contains("newer Hothouse"));
-        assert!(said("#/control?v=0").contains("no Hothouse ever wrote"));
-        assert!(said("#/control?v=1&lr=banana").contains("a number from"));
+        assert!(said("#/control?v=0").contains("format 0, which this Hothouse does not know"));
+        assert!(said("#/control?v=1&env=Acrobot-v1").contains("format 1, which this Hothouse does not know"));
+        assert!(said("#/control?v=2&lr=banana").contains("a number from"));
         assert!(said("#/control?lr=99").contains("out of range"));
         assert!(said("#/control?lr").contains("no value"));
         assert!(said("#/control?lr=0.1&lr=0.2").contains("twice"));
         assert!(said("#/control?seed=-1").contains("seed"));
         assert!(said("#/kitchen").contains("rooms are"));
-        assert!(said("#/control?env=Pong").contains("CartPole-v1"));
+        assert!(said("#/control?variant=Pong").contains("CartPole-v1"));
         assert!(said("#/control?wings=2").contains("no knob"));
         assert!(said("#/control?digest=1.zz.fused").contains("digest"));
         for bad in ["320", "320:lr", "320:=1", "lr=0.1", "-1:lr=0.1", "1e3:lr=0.1", "4294967296:lr=0.1"] {

@@ -19,7 +19,6 @@ pub struct Config {
     /// `control`
     pub room: String,
     /// Which of the room's: an environment, a learner, a puzzle. `CartPole-v1`
-    #[serde(alias = "env")]
     pub variant: String,
     pub seed: u32,
     /// Knobs by name; those left out have their default.

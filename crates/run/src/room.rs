@@ -26,10 +26,6 @@ pub struct Schema {
     pub tests: &'static [Column],
     /// What the learner measures of its own time; `tests` and `rest` are the run's ([`COMMON_PARTS`]).
     pub parts: &'static [Part],
-    /// Names of the columns of a history of format 1 that is so wide, in their order; where there was none, `|_| None`.
-    pub old_history: fn(usize) -> Option<&'static [&'static str]>,
-    /// Adds what knobs of format 1 meant without saying it; where that is nothing, `|_| {}`.
-    pub old_knobs: fn(&mut Knobs),
 }
 
 /// Time between two slices of a learner, which every room has.

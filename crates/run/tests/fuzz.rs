@@ -94,9 +94,6 @@ fn checkpoints(id: &str) {
         train(&mut *run, 2);
         files.push((config.variant.clone(), run.save().unwrap()));
     }
-    if let Ok(old) = std::fs::read(format!("../../tests/golden/{id}.v1.safetensors")) {
-        files.push(("format 1".into(), old));
-    }
     let each = cases(CASES).div_ceil(files.len() as u32);
     for (name, file) in &files {
         let parts = apart(file);

@@ -29,8 +29,6 @@ static SCHEMA: Schema = Schema {
         .brief("best")
         .share()],
     parts: &[],
-    old_history: |_| None,
-    old_knobs: |_| {},
 };
 
 #[derive(Clone)]

@@ -95,46 +95,4 @@ pub(super) static SCHEMA: Schema = Schema {
         Part { name: "learning", label: "Learning", help: "Gradients and steps of the optimiser." },
         Part { name: "device", label: "GPU", help: "Waiting for another machine." },
     ],
-    old_knobs: |_| {},
-    old_history: |width| match width {
-        22 => Some(&NAMES),
-        21 => Some(&NAMES_BEFORE_DEVICES),
-        _ => None,
-    },
-};
-
-/// Columns of format 1 in their order.
-const NAMES: [&str; 22] = [
-    "iteration",
-    "games",
-    "moves",
-    "evaluations",
-    "updates",
-    "train_s",
-    "loss",
-    "grad_norm",
-    "lr",
-    "games_per_min",
-    "evals_per_s",
-    "mean_length",
-    "gammons",
-    "backgammons",
-    "rules",
-    "inputs",
-    "network",
-    "tree",
-    "targets",
-    "learning",
-    "device",
-    "rest",
-];
-/// The same from before a round's time had a part called device.
-const NAMES_BEFORE_DEVICES: [&str; 21] = {
-    let mut names = [""; 21];
-    let mut i = 0;
-    while i < 21 {
-        names[i] = NAMES[if i < 20 { i } else { 21 }];
-        i += 1;
-    }
-    names
 };

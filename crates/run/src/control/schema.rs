@@ -92,41 +92,4 @@ pub(super) static SCHEMA: Schema = Schema {
         Part { name: "update", label: "Update", help: "Steps of the optimiser." },
         Part { name: "device", label: "GPU", help: "Whole iterations on a GPU." },
     ],
-    // Before there was a floor, an annealed learning rate fell to almost nothing.
-    old_knobs: |knobs| {
-        if knobs.contains_key("anneal_steps") {
-            knobs.entry("lr_floor".into()).or_insert(0.001.into());
-        }
-    },
-    old_history: |width| {
-        // Before time was told by parts, the last column was the share of acting, which no column here has.
-        (16..=NAMES.len()).contains(&width).then(|| if width == 16 { &NAMES[..15] } else { &NAMES[..width] })
-    },
 };
-
-/// Columns of format 1 in their order, which grew at the end.
-const NAMES: [&str; 23] = [
-    "iteration",
-    "env_steps",
-    "episodes",
-    "train_s",
-    "mean_return",
-    "mean_length",
-    "policy_loss",
-    "value_loss",
-    "entropy",
-    "approx_kl",
-    "clip_fraction",
-    "explained_variance",
-    "grad_norm",
-    "lr",
-    "steps_per_s",
-    "policy",
-    "world",
-    "advantages",
-    "gather",
-    "gradient",
-    "update",
-    "rest",
-    "device",
-];

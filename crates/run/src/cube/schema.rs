@@ -65,8 +65,6 @@ pub(super) static SCHEMA: Schema = Schema {
         Part { name: "replay", label: "Replay", help: "Sampling transitions to learn from." },
         Part { name: "learning", label: "Learning", help: "Gradients and steps of the optimiser." },
     ],
-    old_knobs: |_| {},
-    old_history: |_| None,
 };
 
 /// Columns before those by distance.

@@ -90,6 +90,4 @@ pub(super) static SCHEMA: Schema = Schema {
         Part { name: "learning", label: "Learning", help: "Rollouts, gradients and steps of the optimiser." },
         Part { name: "hardening", label: "Hardening", help: "Hardening members, and testing what they have become." },
     ],
-    old_knobs: |_| {},
-    old_history: |_| None,
 };

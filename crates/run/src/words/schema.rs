@@ -75,6 +75,4 @@ pub(super) static SCHEMA: Schema = Schema {
         Part { name: "gradient", label: "Forward and backward", help: "Loss and gradients." },
         Part { name: "update", label: "Update", help: "Clipping, AdamW, and laying out the new weights." },
     ],
-    old_knobs: |_| {},
-    old_history: |_| None,
 };

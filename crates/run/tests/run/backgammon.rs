@@ -227,6 +227,11 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
     sit(&mut *run, &setup).unwrap();
     let mut restored = run::restore(&run.save().unwrap(), host()).unwrap();
     let told = Told::by(&mut *restored);
+    let mut parts = apart(&run.save().unwrap());
+    let agent = parts.tensors.iter_mut().find(|tensor| tensor.0 == "frozen.1").unwrap();
+    (agent.2, agent.3) = (vec![1], agent.3[..4].to_vec());
+    let error = clear(&run::restore(&parts.together(), host()).err().unwrap());
+    assert!(error.contains("frozen.1 is missing or no agent"), "{error}");
     let kept = &told.began().room["frozen"];
     assert_eq!((kept.as_array().unwrap().len(), &kept[0]["progress"]), (1, &frozen["progress"]));
     assert_eq!(analyse(&mut *restored, &asked([2, 1], frozen_at(1), 1)).unwrap().candidates, then.candidates);

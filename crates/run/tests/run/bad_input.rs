@@ -61,8 +61,10 @@ fn configs_that_no_run_can_start_from() {
         assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
         let future = Config { version: VERSION + 1, ..config.clone() };
         assert!(matches!(refused_everywhere(run, &future), RunError::Future { .. }));
-        let never = Config { version: 0, ..config.clone() };
-        assert!(matches!(refused_everywhere(run, &never), RunError::NoSuchVersion { .. }));
+        for version in [0, VERSION - 1] {
+            let unknown = Config { version, ..config.clone() };
+            assert!(matches!(refused_everywhere(run, &unknown), RunError::NoSuchVersion { .. }));
+        }
         let mut wings = config.clone();
         wings.knobs.insert("wings".into(), 2.0.into());
         let error = refused_everywhere(run, &wings);
@@ -210,6 +212,8 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
         assert!(said("a picture", b"GIF89a".to_vec()).contains("no Hothouse checkpoint"));
         let newer = replaced(br#"{\"version\":2"#, br#"{\"version\":7"#);
         assert!(said("a newer one", newer).contains("newer Hothouse"));
+        let older = replaced(br#"{\"version\":2"#, br#"{\"version\":1"#);
+        assert!(said("an older one", older).contains("format 1, which this Hothouse does not know"));
         let tensors: [(&str, safetensors::tensor::TensorView); 0] = [];
         let foreign = safetensors::serialize(tensors, None).unwrap();
         assert!(said("a foreign one", foreign).contains("without Hothouse's metadata"));
@@ -286,7 +290,8 @@ fn links_that_cannot_be_read() {
         assert!(said("v=3").contains("newer Hothouse"));
         assert!(said("v=999&whatever=that&means").contains("no value"));
         assert!(said("v=999&whatever=that%20means").contains("newer Hothouse"), "the version comes first");
-        assert!(said("v=0").contains("no Hothouse ever wrote"));
+        assert!(said("v=0").contains("format 0, which this Hothouse does not know"));
+        assert!(said("v=1").contains("format 1, which this Hothouse does not know"));
         assert!(said("v=two").contains("no number"));
         assert!(said("lr=banana").contains("a number from"));
         assert!(said("lr=99").contains("out of range"));

@@ -142,13 +142,7 @@ impl Ppo {
             let world = &mut ppo.actors[env / LANES].world;
             world.set_environment(env % LANES, state, steps[env], episodes[env])?;
         }
-        // A file of CartPole from before there were other worlds: every step is worth 1.
-        let without = |name| find(name).is_none();
-        let old =
-            kind.spec.id == "CartPole-v1" && without("recent.returns") && without("environments.returns");
-        let from_counts = |counts: &[u32]| counts.iter().map(|&n| n as f32).collect::<Vec<_>>();
-        let totals = if old { from_counts(steps) } else { floats("environments.returns", &[envs])?.clone() };
-        for (env, total) in totals.into_iter().enumerate() {
+        for (env, &total) in floats("environments.returns", &[envs])?.iter().enumerate() {
             ppo.actors[env / LANES].episode_returns[env % LANES] = total;
         }
         if ppo.config.normalize_reward {
@@ -164,8 +158,8 @@ impl Ppo {
         if lengths.iter().any(|&length| length > kind.spec.step_limit) {
             return Err(bad("recent.lengths"));
         }
-        let returns = if old { from_counts(lengths) } else { floats("recent.returns", &[RECENT])?.clone() };
-        for ((episode, &length), total) in ppo.recent.0.iter_mut().zip(lengths).zip(returns) {
+        let returns = floats("recent.returns", &[RECENT])?;
+        for ((episode, &length), &total) in ppo.recent.0.iter_mut().zip(lengths).zip(returns) {
             *episode = Episode { total, length };
         }
         let progress = longs("progress", 4)?;

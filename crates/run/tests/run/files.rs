@@ -1,0 +1,87 @@
+//! What a checkpoint says of the run that it is from, also one that was saved before a column was there, or after one had gone.
+
+use crate::common::*;
+use run::protocol::{Config, Row};
+use serde_json::json;
+
+/// A run after three iterations.
+fn file(config: &Config) -> Vec<u8> {
+    let mut run = start(config);
+    train(&mut *run, 3);
+    run.save().unwrap()
+}
+
+fn history_names(file: &[u8]) -> Vec<String> {
+    serde_json::from_value(apart(file).header["names"]["history"].clone()).unwrap()
+}
+
+/// The file with these columns of its history in this order, and a number in those that it did not have.
+fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
+    let (had, mut parts) = (history_names(file), apart(file));
+    let cell = |row: &[u8], name: &str| match had.iter().position(|known| known == name) {
+        Some(at) => row[8 * at..8 * at + 8].to_vec(),
+        None => (-1.0_f64).to_le_bytes().to_vec(),
+    };
+    let history = parts.tensors.iter_mut().find(|tensor| tensor.0 == "run.history").unwrap();
+    let rows = history.3.chunks_exact(8 * had.len());
+    history.3 =
+        rows.flat_map(|row| names.iter().flat_map(|name| cell(row, name)).collect::<Vec<_>>()).collect();
+    history.2[1] = names.len();
+    parts.header["names"]["history"] = json!(names);
+    parts.together()
+}
+
+fn history(file: &[u8]) -> Vec<Row> {
+    let mut run = run::restore(file, host()).unwrap();
+    Told::by(&mut *run).began().history.clone()
+}
+
+#[test]
+fn columns_of_the_history_are_read_by_their_names() {
+    for (room, config) in first(1) {
+        let (schema, file) = (room.schema(), file(&config));
+        let whole = history(&file);
+        assert!(whole.len() >= 3);
+        let had = history_names(&file);
+        let mut names: Vec<&str> = had.iter().rev().map(String::as_str).collect();
+        assert_eq!(history(&arranged(&file, &names)), whole, "{}", schema.id);
+
+        // What it does not have is not known of a metric, and was not spent of the time; and what is gone by now is left out.
+        let tests = schema.all_parts().position(|part| part.name == "tests").unwrap();
+        names.retain(|&name| name != schema.metrics[0].name && name != "tests");
+        names.push("gone");
+        let less = |row: &Row| {
+            let mut row = row.clone();
+            row.values[0] = None;
+            row.values[schema.metrics.len() + tests] = Some(0.0);
+            row
+        };
+        let expected: Vec<Row> = whole.iter().map(less).collect();
+        assert_eq!(history(&arranged(&file, &names)), expected, "{}", schema.id);
+    }
+}
+
+/// What such a file calls solved was not confirmed.
+#[test]
+fn a_file_from_before_there_were_confirmations_is_of_a_run_that_is_not_solved() {
+    let mut parts = apart(&file(&small("control", "CartPole-v1", 1)));
+    parts.header["solved"] = parts.header["progress"].clone();
+    assert!(run::restore(&parts.together(), host()).unwrap().solved().is_some());
+    parts.header.as_object_mut().unwrap().remove("attempts");
+    let run = run::restore(&parts.together(), host()).unwrap();
+    assert_eq!((run.solved(), run.attempts()), (None, 0));
+}
+
+#[test]
+fn a_run_that_was_restored_can_be_watched() {
+    for config in [small("control", "CartPole-v1", 1), small("backgammon", "strong", 3)] {
+        let mut run = run::restore(&file(&config), host()).unwrap();
+        let memory = run::monitor::heap(run.schema());
+        let mut writer = run::monitor::Writer::new(Box::new(memory.clone()), run.schema(), "about").unwrap();
+        let told = run.events();
+        told.iter().for_each(|event| writer.event(event));
+        let mut reader = run::monitor::Reader::open(Box::new(memory)).unwrap();
+        let read = reader.poll();
+        assert_eq!(read[0], run::monitor::Told::Event(told[0].clone()));
+    }
+}
