@@ -128,24 +128,6 @@ fn a_restored_run_goes_on_as_if_it_had_never_stopped() {
     }
 }
 
-/// Files from when CartPole was the only world have no returns: its steps are worth 1 each.
-#[test]
-fn a_file_of_before_there_were_returns_goes_on_as_well() {
-    let config = small();
-    let mut run = ppo(&config);
-    iterate(&mut run, 2);
-    let mut state = run.state();
-    state.retain(|part| !matches!(part.0.as_str(), "environments.returns" | "recent.returns"));
-    let mut resumed = restore(cart_pole(), &config, &state).unwrap();
-    assert_eq!(bits(&run), bits(&resumed));
-    assert_eq!(iterate(&mut run, 2), iterate(&mut resumed, 2));
-    let pendulum = worlds::kind("Pendulum-v1").unwrap();
-    let other = Ppo::new(pendulum, config.clone(), 7, Isa::best()).unwrap();
-    let mut state = other.state();
-    state.retain(|part| !matches!(part.0.as_str(), "environments.returns" | "recent.returns"));
-    assert!(restore(pendulum, &config, &state).is_err(), "no other world has such files");
-}
-
 #[test]
 fn judging_and_asking_leave_no_trace() {
     for (kind, config) in ways() {
