@@ -326,17 +326,14 @@ impl Envs {
         let mut rows = arrays::write(self.observations.bind(py))?;
         let features = self.features();
         let rows = &mut rows.as_slice_mut()?[..self.count * features];
-        for (shard, rows) in shards.iter().zip(rows.chunks_mut(SHARD * features)) {
-            let first = shard.world.observations();
-            for env in (0..rows.len() / features).filter(|&env| which(env)) {
-                show(first, features, env, rows);
+        for (i, (shard, rows)) in shards.iter().zip(rows.chunks_mut(SHARD * features)).enumerate() {
+            for env in (0..rows.len() / features).filter(|env| which(i * SHARD + env)) {
+                show(shard.world.observations(), features, env, rows);
             }
         }
         Ok(())
     }
-}
 
-impl Envs {
     /// Copies the actions: all of them are looked at before any environment moves.
     fn take(&self, shards: &mut [Shard], actions: &Bound<PyAny>) -> PyResult<()> {
         let wrong = |kind: &str| {
@@ -488,22 +485,7 @@ impl Envs {
             }
             shard.over = over.into_iter().filter(|&env| !chosen(i * SHARD + env as usize)).collect();
         }
-        match mask {
-            None => self.show(py, shards, |_| true),
-            Some(mask) => {
-                let mut rows = arrays::write(self.observations.bind(py))?;
-                let features = self.features();
-                let rows = &mut rows.as_slice_mut()?[..self.count * features];
-                for (shard, (rows, mask)) in
-                    shards.iter().zip(rows.chunks_mut(SHARD * features).zip(mask.chunks(SHARD)))
-                {
-                    for env in (0..mask.len()).filter(|&env| mask[env]) {
-                        show(shard.world.observations(), features, env, rows);
-                    }
-                }
-                Ok(())
-            }
-        }
+        self.show(py, shards, chosen)
     }
 
     /// One step of all; true where an episode ended.

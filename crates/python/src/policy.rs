@@ -39,6 +39,16 @@ impl Policy {
         })?;
         Ok((rows, shape[0]))
     }
+
+    /// The best action in each state, found so many times over.
+    fn acted(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<Vec<f32>> {
+        let observations = taken(observations)?;
+        let (rows, count) = self.rows(&observations)?;
+        let mut actions = vec![0.0; count];
+        let learned = &mut *self.policy.take(py, || Ok(()))?;
+        py.detach(|| alone(|| (0..times).for_each(|_| learned.act(rows, &mut actions))));
+        Ok(actions)
+    }
 }
 
 /// Environments may write them in another thread.
@@ -65,22 +75,12 @@ impl Policy {
         py: Python<'py>,
         observations: &Bound<'py, PyArray2<f32>>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let observations = taken(observations)?;
-        let (rows, count) = self.rows(&observations)?;
-        let mut actions = vec![0.0; count];
-        let learned = &mut *self.policy.take(py, || Ok(()))?;
-        py.detach(|| alone(|| learned.act(rows, &mut actions)));
-        Ok(PyArray1::from_vec(py, actions))
+        Ok(PyArray1::from_vec(py, self.acted(py, observations, 1)?))
     }
 
     /// The same so many times over without a look at Python: what the figures compare a call with.
     fn act_repeatedly(&self, py: Python, observations: &Bound<PyArray2<f32>>, times: usize) -> PyResult<()> {
-        let observations = taken(observations)?;
-        let (rows, count) = self.rows(&observations)?;
-        let mut actions = vec![0.0; count];
-        let learned = &mut *self.policy.take(py, || Ok(()))?;
-        py.detach(|| alone(|| (0..times).for_each(|_| learned.act(rows, &mut actions))));
-        Ok(())
+        self.acted(py, observations, times).map(drop)
     }
 
     /// What the policy makes of each state, and what the state is worth.

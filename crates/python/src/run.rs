@@ -114,10 +114,15 @@ impl Session {
     }
 
     /// The run as a checkpoint, once the iteration in progress is done.
-    fn saved(&mut self, py: Python, threads: &Threads) -> PyResult<Vec<u8>> {
-        let bytes = py.detach(|| threads.run(|| self.run.save())).map_err(refusal)?;
+    fn saved(&mut self) -> Result<Vec<u8>, RunError> {
+        let bytes = self.run.save()?;
         self.take_events();
         Ok(bytes)
+    }
+
+    /// Refuses where what was learned is numbers no more.
+    fn unless_diverged<T>(&self, done: T) -> Result<T, RunError> {
+        if self.run.diverged() { Err(RunError::Diverged) } else { Ok(done) }
     }
 
     /// Whether what it has done is kept where it stops now.
@@ -170,9 +175,15 @@ pub struct Run {
 
 impl Run {
     /// Refuses in a process that was forked from the one that made it.
-    fn here(&self, py: Python) -> PyResult<(MutexGuard<'_, Session>, &Threads)> {
+    fn here(&self, py: Python) -> PyResult<MutexGuard<'_, Session>> {
         self.threads.here("this run")?;
-        Ok((self.session(py)?, &self.threads))
+        self.session(py)
+    }
+
+    /// Work on the run's threads, without Python's lock.
+    fn work_on<R: Send>(&self, py: Python, work: impl FnOnce(&mut Session) -> R + Send) -> PyResult<R> {
+        let session = &mut *self.here(py)?;
+        Ok(py.detach(|| self.threads.run(|| work(session))))
     }
 
     /// Waits for a thread of Python that uses the run, without Python's lock.
@@ -225,48 +236,44 @@ impl Run {
     /// Trains for so many seconds at most; true once it stands at the end of an iteration with its first counter at `target` or, where
     /// it is to `end`, wherever that is. One that is `late` ends within a long iteration as well, where it can be saved.
     fn work(&self, py: Python, target: f64, for_s: f64, end: bool, late: bool) -> PyResult<bool> {
-        let (mut session, threads) = self.here(py)?;
-        let session = &mut *session;
-        session.run.command(Command::Start).map_err(refusal)?;
-        let done = py.detach(|| threads.run(|| session.work(target, for_s, end, late)));
-        if done {
-            session.run.command(Command::Pause).map_err(refusal)?;
-            session.take_events();
-        }
-        if session.run.diverged() { Err(refusal(RunError::Diverged)) } else { Ok(done) }
+        let work = |session: &mut Session| {
+            session.run.command(Command::Start)?;
+            let done = session.work(target, for_s, end, late);
+            if done {
+                session.run.command(Command::Pause)?;
+                session.take_events();
+            }
+            session.unless_diverged(done)
+        };
+        self.work_on(py, work)?.map_err(refusal)
     }
 
     /// From here on others do pieces of its iterations, or it does them itself again.
     fn share(&self, py: Python, shared: bool) -> PyResult<()> {
-        let (mut session, _) = self.here(py)?;
+        let mut session = self.here(py)?;
         session.run.share(shared).map_err(refusal)?;
         session.run.command(if shared { Command::Start } else { Command::Pause }).map_err(refusal)
     }
 
     /// Trains until pieces are due, the run is done or the time is up.
     fn until_due<'py>(&self, py: Python<'py>, target: f64, for_s: f64) -> PyResult<Option<Due<'py>>> {
-        let (mut session, threads) = self.here(py)?;
-        let session = &mut *session;
-        let due = py.detach(|| threads.run(|| session.work_until_due(target, for_s)));
-        if session.run.diverged() {
-            return Err(refusal(RunError::Diverged));
-        }
+        let work = |session: &mut Session| {
+            let due = session.work_until_due(target, for_s);
+            session.unless_diverged(due)
+        };
+        let due = self.work_on(py, work)?.map_err(refusal)?;
         Ok(due.map(|(pieces, due)| (pieces.start, pieces.end, PyArray1::from_vec(py, due))))
     }
 
     /// Trains on what needs none of the pieces that are due, for so many seconds at most; whether there is more of it.
     fn meanwhile(&self, py: Python, for_s: f64) -> PyResult<bool> {
-        let (mut session, threads) = self.here(py)?;
-        let session = &mut *session;
-        Ok(py.detach(|| threads.run(|| session.work_meanwhile(for_s))))
+        self.work_on(py, |session| session.work_meanwhile(for_s))
     }
 
     /// Takes the next pieces, as [`play`] gave them.
     fn take(&self, py: Python, pieces: PyReadonlyArray1<u8>) -> PyResult<()> {
         let pieces = pieces.as_slice()?;
-        let (mut session, threads) = self.here(py)?;
-        let session = &mut *session;
-        py.detach(|| threads.run(|| session.run.take(pieces))).map_err(refusal)
+        self.work_on(py, |session| session.run.take(pieces))?.map_err(refusal)
     }
 
     fn is_done(&self, py: Python, target: f64) -> PyResult<bool> {
@@ -276,49 +283,43 @@ impl Run {
     /// A knob that changes while the run goes on, from its next iteration.
     fn set(&self, py: Python, name: String, value: &Bound<PyAny>) -> PyResult<()> {
         let value = from_python(value)?;
-        let (mut session, _) = self.here(py)?;
+        let mut session = self.here(py)?;
         session.run.command(Command::SetKnob { name, value }).map_err(refusal)?;
         session.take_events();
         Ok(())
     }
 
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut session, threads) = self.here(py)?;
-        Ok(PyBytes::new(py, &session.saved(py, threads)?))
+        Ok(PyBytes::new(py, &self.work_on(py, Session::saved)?.map_err(refusal)?))
     }
 
     /// The same bytes as NumPy's, not copied again.
     fn save_array<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
-        let (mut session, threads) = self.here(py)?;
-        Ok(PyArray1::from_vec(py, session.saved(py, threads)?))
+        Ok(PyArray1::from_vec(py, self.work_on(py, Session::saved)?.map_err(refusal)?))
     }
 
     fn ask<'py>(&self, py: Python<'py>, question: &Bound<PyAny>) -> PyResult<Bound<'py, PyAny>> {
         let question = from_python(question)?;
-        let (mut session, threads) = self.here(py)?;
-        let session = &mut *session;
         // An answer does not leave the thread that gave it.
-        let answer = py.detach(|| {
-            threads.run(|| {
-                let answer = session.run.ask(question).map_err(refusal)?;
-                Python::attach(|py| Ok(to_python(py, &*answer)?.unbind()))
-            })
-        });
-        answer.map(|answer: Py<PyAny>| answer.into_bound(py))
+        let answer = self.work_on(py, |session| -> PyResult<Py<PyAny>> {
+            let answer = session.run.ask(question).map_err(refusal)?;
+            Python::attach(|py| Ok(to_python(py, &*answer)?.unbind()))
+        })?;
+        Ok(answer?.into_bound(py))
     }
 
     /// Tests what is learned by now: values in the order of the room's tests.
     fn test<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (mut session, threads) = self.here(py)?;
-        let session = &mut *session;
-        let row = py.detach(|| threads.run(|| session.run.test())).map_err(refusal)?;
-        session.take_events();
-        to_python(py, &row.values)
+        let test = |session: &mut Session| {
+            let row = session.run.test()?;
+            session.take_events();
+            Ok(row)
+        };
+        to_python(py, &self.work_on(py, test)?.map_err(refusal)?.values)
     }
 
     fn policy(&self, py: Python) -> PyResult<Policy> {
-        let (session, _) = self.here(py)?;
-        Ok(Policy::new(session.run.policy().map_err(refusal)?))
+        Ok(Policy::new(self.here(py)?.run.policy().map_err(refusal)?))
     }
 
     fn digest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -364,9 +365,7 @@ impl Run {
     }
 
     fn backend<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let (mut session, threads) = self.here(py)?;
-        let session = &mut *session;
-        to_python(py, &threads.run(|| session.run.backend()))
+        to_python(py, &self.work_on(py, |session| session.run.backend())?)
     }
 
     /// `(level, text)` of what was told since this was last asked.
