@@ -11,8 +11,9 @@ use learn::backgammon::published::accelerator::{
     decision_words, packed_sample,
 };
 use learn::backgammon::published::{ACTIONS, Decision, HEADS, LocalAccelerator, Shape, plan_whole};
-use learn::backgammon::{Learner, Offloading, Published, PublishedConfig, Slice, Stats};
+use learn::backgammon::{Published, PublishedConfig, Stats};
 use learn::offload::request;
+use learn::{Learner, Slice};
 use math::{PANEL, Rng};
 use std::ops::Range;
 use worlds::backgammon::{Board, Results, Roll};
@@ -308,7 +309,7 @@ async fn an_accelerator_says_that_its_device_is_lost(gpu: Gpu) {
 async fn round(gpu: &Gpu, learner: &mut Published) -> Stats {
     loop {
         match learner.advance() {
-            Slice::Round(stats) => return stats,
+            Slice::Ended(stats) => return stats,
             Slice::Waiting => pause(gpu).await,
             Slice::Worked => {}
             Slice::Stopped(fault) => panic!("{fault}"),
@@ -346,7 +347,7 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
     let expected = round(&gpu, &mut home).await;
     assert!(home.progress().updates > before.updates + 4);
     for (work, there) in &mut offloaded {
-        there.begin_offload(&gpu, *work).unwrap();
+        there.offload_work(&gpu, *work).unwrap();
         let found = round(&gpu, there).await;
         for (found, expected) in [(found.loss, expected.loss), (found.grad_norm, expected.grad_norm)] {
             assert!((found - expected).abs() < 2e-3 * expected, "{work:?}: {found}, not {expected}");
@@ -360,7 +361,7 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
         round(&gpu, there).await;
     }
 
-    lost.begin_offload(&gpu, Work::LEARNING).unwrap();
+    lost.offload_work(&gpu, Work::LEARNING).unwrap();
     while lost.progress().updates < before.updates + 2 {
         assert_eq!(lost.advance(), Slice::Worked);
     }

@@ -6,8 +6,8 @@
 
 use gpu::{Fused, Gpu, OpenOptions, Product, Program, Readback, Side, Space, TILES, Tile};
 use gpu::{product_fused, product_fused_by};
-use learn::Fault;
-use learn::words::{Config, Learner, Mlp, Norm, Positions, Shape, Slice, Stats};
+use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Shape, Stats};
+use learn::{Fault, Learner, Offload, Slice};
 use math::{Act, Isa, Rng, Unary};
 use std::sync::Arc;
 use worlds::words::{Corpus, Kind};
@@ -172,7 +172,7 @@ fn gradients_that_are_smaller_than_f16_are_not_lost() {
     assert!(lost(1.0) > 0.5, "{}", lost(1.0));
 }
 
-fn learner(half: bool, seed: u32) -> Learner {
+fn learner(half: bool, seed: u32) -> Pretrainer {
     let shape = Shape {
         vocab: 64,
         width: 48,
@@ -203,13 +203,13 @@ fn learner(half: bool, seed: u32) -> Learner {
     };
     let text: Vec<u8> = (0..4000u32).map(|i| ((i % 17) * (i % 5) + i / 7 % 3) as u8 % 64).collect();
     let (corpus, _) = Corpus::new(&text, Kind::Bytes, shape.context).unwrap();
-    Learner::new(config, &Arc::new(corpus), seed, Isa::best()).unwrap()
+    Pretrainer::new(config, &Arc::new(corpus), seed, Isa::best()).unwrap()
 }
 
-fn iteration(learner: &mut Learner) -> Stats {
+fn iteration(learner: &mut Pretrainer) -> Stats {
     loop {
         match learner.advance() {
-            Slice::Iteration(stats) => return stats,
+            Slice::Ended(stats) => return stats,
             Slice::Stopped(fault) => panic!("{fault}"),
             Slice::Worked | Slice::Waiting => {}
         }
@@ -222,7 +222,7 @@ fn a_model_of_words_learns_in_f16_as_in_f32() {
     let Some(gpu) = open() else { return };
     let [mut f16, mut f32] = [true, false].map(|half| {
         let mut learner = learner(half, 3);
-        learner.begin_offload(&gpu).unwrap();
+        learner.begin_offload(&gpu, 0).unwrap();
         learner
     });
     let mut losses = Vec::new();
@@ -250,10 +250,10 @@ fn an_adapter_without_f16_refuses_and_says_what_to_do() {
     let gpu = Gpu::open_blocking(options).expect("an adapter");
     assert!(!gpu.about().half);
     let mut half = learner(true, 3);
-    let refused = half.begin_offload(&gpu).unwrap_err();
+    let refused = half.begin_offload(&gpu, 0).unwrap_err();
     assert_eq!(refused, Fault::NoHalf);
     assert!(refused.what().contains("no f16") && refused.next_step().contains("precision to f32"));
     assert!(!half.is_offloaded() && iteration(&mut half).loss > 0.0, "it goes on here");
-    learner(false, 3).begin_offload(&gpu).unwrap();
+    learner(false, 3).begin_offload(&gpu, 0).unwrap();
     assert_eq!(gpu.check(), Ok(()));
 }

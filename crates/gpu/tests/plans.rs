@@ -7,8 +7,8 @@ mod nets;
 
 use gpu::{Executor, Fault, Gpu, OpenOptions, Part};
 use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan};
-use learn::ppo::Head;
-use learn::{LearnerSpec, Ppo, PpoConfig};
+use learn::control::ppo::Head;
+use learn::control::{LearnerSpec, Ppo, PpoConfig};
 use nets::Case;
 use std::sync::Arc;
 

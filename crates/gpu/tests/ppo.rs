@@ -5,7 +5,8 @@
 mod common;
 
 use gpu::{Fault, Gpu, GpuPpo, OpenOptions, Readback, Space};
-use learn::{Accelerator, Data, IterationOutput, IterationStats, Ppo, PpoConfig, Slice};
+use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig};
+use learn::{Data, Learner, Offload, Slice};
 use math::{Isa, PANEL};
 use worlds::Kind;
 
@@ -44,9 +45,9 @@ fn restore(ppo: &Ppo, parts: &Parts) -> Ppo {
 fn at_home(ppo: &mut Ppo) -> IterationStats {
     loop {
         match ppo.advance() {
-            Slice::Iteration(stats) => return stats,
+            Slice::Ended(stats) => return stats,
             Slice::Waiting | Slice::Stopped(_) => panic!("it is not at home"),
-            Slice::Rollout | Slice::Update => {}
+            Slice::Worked => {}
         }
     }
 }
@@ -62,7 +63,7 @@ async fn pause(gpu: &Gpu) {
 async fn offloaded(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
     for _ in 0..1000 {
         match ppo.advance() {
-            Slice::Iteration(stats) => return stats,
+            Slice::Ended(stats) => return stats,
             Slice::Waiting => pause(gpu).await,
             slice => panic!("{slice:?}"),
         }
@@ -92,7 +93,7 @@ fn close(what: &str, found: f64, expected: f64, scale: f64) {
 #[track_caller]
 fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
     assert_eq!(found.progress(), expected.progress(), "{what}");
-    for ((name, shape, found), (_, _, expected)) in found.state().iter().zip(&expected.state()) {
+    for ((name, shape, found), (_, _, expected)) in found.parts().iter().zip(&expected.parts()) {
         let what = format!("{what}: {name} {shape:?}");
         match (found, expected) {
             // Told in another order: by step and then environment, not in slices.
@@ -115,7 +116,7 @@ fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
         }
     }
     let episodes = |ppo: &Ppo| {
-        let state = ppo.state();
+        let state = ppo.parts();
         let find = |name| state.iter().find(|part| part.0 == name).map(|part| part.2.clone());
         let (Some(Data::F32(totals)), Some(Data::U32(lengths))) =
             (find("recent.returns"), find("recent.lengths"))
@@ -176,8 +177,8 @@ async fn both(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
 async fn same(gpu: &Gpu, id: &str, config: &PpoConfig, iterations: usize) {
     let mut here = new(id, config);
     at_home(&mut here);
-    let mut there = restore(&here, &here.state());
-    there.begin_offload(gpu).unwrap();
+    let mut there = restore(&here, &here.parts());
+    there.begin_offload(gpu, 0).unwrap();
     for i in 0..iterations {
         both(gpu, &format!("{id}, iteration {i}, {config:?}"), &mut there, &mut here).await;
     }
@@ -194,11 +195,11 @@ async fn iterations_with_numbers_are_the_processors(gpu: Gpu) {
 async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
     let run = async || {
         let mut ppo = new("CartPole-v1", &normalized());
-        ppo.begin_offload(&gpu).unwrap();
+        ppo.begin_offload(&gpu, 0).unwrap();
         ppo.clear_trajectory();
         offloaded(&gpu, &mut ppo).await;
         let stats = offloaded(&gpu, &mut ppo).await;
-        (ppo.state(), stats, ppo.trajectory().observations().to_vec())
+        (ppo.parts(), stats, ppo.trajectory().observations().to_vec())
     };
     assert_eq!(run().await, run().await);
 }
@@ -231,18 +232,18 @@ async fn an_iteration_is_three_submits_and_one_readback(gpu: Gpu) {
 async fn what_cannot_be_is_refused_before_it_begins(gpu: Gpu) {
     let tiny = Gpu::open(OpenOptions { largest_buffer: Some(1 << 20), ..Default::default() }).await.unwrap();
     let mut ppo = new("CartPole-v1", &PpoConfig { envs: 4096, ..small() });
-    assert!(matches!(ppo.begin_offload(&tiny), Err(Fault::TooSmall { .. })));
+    assert!(matches!(ppo.begin_offload(&tiny, 0), Err(Fault::TooSmall { .. })));
     assert!(!ppo.is_offloaded());
     at_home(&mut ppo);
     let long = PpoConfig { envs: 1, rollout_steps: 20_000, ..small() };
-    assert!(matches!(new("CartPole-v1", &long).begin_offload(&gpu), Err(Fault::Unknown { .. })));
+    assert!(matches!(new("CartPole-v1", &long).begin_offload(&gpu, 0), Err(Fault::Unknown { .. })));
 }
 
 async fn a_learner_outlives_its_device(_: Gpu) {
     let gpu = common::open().await;
     let mut here = new("CartPole-v1", &small());
     let mut there = new("CartPole-v1", &small());
-    there.begin_offload(&gpu).unwrap();
+    there.begin_offload(&gpu, 0).unwrap();
     both(&gpu, "before", &mut there, &mut here).await;
     assert_eq!(there.advance(), Slice::Waiting);
     gpu.destroy();
@@ -253,7 +254,7 @@ async fn a_learner_outlives_its_device(_: Gpu) {
     at_home(&mut there);
     at_home(&mut here);
     assert_same("and on", &there, &here);
-    assert!(matches!(there.begin_offload(&gpu), Err(Fault::Lost { .. })));
+    assert!(matches!(there.begin_offload(&gpu, 0), Err(Fault::Lost { .. })));
 }
 
 common::tests!(
@@ -283,7 +284,7 @@ mod at_length {
     async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gpu: Gpu) {
         let mut here = new("CartPole-v1", &normalized());
         at_home(&mut here);
-        let mut parts = here.state();
+        let mut parts = here.parts();
         for (name, _, data) in &mut parts {
             if let (true, Data::U32(steps)) = (name == "environments.steps", data) {
                 steps.iter_mut().enumerate().for_each(|(env, steps)| *steps = 470 + env as u32 % 30);
@@ -291,7 +292,7 @@ mod at_length {
         }
         let mut here = restore(&here, &parts);
         let mut there = restore(&here, &parts);
-        there.begin_offload(&gpu).unwrap();
+        there.begin_offload(&gpu, 0).unwrap();
         both(&gpu, "cut short", &mut there, &mut here).await;
     }
 
@@ -301,9 +302,9 @@ mod at_length {
             PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
         let mut here = new("CartPole-v1", &config);
         let mut there = new("CartPole-v1", &config);
-        there.begin_offload(&gpu).unwrap();
+        there.begin_offload(&gpu, 0).unwrap();
         let recent = |ppo: &Ppo| {
-            let state = ppo.state();
+            let state = ppo.parts();
             state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
         };
         both(&gpu, "many", &mut there, &mut here).await;
@@ -334,12 +335,12 @@ mod at_length {
             let config = PpoConfig { target_kl, lr: 0.01, epochs: 4, ..small() };
             let mut here = new("CartPole-v1", &config);
             let steps = |ppo: &Ppo| {
-                let state = ppo.state();
+                let state = ppo.parts();
                 let part = state.iter().find(|part| part.0 == "adam.steps").unwrap();
                 if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
             };
             let mut there = new("CartPole-v1", &config);
-            there.begin_offload(&gpu).unwrap();
+            there.begin_offload(&gpu, 0).unwrap();
             both(&gpu, "stopped", &mut there, &mut here).await;
             assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
             both(&gpu, "stopped again", &mut there, &mut here).await;
@@ -349,7 +350,7 @@ mod at_length {
     async fn knobs_turn_between_iterations(gpu: Gpu) {
         let mut here = new("CartPole-v1", &small());
         let mut there = new("CartPole-v1", &small());
-        there.begin_offload(&gpu).unwrap();
+        there.begin_offload(&gpu, 0).unwrap();
         both(&gpu, "before", &mut there, &mut here).await;
         for config in [
             PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },
@@ -370,7 +371,7 @@ mod at_length {
         let config = PpoConfig { clip_value: true, ..small() };
         here.set_config(config.clone()).unwrap();
         there.set_config(config.clone()).unwrap();
-        there.begin_offload(&gpu).unwrap();
+        there.begin_offload(&gpu, 0).unwrap();
         both(&gpu, "another loss", &mut there, &mut here).await;
     }
 
@@ -378,7 +379,7 @@ mod at_length {
         let mut here = new("CartPole-v1", &normalized());
         let mut there = new("CartPole-v1", &normalized());
         for i in 0..3 {
-            there.begin_offload(&gpu).unwrap();
+            there.begin_offload(&gpu, 0).unwrap();
             both(&gpu, &format!("away {i}"), &mut there, &mut here).await;
             there.end_offload();
             assert_eq!((at_home(&mut there).episodes), at_home(&mut here).episodes);
@@ -400,7 +401,7 @@ mod at_length {
         };
         let mut ppo = Ppo::new(kind("CartPole-v1"), config, 2, Isa::best()).unwrap();
         assert!(ppo.evaluate(64, 5).mean < 100.0, "before");
-        ppo.begin_offload(&gpu).unwrap();
+        ppo.begin_offload(&gpu, 0).unwrap();
         for _ in 0..12 {
             for _ in 0..5 {
                 offloaded(&gpu, &mut ppo).await;

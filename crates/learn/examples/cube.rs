@@ -5,8 +5,9 @@
 //! Judging is not counted in the seconds; with `--every 10` it judges after every ten as well. `--keep FILE` writes the weights
 //! whenever it judges, and where there is such a file trains nothing and judges those.
 
+use learn::Learner;
 use learn::cube::{
-    Cube, Evaluator, Exhaustive, Greedy, Inputs, Judge, Learner, Limits, Method, Scores, Search, Signal,
+    Cube, CubeLearner, Evaluator, Exhaustive, Greedy, Inputs, Judge, Limits, Method, Scores, Search, Signal,
     Supervised, SupervisedConfig,
 };
 use math::{Isa, Rng};
@@ -175,7 +176,7 @@ fn train<P: Cube>(
     while kept.is_none() && counted < asked.seconds {
         let clock = Instant::now();
         let stats = loop {
-            if let learn::cube::Slice::Iteration(stats) = learner.advance() {
+            if let learn::Slice::Ended(stats) = learner.advance() {
                 break stats;
             }
         };

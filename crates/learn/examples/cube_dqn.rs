@@ -7,8 +7,9 @@ use learn::cube::dqn::curriculum::Schedule;
 use learn::cube::dqn::td::Loss;
 use learn::cube::dqn::{Decay, Follow, Judging, Labels};
 use learn::cube::{
-    Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Inputs, Judge, Learner, Preset, Scores, Slice,
+    CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Inputs, Judge, Preset, Scores,
 };
+use learn::{Learner, Slice};
 use math::{Isa, Rng, par};
 use std::sync::Arc;
 use std::time::Instant;
@@ -120,7 +121,7 @@ fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {
     while counted < seconds {
         let clock = wall_s();
         let stats = loop {
-            if let Slice::Iteration(stats) = learner.advance() {
+            if let Slice::Ended(stats) = learner.advance() {
                 break stats;
             }
         };

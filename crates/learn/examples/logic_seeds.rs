@@ -7,7 +7,8 @@ use learn::logic::Wiring;
 use learn::logic::check::harden;
 use learn::logic::experiment::{Config, Form, Preset};
 use learn::logic::generalise::Confirmation;
-use learn::logic::population::{Member, Population, Slice};
+use learn::logic::population::{Member, Population};
+use learn::{Learner, Slice};
 use math::Isa;
 use std::time::Instant;
 
@@ -62,7 +63,7 @@ fn main() {
     while population.progress().iterations * u64::from(population.config().updates) < most
         && confirmed.iter().any(|confirmed| !confirmed)
     {
-        let Slice::Iteration(stats) = population.advance() else { continue };
+        let Slice::Ended(stats) = population.advance() else { continue };
         let iterations = population.progress().iterations;
         let config = population.config().clone();
         let done = (iterations * u64::from(config.updates)) as f32 / most as f32;

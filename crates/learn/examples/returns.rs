@@ -2,7 +2,8 @@
 //! `cargo run --release -p learn --example returns -- --env all --at 1,10,50 --first 101 --seeds 5`
 //! `--env all` takes one environment after the other; `--set lr=0.005` changes a setting of its preset.
 
-use learn::{Ppo, PpoConfig, Slice};
+use learn::control::{Ppo, PpoConfig};
+use learn::{Learner, Slice};
 use math::Isa;
 use worlds::Kind;
 
@@ -84,7 +85,7 @@ impl Run {
             print!("{id} seed {seed}:");
             for (million, found) in at.iter().zip(&mut found) {
                 while (ppo.progress().env_steps as f64) < million * 1e6 {
-                    if let Slice::Iteration(stats) = ppo.advance() {
+                    if let Slice::Ended(stats) = ppo.advance() {
                         training = stats.mean_return.unwrap_or(f32::NAN);
                     }
                 }

@@ -17,10 +17,9 @@ pub use published::{Generation, Published, PublishedConfig, PublishedError};
 pub use td::shared::{Games, Round};
 pub use td::{Strong, StrongConfig, StrongError};
 
-use crate::{Data, Fault, Find, Machine, Parts, Sharing};
-use graph::Executor;
+use crate::progress;
+use crate::{Find, Iteration, Learner, Parts};
 use math::Isa;
-use published::accelerator::Work;
 use std::error::Error;
 use std::ops::Range;
 use worlds::backgammon::{Board, Chances, Roll};
@@ -82,18 +81,14 @@ pub enum Depth {
     Exact,
 }
 
-/// How far a learner has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Rounds of playing and learning: what has an end at which it can be saved.
-    pub rounds: u64,
-    pub games: u64,
+progress! {
+    games,
     /// Decisions played.
-    pub moves: u64,
+    moves,
     /// Boards that a network valued.
-    pub evaluations: u64,
+    evaluations,
     /// Steps of the optimiser.
-    pub updates: u64,
+    updates,
 }
 
 /// One round in numbers; losses are means over its updates.
@@ -110,6 +105,9 @@ pub struct Stats {
     pub backgammons: f32,
     /// Seconds by the clock that was set, by part: [`PARTS`].
     pub parts_s: [f64; PARTS.len()],
+    /// Boards valued, where rounds are alike by now: games end as often as they begin, so that how fast one goes tells how fast the
+    /// next will.
+    pub steady_evaluations: Option<u64>,
 }
 
 impl Stats {
@@ -118,73 +116,40 @@ impl Stats {
     }
 }
 
+impl From<Stats> for Iteration {
+    fn from(stats: Stats) -> Iteration {
+        let metrics = [
+            ("loss", stats.loss),
+            ("grad_norm", stats.grad_norm),
+            ("lr", stats.lr),
+            ("mean_length", stats.mean_length),
+            ("gammons", stats.gammons),
+            ("backgammons", stats.backgammons),
+        ];
+        Iteration {
+            metrics: metrics.map(|(name, value)| (name, Some(f64::from(value)))).to_vec(),
+            parts_s: PARTS.into_iter().zip(stats.parts_s).collect(),
+            finite: stats.is_finite(),
+            work: stats.steady_evaluations.map(|count| count as f64),
+        }
+    }
+}
+
 /// Where the time of a round goes: rules and choosing, what a network reads of a board, the network, the tree, targets,
 /// learning, and waiting for another machine.
 pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "device"];
 
-/// What a slice of work came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Slice {
-    Worked,
-    /// There is nothing to do until the other machine answers.
-    Waiting,
-    /// A round ended.
-    Round(Stats),
-    /// The other machine stopped; the learner goes on here, where it was.
-    Stopped(Fault),
-}
-
-/// Whoever teaches itself by playing. The same seed gives the same games and weights, whatever the threads.
-pub trait Learner: Send + Sync {
-    /// One slice of work of a few milliseconds.
-    fn advance(&mut self) -> Slice;
-
-    /// Itself, where it can offload work to another machine.
-    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
-        None
-    }
-
-    /// Itself, where others can play its games.
-    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
-        None
-    }
-
-    /// What is offloaded now.
-    fn offloaded(&self) -> Option<Work> {
-        None
-    }
-
-    /// Between two rounds, where it can be saved and its settings may change.
-    fn at_boundary(&self) -> bool;
-
-    fn progress(&self) -> Progress;
-
+/// Whoever teaches itself by playing. Its iterations are rounds of playing and learning. The same seed gives the same games and
+/// weights, whatever the threads.
+pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
     /// The player that it is now, which goes on unchanged while the learner learns. With more than one evaluation a decision
     /// it searches.
     fn player(&self, evals: u32) -> Box<dyn Player> {
         self.player_with(self.weights(), evals)
     }
 
-    /// The player that it was when these were its [`Learner::weights`].
+    /// The player that it was when these were its weights.
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player>;
-
-    /// All that a learner is made from again, by name.
-    fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
-
-    /// Whether there is anything worth saving: a learner can be made from its parts, and losses and gradients of the last round
-    /// were numbers. One that has diverged should not overwrite a good save.
-    fn is_finite(&self) -> bool;
-
-    /// All weights, for a digest and for who has another machine evaluate them.
-    fn weights(&self) -> &[f32];
-
-    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
-    fn set_clock(&mut self, clock: fn() -> f64);
-
-    /// What computes the gradients of its steps, where that is a plan; of several side by side the first.
-    fn executor_mut(&mut self) -> Option<&mut Executor> {
-        None
-    }
 }
 
 /// Plays pieces of a round for a learner wherever it is, with what its [`Sharing::due`] gave: what its [`Sharing::take`] takes.
@@ -200,42 +165,4 @@ pub fn fingerprint(isa: Isa) -> u64 {
     let published = published::shared::Round::fingerprint(isa).expect("a plan of known sizes");
     let hash = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);
     published.into_iter().fold(Round::fingerprint(isa), hash)
-}
-
-/// A learner that can offload work to another machine, all of it between two rounds but for coming back.
-pub trait Offloading {
-    /// From here on the machine does this work.
-    fn begin_offload(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
-
-    /// From here on nobody else works. In the middle of a round it goes on where it is, as when the machine is lost.
-    fn end_offload(&mut self);
-
-    /// Whether its rounds are alike by now: games end as often as they begin, so that how fast one goes tells how fast the next will.
-    fn is_steady(&self) -> bool;
-
-    /// Begins a probe: passes over a part of a round with this work offloaded, of which nothing stays. The first makes what the rest
-    /// find made.
-    fn begin_probe(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault>;
-
-    /// One slice of the probe, which goes on until it is ended.
-    fn advance_probe(&mut self) -> ProbeSlice;
-
-    /// Boards that a pass values, at most.
-    fn probe_evaluations(&self) -> u64;
-
-    /// All stands where it stood before the probe.
-    fn end_probe(&mut self);
-}
-
-/// What a slice of a probe came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ProbeSlice {
-    Worked,
-    Waiting,
-    /// A pass ended: all that it offloaded has come back.
-    Passed {
-        evaluations: u64,
-    },
-    /// The machine stopped, and the probe is over.
-    Stopped(Fault),
 }

@@ -16,9 +16,9 @@ pub use search::{Limits, Method, Outcome, Search};
 pub use settings::LearnerError;
 pub use supervised::{Signal, Supervised, SupervisedConfig};
 
-use crate::offload::ProbeSlice;
-use crate::{Data, Fault, Machine};
-use graph::{Executor, PlanError};
+use crate::progress;
+use crate::{Iteration, Learner};
+use graph::PlanError;
 use worlds::cube::{Distances, Puzzle, Three, Two};
 
 /// A cube that can be learned.
@@ -117,75 +117,20 @@ pub trait Judge<P> {
     }
 }
 
-/// A learner of the cube, whichever way it learns. It goes on from slice to slice; between two iterations its settings may change.
-pub trait Learner<P: Puzzle>: Send + Sync {
-    /// One step of the optimiser or a part of it, or a batch of episodes on the way to one.
-    fn advance(&mut self) -> Slice;
-    /// Between two iterations.
-    fn at_boundary(&self) -> bool;
-    /// Its parts are all there is also within an iteration, unless another machine has the steps.
-    fn saves_within(&self) -> bool {
-        true
-    }
-    fn progress(&self) -> Progress;
-    /// Whether there is anything worth saving.
-    fn is_finite(&self) -> bool;
-    /// Those that judge: [`Evaluator::set`] takes them.
-    fn weights(&self) -> &[f32];
+/// A learner of the cube, whichever way it learns: its weights are those that judge, which [`Evaluator::set`] takes.
+pub trait CubeLearner<P: Puzzle>: Learner<Stats = Stats, Progress = Progress> {
     /// The judge that it is now.
     fn judge(&self) -> Result<Evaluator<P>, PlanError>;
-    /// All that it is made from again, by name: after the newest step, wherever it is in the next.
-    fn parts(&self) -> Vec<(String, Vec<usize>, Data)>;
-    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
-    fn set_clock(&mut self, clock: fn() -> f64);
-
-    /// What computes the gradients of its steps; of several side by side the first.
-    fn executor_mut(&mut self) -> &mut Executor;
-
-    /// Itself, where its steps can be offloaded.
-    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
-        None
-    }
 }
 
-/// A learner whose steps another machine can take; begun and ended between two iterations.
-pub trait Offloading {
-    fn is_offloaded(&self) -> bool;
-    fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault>;
-    fn end_offload(&mut self);
-
-    /// Has a machine take steps that are thrown away, an iteration a pass.
-    fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault>;
-    /// Goes on with it; after a fault it is over.
-    fn advance_probe(&mut self) -> Result<ProbeSlice, Fault>;
-    fn end_probe(&mut self);
-    /// States of an iteration.
-    fn iteration_states(&self) -> u64;
-}
-
-/// What a slice of work came to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Slice {
-    Worked,
-    /// There is nothing to do until another machine answers.
-    Waiting,
-    /// The other machine stopped; from the last boundary on it works here again.
-    Stopped(Fault),
-    /// An iteration ended.
-    Iteration(Stats),
-}
-
-/// How far a learner has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    pub iterations: u64,
+progress! {
+    /// States learned from: rows of all minibatches.
+    states,
     /// Steps of the optimiser.
-    pub updates: u64,
-    /// States learned from: rows of all those steps.
-    pub states: u64,
+    updates,
     /// Moves and episodes of whoever learns by playing.
-    pub moves: u64,
-    pub episodes: u64,
+    moves,
+    episodes,
 }
 
 /// One iteration in numbers, means over its steps.
@@ -198,6 +143,31 @@ pub struct Stats {
     pub play: Option<PlayStats>,
     /// Seconds by the clock that was set: [`PARTS`].
     pub parts_s: [f64; PARTS.len()],
+    /// States learned from.
+    pub states: u64,
+    /// Losses, gradients and weights are numbers.
+    pub finite: bool,
+}
+
+impl From<Stats> for Iteration {
+    fn from(stats: Stats) -> Iteration {
+        let Stats { loss, grad_norm, lr, play, parts_s, states, finite } = stats;
+        let mut metrics = vec![("loss", Some(loss)), ("grad_norm", Some(grad_norm)), ("lr", Some(lr))];
+        if let Some(PlayStats { epsilon, mean_q, depth, solved }) = play {
+            metrics.extend([
+                ("epsilon", Some(epsilon)),
+                ("mean_q", Some(mean_q)),
+                ("depth", Some(depth)),
+                ("success", solved),
+            ]);
+        }
+        Iteration {
+            metrics: metrics.into_iter().map(|(name, value)| (name, value.map(f64::from))).collect(),
+            parts_s: PARTS.into_iter().zip(parts_s).collect(),
+            finite,
+            work: Some(states as f64),
+        }
+    }
 }
 
 /// How episodes went.

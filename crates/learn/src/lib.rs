@@ -7,19 +7,17 @@ pub mod backgammon;
 pub mod control;
 pub mod cube;
 mod fault;
+mod learner;
 pub mod logic;
 pub mod offload;
 mod share;
+mod slice;
 mod state;
 pub mod words;
 
-pub use control::ppo;
 pub use fault::Fault;
-pub use offload::Machine;
-pub use ppo::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
-pub use ppo::{
-    Evaluation, IterationStats, Ppo, PpoConfig, PpoError, PpoProgress, RECORDED_ENVS, Slice, Times,
-    Trajectory,
-};
+pub use learner::{ByName, Iteration, Learner, Progress, WorkedOn};
+pub use offload::{Machine, Offload, Pass};
 pub use share::Sharing;
+pub use slice::Slice;
 pub use state::{Data, Find, Parts, part};

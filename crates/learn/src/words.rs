@@ -14,5 +14,5 @@ mod writing;
 pub use config::{Config, Mlp, Norm, Positions, Shape, WordsError};
 pub use model::plan_training;
 pub use reader::Reader;
-pub use train::{Learner, Progress, Slice, Stats};
+pub use train::{Pretrainer, Progress, Stats};
 pub use writing::{Sampling, Writing};

@@ -1,7 +1,8 @@
 //! Nothing is allocated in a steady iteration, by any thread of the pool. Native only, as the pool is.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::{Ppo, PpoConfig, Slice};
+use learn::control::{Ppo, PpoConfig};
+use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
 
@@ -26,7 +27,7 @@ fn a_steady_iteration_allocates_nothing() {
             rayon::broadcast(|_| meter.watch());
             let mut ppo = Ppo::new(worlds::kind(id).unwrap(), config, 1, Isa::best()).unwrap();
             ppo.clear_trajectory(); // makes room for what is watched, once
-            let mut iterate = || while !matches!(ppo.advance(), Slice::Iteration(_)) {};
+            let mut iterate = || while !matches!(ppo.advance(), Slice::Ended(_)) {};
             iterate();
             let ((), taken) = meter.count(|| (0..12).for_each(|_| iterate()));
             assert_eq!(taken, 0, "{id}");

@@ -2,7 +2,8 @@
 //! only, for the time it takes.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::backgammon::{Learner, Slice, Strong, StrongConfig};
+use learn::backgammon::{SelfTaught, Strong, StrongConfig};
+use learn::{Learner, Slice};
 use math::{Isa, Rng};
 use testkit::Meter;
 use worlds::backgammon::{Board, Roll};
@@ -28,7 +29,7 @@ fn playing_and_learning_allocate_nothing() {
         rounds(20);
         let grew = (0..60).filter(|_| meter.count(|| rounds(1)).1 > 0).count();
         assert!(grew <= RECORDS, "{grew} of 60 rounds allocated");
-        assert_eq!(strong.progress().rounds, 80);
+        assert_eq!(strong.progress().iterations, 80);
 
         for evals in [1, 60] {
             let mut player = strong.player(evals);

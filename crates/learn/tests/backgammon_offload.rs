@@ -6,9 +6,9 @@ use learn::backgammon::published::accelerator::{
     TrainStateRef, Work, decision_words, packed_sample,
 };
 use learn::backgammon::published::{ACTIONS, Decision, LocalAccelerator};
-use learn::backgammon::{Learner, ProbeSlice, Progress, Published, PublishedConfig, Slice, Stats};
+use learn::backgammon::{Progress, Published, PublishedConfig, Stats};
 use learn::offload::serve;
-use learn::{Data, Fault, Machine};
+use learn::{Data, Fault, Learner, Machine, Offload, Pass, Slice};
 use math::Isa;
 use std::any::Any;
 use std::sync::Arc;
@@ -139,7 +139,7 @@ fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     let mut faults = Vec::new();
     loop {
         match learner.advance() {
-            Slice::Round(stats) => return (stats, faults),
+            Slice::Ended(stats) => return (stats, faults),
             Slice::Stopped(fault) => faults.push(fault),
             Slice::Worked | Slice::Waiting => {}
         }
@@ -171,7 +171,7 @@ fn with_work_lent_a_run_is_the_one_at_home() {
             let mut offloaded = learner();
             round(&mut offloaded);
             assert_eq!(offloaded.offloaded(), None);
-            offloaded.offloading().unwrap().begin_offload(&stand_in(looks, -1), work).unwrap();
+            offloaded.offload_work(&stand_in(looks, -1), work).unwrap();
             assert_eq!(offloaded.offloaded(), Some(work));
             for stats in &stats[1..6] {
                 assert_eq!(round(&mut offloaded), (*stats, vec![]), "{work:?}");
@@ -188,9 +188,9 @@ fn it_comes_home_between_two_rounds_and_goes_again() {
     let (home, _) = at_home(6);
     let mut offloaded = learner();
     for work in [Work::ALL, Work::LEARNING, LEAVES] {
-        offloaded.offloading().unwrap().begin_offload(&stand_in(2, -1), work).unwrap();
+        offloaded.offload_work(&stand_in(2, -1), work).unwrap();
         round(&mut offloaded);
-        offloaded.offloading().unwrap().end_offload();
+        offloaded.end_offload();
         assert_eq!(offloaded.offloaded(), None);
         round(&mut offloaded);
     }
@@ -204,12 +204,12 @@ fn it_comes_home_in_the_middle_of_a_round_too() {
         for slices in [1, 7, 40, 100] {
             let mut offloaded = learner();
             round(&mut offloaded);
-            offloaded.offloading().unwrap().begin_offload(&stand_in(3, -1), work).unwrap();
+            offloaded.offload_work(&stand_in(3, -1), work).unwrap();
             for _ in 0..slices {
                 offloaded.advance();
             }
-            offloaded.offloading().unwrap().end_offload();
-            while offloaded.progress().rounds < 4 {
+            offloaded.end_offload();
+            while offloaded.progress().iterations < 4 {
                 assert!(!matches!(offloaded.advance(), Slice::Waiting | Slice::Stopped(_)));
             }
             same(&format!("{work:?}, home after {slices} slices"), &offloaded.parts(), &home.parts());
@@ -225,7 +225,7 @@ fn whenever_the_machine_is_lost_nothing_else_is() {
         for lives in (0..700).step_by(47) {
             let mut offloaded = learner();
             round(&mut offloaded);
-            if offloaded.offloading().unwrap().begin_offload(&stand_in(2, lives), work).is_err() {
+            if offloaded.offload_work(&stand_in(2, lives), work).is_err() {
                 stopped[0] += 1;
                 continue;
             }
@@ -246,18 +246,14 @@ fn a_trial_leaves_no_trace() {
     for work in [Work::LEARNING, Work::ALL, LEAVES, Work::ALL] {
         round(&mut tried);
         let (before, progress) = (tried.parts(), tried.progress());
-        tried.offloading().unwrap().begin_probe(&stand_in(2, -1), work).unwrap();
-        let most = tried.offloading().unwrap().probe_evaluations();
+        tried.probe_work(&stand_in(2, -1), work).unwrap();
+        let most = tried.pass_work();
         for _ in 0..2 {
             loop {
                 assert!(tried.at_boundary() && tried.offloaded().is_none());
-                match tried.offloading().unwrap().advance_probe() {
-                    ProbeSlice::Passed { evaluations } => {
-                        assert!(evaluations <= most && evaluations > most / 2, "{evaluations} of {most}");
-                        break;
-                    }
-                    ProbeSlice::Stopped(fault) => panic!("{fault}"),
-                    ProbeSlice::Worked | ProbeSlice::Waiting => {}
+                if let Pass::Ended(evaluations) = tried.advance_probe().expect("it goes on") {
+                    assert!(evaluations <= most && evaluations > most / 2.0, "{evaluations} of {most}");
+                    break;
                 }
                 // Who saves in the middle of it saves what was there before.
                 same("in a trial", &tried.parts(), &before);
@@ -265,7 +261,7 @@ fn a_trial_leaves_no_trace() {
                 passes += 1;
             }
         }
-        tried.offloading().unwrap().end_probe();
+        tried.end_probe();
         same("after a trial", &tried.parts(), &before);
     }
     round(&mut tried);
@@ -281,9 +277,9 @@ fn a_trial_leaves_no_trace_in_the_numbers_of_the_next_round() {
         (0..2).for_each(|_| {
             round(&mut tried);
         });
-        tried.offloading().unwrap().begin_probe(&stand_in(1, -1), work).unwrap();
-        while !matches!(tried.offloading().unwrap().advance_probe(), ProbeSlice::Passed { .. }) {}
-        tried.offloading().unwrap().end_probe();
+        tried.probe_work(&stand_in(1, -1), work).unwrap();
+        while !matches!(tried.advance_probe(), Ok(Pass::Ended(_))) {}
+        tried.end_probe();
         // Losses, lengths of gradients and seconds, of which the clock shows none.
         assert_eq!(round(&mut tried).0, home[2]);
     }
@@ -296,15 +292,15 @@ fn a_trial_that_breaks_off_leaves_no_trace_either() {
     for lives in (8..60).step_by(7) {
         let mut tried = learner();
         round(&mut tried);
-        tried.offloading().unwrap().begin_probe(&stand_in(1, lives), Work::ALL).unwrap();
+        tried.probe_work(&stand_in(1, lives), Work::ALL).unwrap();
         for _ in 0..60 {
-            if let ProbeSlice::Stopped(fault) = tried.offloading().unwrap().advance_probe() {
+            if let Err(fault) = tried.advance_probe() {
                 assert!(matches!(fault, Fault::Lost { .. }));
                 stopped += 1;
                 break;
             }
         }
-        tried.offloading().unwrap().end_probe();
+        tried.end_probe();
         (0..2).for_each(|_| {
             round(&mut tried);
         });

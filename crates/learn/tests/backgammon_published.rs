@@ -1,9 +1,9 @@
 //! The published learner whole: the same for any number of threads, saved and restored, who plays for it, and that it learns.
 
-use learn::Data;
 use learn::backgammon::arena::duel;
 use learn::backgammon::baselines::Random;
-use learn::backgammon::{Depth, Learner, Published, PublishedConfig, PublishedError, Slice, Stats};
+use learn::backgammon::{Depth, Published, PublishedConfig, PublishedError, SelfTaught, Stats};
+use learn::{Data, Learner, Slice};
 use math::{Isa, Rng};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use worlds::backgammon::{Board, Results, Roll};
@@ -29,7 +29,7 @@ fn learner() -> Published {
 
 fn round(learner: &mut Published) -> Stats {
     loop {
-        if let Slice::Round(stats) = learner.advance() {
+        if let Slice::Ended(stats) = learner.advance() {
             return stats;
         }
     }

@@ -1,7 +1,8 @@
 //! The published learner allocates nothing while it plays and learns, on any thread of the pool. Native only, as the pool is.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::backgammon::{Learner, Published, PublishedConfig, Slice};
+use learn::backgammon::{Published, PublishedConfig};
+use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
 

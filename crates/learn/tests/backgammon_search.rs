@@ -1,7 +1,8 @@
 //! The strong learner's player with a search: with evaluations enough it is exact one move ahead, its numbers are of one piece, and it
 //! answers the same every time.
 
-use learn::backgammon::{Candidate, Learner, Player, Strong, StrongConfig};
+use learn::Learner;
+use learn::backgammon::{Candidate, Player, SelfTaught, Strong, StrongConfig};
 use math::Isa;
 use worlds::backgammon::{Board, Results, Roll};
 
@@ -13,7 +14,7 @@ wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 fn learned(rounds: u64) -> Strong {
     let settings = StrongConfig { hidden: 32, games: 64, ..StrongConfig::default() };
     let mut strong = Strong::new(settings, 2, Isa::best()).expect("sound settings");
-    while strong.progress().rounds < rounds {
+    while strong.progress().iterations < rounds {
         strong.advance();
     }
     strong

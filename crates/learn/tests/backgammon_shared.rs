@@ -1,10 +1,8 @@
 //! Rounds whose games others play: whoever does, in however many stretches and however much of its own the learner does meanwhile, it
 //! learns what it would have learned alone.
 
-use learn::backgammon::{
-    Learner, Published, PublishedConfig, PublishedError, Slice, Strong, StrongConfig, play,
-};
-use learn::{Data, Parts, Sharing, part};
+use learn::backgammon::{Published, PublishedConfig, PublishedError, SelfTaught, Strong, StrongConfig, play};
+use learn::{Data, Learner, Parts, Sharing, Slice, part};
 use math::Isa;
 
 #[cfg(target_arch = "wasm32")]
@@ -38,9 +36,9 @@ fn published() -> Published {
     Published::new(settings, 5, Isa::best()).expect("sound settings")
 }
 
-fn rounds(learner: &mut impl Learner, count: u64) {
-    let end = learner.progress().rounds + count;
-    while learner.progress().rounds < end {
+fn rounds(learner: &mut impl SelfTaught, count: u64) {
+    let end = learner.progress().iterations + count;
+    while learner.progress().iterations < end {
         learner.advance();
     }
 }
@@ -50,29 +48,29 @@ fn played(due: &Parts, pieces: std::ops::Range<u64>) -> Parts {
 }
 
 /// Plays rounds as other processes would, in stretches of so many pieces, between two of which the learner has so many slices of its own.
-fn shared_rounds(learner: &mut (impl Learner + Sharing), count: u64, stretch: u64, slices: usize) {
+fn shared_rounds(learner: &mut (impl SelfTaught + Sharing), count: u64, stretch: u64, slices: usize) {
     learner.share(true);
-    let end = learner.progress().rounds + count;
-    while learner.progress().rounds < end {
+    let end = learner.progress().iterations + count;
+    while learner.progress().iterations < end {
         if !learner.is_due() {
             learner.advance();
             continue;
         }
         let (pieces, due) = learner.due().expect("it said so");
         let parts = played(&due, pieces.start..pieces.end.min(pieces.start + stretch));
-        (0..slices).for_each(|_| assert!(!matches!(learner.advance(), Slice::Round(_))));
+        (0..slices).for_each(|_| assert!(!matches!(learner.advance(), Slice::Ended(_))));
         learner.take(&|name| part(&parts, name)).expect("pieces that are due");
     }
     learner.share(false);
 }
 
-fn same(own: &impl Learner, shared: &impl Learner, what: &str) {
+fn same(own: &impl SelfTaught, shared: &impl SelfTaught, what: &str) {
     for (own, shared) in own.parts().iter().zip(&shared.parts()) {
         assert!(own == shared, "{what}: {} differs", own.0);
     }
 }
 
-fn games_that_others_play_are_learned_from_as_its_own<L: Learner + Sharing>(begin: impl Fn() -> L) {
+fn games_that_others_play_are_learned_from_as_its_own<L: SelfTaught + Sharing>(begin: impl Fn() -> L) {
     let (mut own, mut shared) = (begin(), begin());
     for (stretch, slices) in [(1, 0), (5, 1), (16, 1000), (3, 2)] {
         rounds(&mut own, 2);

@@ -1,10 +1,10 @@
 //! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach, the same
 //! for any number of threads, and a learner that was saved goes on as if it had not been.
 
-use learn::Data;
-use learn::backgammon::{Depth, Learner, Strong, StrongConfig, bearoff};
+use learn::backgammon::{Depth, SelfTaught, Strong, StrongConfig, bearoff};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::backgammon::{arena::duel, baselines::Linear, baselines::Random};
+use learn::{Data, Learner};
 use math::Isa;
 use worlds::backgammon::{BAR, Board, Roll};
 
@@ -14,8 +14,8 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 fn rounds(strong: &mut Strong, count: u64) {
-    let end = strong.progress().rounds + count;
-    while strong.progress().rounds < end {
+    let end = strong.progress().iterations + count;
+    while strong.progress().iterations < end {
         strong.advance();
     }
 }

@@ -1,15 +1,15 @@
 //! Searches find what there is to find, judging all states counts what following each of them counts, the fast way to judge says
 //! what the network that is trained says, and a few seconds of learning solve the 2x2x2.
 
-use learn::Data;
 use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
 use learn::cube::{
-    Cube, Greedy, Inputs, Judge, Learner, LearnerError, Limits, Method, NetConfig, Outcome, Scores, Search,
-    Signal, Slice, Supervised, SupervisedConfig,
+    Cube, CubeLearner, Greedy, Inputs, Judge, LearnerError, Limits, Method, NetConfig, Outcome, Scores,
+    Search, Signal, Supervised, SupervisedConfig,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, Report, evaluate::Row};
+use learn::{Data, Learner, Slice};
 #[cfg(not(target_arch = "wasm32"))]
 use math::par;
 use math::{Isa, Rng};
@@ -388,7 +388,7 @@ fn learner<P: Cube>(config: SupervisedConfig, seed: u32, isa: Isa) -> Supervised
 fn iterate<P: Cube>(learner: &mut Supervised<P>, count: u64) -> f32 {
     let (end, mut loss) = (learner.progress().iterations + count, f32::NAN);
     while learner.progress().iterations < end {
-        if let Slice::Iteration(stats) = learner.advance() {
+        if let Slice::Ended(stats) = learner.advance() {
             loss = stats.loss;
         }
     }

@@ -1,7 +1,8 @@
 //! Nothing is allocated in a steady iteration, nor by judging, by any thread of the pool. Native only, as the pool is.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::cube::{Cube, Exhaustive, Judge, Learner, Signal, Slice, Supervised, SupervisedConfig};
+use learn::cube::{Cube, CubeLearner, Exhaustive, Judge, Signal, Supervised, SupervisedConfig};
+use learn::{Learner, Slice};
 use math::Isa;
 use std::sync::Arc;
 use testkit::Meter;
@@ -17,7 +18,7 @@ fn steady<P: Cube>(signal: Signal, exact: Option<Arc<Distances>>, meter: Meter) 
     let states = [P::SOLVED; 1000];
     let mut scores = vec![0.0; 1000 * judge.scores().count(12.min(P::MOVES.len() / 3 * 2))];
     let mut iterate = || {
-        while !matches!(learner.advance(), Slice::Iteration(_)) {}
+        while !matches!(learner.advance(), Slice::Ended(_)) {}
         judge.set(learner.weights());
         judge.judge(&states, &mut scores);
     };

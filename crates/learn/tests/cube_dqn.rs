@@ -1,18 +1,18 @@
 //! Each part of the deep-Q learner does what its paper says: sums, returns, targets, gradients and steps are held to plain twins,
 //! relabelled episodes are ways on the cube, and some seconds of it solve what is near.
 
-use learn::Data;
 use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
 use learn::cube::dqn::play::{n_step, relabel};
 use learn::cube::dqn::replay::{Replay, SumTree, Transition};
 use learn::cube::dqn::td::{self, Loss, Rewards, Targets};
 use learn::cube::dqn::{Decay, Follow, Judging};
 use learn::cube::{
-    Cube, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, Learner, LearnerError, NetConfig, Preset, Scores,
-    Slice,
+    Cube, CubeLearner, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, LearnerError, NetConfig, Preset,
+    Scores,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, dqn::Labels};
+use learn::{Data, Learner, Slice};
 #[cfg(not(target_arch = "wasm32"))]
 use math::par;
 use math::{Isa, Rng};
@@ -681,7 +681,7 @@ fn the_share_solved_of_an_iteration_counts_its_episodes() {
     let (mut episodes, mut solved) = (0, 0);
     for _ in 0..50 {
         let stats = loop {
-            if let Slice::Iteration(stats) = learner.advance() {
+            if let Slice::Ended(stats) = learner.advance() {
                 break stats;
             }
         };

@@ -3,7 +3,8 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 use learn::cube::dqn::curriculum::{CurriculumConfig, Schedule};
-use learn::cube::{Cube, Dqn, DqnConfig, Learner, Preset, Slice};
+use learn::cube::{Cube, Dqn, DqnConfig, Preset};
+use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
 use worlds::cube::{Three, Two};
@@ -13,7 +14,7 @@ static COUNTING: testkit::Counting = testkit::Counting;
 
 fn steady<P: Cube>(config: DqnConfig, meter: Meter) {
     let mut learner = Dqn::<P>::new(config, None, 1, Isa::best()).expect("sound settings");
-    let mut iterate = || while !matches!(learner.advance(), Slice::Iteration(_)) {};
+    let mut iterate = || while !matches!(learner.advance(), Slice::Ended(_)) {};
     iterate();
     // Episodes end, are relabelled and begin; the ring comes round; the target network is copied.
     let ((), taken) = meter.count(|| (0..4).for_each(|_| iterate()));

@@ -2,10 +2,10 @@
 
 use graph::{Adam, Plan};
 use learn::cube::{
-    Cube, Exhaustive, Judge, Learner, Limits, Method, Search, Signal, Slice, Supervised, SupervisedConfig,
+    Cube, CubeLearner, Exhaustive, Judge, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
 };
-use learn::offload::{Local, PlanEvaluator, PlanTrainer, ProbeSlice, TrainResult, TrainStateRef};
-use learn::{Fault, Machine};
+use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
+use learn::{Fault, Learner, Machine, Pass, Slice};
 use math::{Isa, Rng};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -22,7 +22,7 @@ fn iterate<P: Cube>(learner: &mut Supervised<P>, count: usize) {
     let mut left = count;
     while left > 0 {
         match learner.advance() {
-            Slice::Iteration(stats) => {
+            Slice::Ended(stats) => {
                 assert!(
                     stats.loss.is_finite() && stats.loss > 0.0 && stats.grad_norm > 0.0 && stats.lr > 0.0
                 );
@@ -44,16 +44,16 @@ fn offloaded_steps_are_those_at_home() {
         let (mut here, mut there) = (learner::<P>(signal, 4), learner::<P>(signal, 4));
         iterate(&mut here, 5);
         iterate(&mut there, 1);
-        there.offloading().expect("it can").begin_offload(&Local).unwrap();
+        there.offload().expect("it can").begin_offload(&Local, 0).unwrap();
         iterate(&mut there, 3);
-        assert!(there.offloading().expect("it can").is_offloaded());
-        there.offloading().expect("it can").end_offload();
+        assert!(there.offload().expect("it can").is_offloaded());
+        there.offload().expect("it can").end_offload();
         iterate(&mut there, 1);
         assert!(saved(&here) == saved(&there), "{signal:?}");
         // Steps that were begun and not answered are given up.
-        there.offloading().expect("it can").begin_offload(&Local).unwrap();
+        there.offload().expect("it can").begin_offload(&Local, 0).unwrap();
         assert!(matches!(there.advance(), Slice::Worked));
-        there.offloading().expect("it can").end_offload();
+        there.offload().expect("it can").end_offload();
         assert!(saved(&here) == saved(&there), "{signal:?}");
     }
     Signal::ALL.into_iter().for_each(same::<Two>);
@@ -147,7 +147,7 @@ fn a_machine_that_stops_costs_the_iteration_in_flight_and_nothing_else() {
         (learner::<Two>(Signal::WalkLength, 4), learner::<Two>(Signal::WalkLength, 4));
     iterate(&mut here, 4);
     // In the third of its iterations.
-    there.offloading().expect("it can").begin_offload(&Failing(10)).unwrap();
+    there.offload().expect("it can").begin_offload(&Failing(10), 0).unwrap();
     iterate(&mut there, 2);
     let slice = loop {
         match there.advance() {
@@ -166,21 +166,21 @@ fn a_probe_leaves_no_trace() {
     let (mut here, mut there) =
         (learner::<Two>(Signal::WalkLength, 3), learner::<Two>(Signal::WalkLength, 3));
     iterate(&mut here, 4);
-    there.offloading().expect("it can").begin_probe(&Local).unwrap();
+    there.offload().expect("it can").begin_probe(&Local, 0).unwrap();
     let mut passes = 0;
     while passes < 4 {
-        passes +=
-            u32::from(there.offloading().expect("it can").advance_probe().unwrap() == ProbeSlice::Passed);
+        let pass = there.offload().expect("it can").advance_probe().unwrap();
+        passes += u32::from(matches!(pass, Pass::Ended(states) if states > 0.0));
         if passes == 2 && there.progress().iterations == 0 {
             iterate(&mut there, 1);
         }
     }
-    there.offloading().expect("it can").end_probe();
+    there.offload().expect("it can").end_probe();
     iterate(&mut there, 3);
     assert!(saved(&here) == saved(&there));
-    there.offloading().expect("it can").begin_probe(&Failing(1)).unwrap();
-    let found = [0; 2].map(|_| there.offloading().expect("it can").advance_probe());
-    assert_eq!(found, [Ok(ProbeSlice::Worked), Err(lost())]);
+    there.offload().expect("it can").begin_probe(&Failing(1), 0).unwrap();
+    let found = [0; 2].map(|_| there.offload().expect("it can").advance_probe());
+    assert_eq!(found, [Ok(Pass::Worked), Err(lost())]);
 }
 
 #[test]

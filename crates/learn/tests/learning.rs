@@ -1,7 +1,8 @@
 //! That PPO solves every world with its preset, counted in environment steps so that no machine is too slow, and
 //! that what breaks a learner shows. `hothouse solve` does the same for as many seeds as one likes.
 
-use learn::{Ppo, PpoConfig, Slice};
+use learn::control::{Ppo, PpoConfig};
+use learn::{Learner, Slice};
 use math::Isa;
 
 #[cfg(target_arch = "wasm32")]
@@ -19,7 +20,7 @@ fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<
     let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
     let mut next = 0;
     while ppo.progress().env_steps < limit {
-        if let Slice::Iteration(stats) = ppo.advance() {
+        if let Slice::Ended(stats) = ppo.advance() {
             let steps = ppo.progress().env_steps;
             if steps < next {
                 continue;
@@ -113,7 +114,7 @@ fn unfused_arithmetic_learns_too() {
     let mut first = None;
     let mut last = None;
     while portable.progress().env_steps < 200_000 {
-        if let Slice::Iteration(stats) = portable.advance() {
+        if let Slice::Ended(stats) = portable.advance() {
             first = first.or(stats.mean_return);
             last = stats.mean_return;
         }

@@ -1,12 +1,12 @@
 //! When a hardened automaton counts as perfect, and what confirms it.
 
-use learn::Data;
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::check::{Fresh, check, harden};
 use learn::logic::experiment::{Config, Experiment, Preset, Starts, Task};
 use learn::logic::generalise::Confirmation;
-use learn::logic::population::{Population, Progress, Slice};
+use learn::logic::population::{Population, Progress};
 use learn::logic::{Wiring, Wirings};
+use learn::{Data, Learner, Slice};
 use math::{Isa, Rng};
 use worlds::logic::Grid;
 
@@ -91,7 +91,7 @@ fn a_member_that_gets_no_better_begins_again_from_another_seed() {
         while population.progress().iterations < iterations {
             population.advance();
         }
-        let expected = Progress { iterations, updates: 2 * iterations, perfect: 0, ended };
+        let expected = Progress { iterations, updates: 2 * iterations, perfect_runs: 0, ended };
         assert_eq!(population.progress(), expected);
         assert_eq!(seeds(&population) == first, ended == 0);
     }
@@ -105,15 +105,15 @@ fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
     let config = Config { population: 7, batch: 2, updates: 1, patience: 3, lr: 0.0, ..preset };
     let mut population = Population::new(config.clone(), 7, Isa::best()).unwrap();
     let state = |of: &Population| format!("{:?} {:?} {:?}", of.progress(), of.parts(), of.weights());
-    let end = |of: &mut Population| while !matches!(of.advance(), Slice::Iteration(_)) {};
+    let end = |of: &mut Population| while !matches!(of.advance(), Slice::Ended(_)) {};
     (0..3).for_each(|_| end(&mut population));
     let mut saves = Vec::new();
-    while !matches!(population.advance(), Slice::Iteration(_)) {
+    while !matches!(population.advance(), Slice::Ended(_)) {
         saves.push(population.parts());
     }
     let groups = 7_usize.div_ceil(math::par::threads());
     assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, the choice of replacements, and their tests");
-    assert_eq!(population.progress(), Progress { iterations: 4, updates: 28, perfect: 0, ended: 7 });
+    assert_eq!(population.progress(), Progress { iterations: 4, updates: 28, perfect_runs: 0, ended: 7 });
     for parts in saves {
         let find = |name: &str| -> Option<(&[usize], &Data)> {
             parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2))

@@ -3,11 +3,10 @@
 use learn::logic::automaton::GateForm;
 use learn::logic::experiment::{Config, Preset};
 use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
-use learn::logic::population::{Population, Slice};
+use learn::logic::population::Population;
 use learn::logic::train::{Optimiser, StepStats, Trainer};
-use learn::offload::ProbeSlice;
 use learn::offload::{request, serve};
-use learn::{Fault, Machine};
+use learn::{Fault, Learner, Machine, Offload, Pass, Slice};
 use math::Isa;
 use std::any::Any;
 
@@ -22,7 +21,7 @@ fn iterate(population: &mut Population, count: usize) {
     let mut left = count;
     while left > 0 {
         match population.advance() {
-            Slice::Iteration(stats) => {
+            Slice::Ended(stats) => {
                 let numbers = [stats.loss, stats.hard_loss, stats.grad_norm];
                 assert!(numbers.into_iter().all(|x| x.is_some_and(|x| x > 0.0)), "{stats:?}");
                 left -= 1;
@@ -45,14 +44,14 @@ fn offloaded_updates_are_those_at_home() {
     iterate(&mut there, 1);
     let before = saved(&there);
     // Passes that are thrown away, by the way.
-    there.begin_probe(&Local(Isa::best())).unwrap();
+    there.begin_probe(&Local(Isa::best()), 0).unwrap();
     let mut passed = 0;
     while passed < 2 {
-        passed += u32::from(there.advance_probe().unwrap() == ProbeSlice::Passed);
+        passed += u32::from(matches!(there.advance_probe().unwrap(), Pass::Ended(updates) if updates > 0.0));
     }
     there.end_probe();
     assert!(saved(&there) == before);
-    there.begin_offload(&Local(Isa::best())).unwrap();
+    there.begin_offload(&Local(Isa::best()), 0).unwrap();
     iterate(&mut there, 6);
     assert!(there.is_offloaded());
     there.end_offload();
@@ -133,12 +132,12 @@ impl Accelerator for FailingWorker {
 fn a_machine_that_is_lost_takes_no_more_along_than_its_iteration() {
     let (mut here, mut there) = (population(), population());
     iterate(&mut here, 4);
-    there.begin_offload(&Failing(5)).unwrap();
+    there.begin_offload(&Failing(5), 0).unwrap();
     iterate(&mut there, 1);
     let fault = loop {
         match there.advance() {
             Slice::Stopped(fault) => break fault,
-            Slice::Iteration(_) => panic!("it has failed before"),
+            Slice::Ended(_) => panic!("it has failed before"),
             Slice::Worked | Slice::Waiting => {}
         }
     };

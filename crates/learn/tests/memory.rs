@@ -2,8 +2,9 @@
 //! run beside it. Native only, as the counter is.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::backgammon::{Learner, Published, PublishedConfig, Slice, Strong, StrongConfig};
-use learn::{Ppo, PpoConfig};
+use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
+use learn::control::{Ppo, PpoConfig};
+use learn::{Learner, Slice};
 use math::Isa;
 use testkit::live_bytes as live;
 
@@ -27,7 +28,7 @@ fn ppo(id: &str, config: PpoConfig) {
         let mut ppo = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap();
         ppo.clear_trajectory();
         for _ in 0..2 {
-            while !matches!(ppo.advance(), learn::Slice::Iteration(_)) {}
+            while !matches!(ppo.advance(), learn::Slice::Ended(_)) {}
         }
         Box::new(ppo)
     });
@@ -35,7 +36,7 @@ fn ppo(id: &str, config: PpoConfig) {
 
 fn rounds(mut learner: impl Learner + 'static, count: usize) -> Box<dyn std::any::Any> {
     for _ in 0..count {
-        while !matches!(learner.advance(), Slice::Round(_)) {}
+        while !matches!(learner.advance(), Slice::Ended(_)) {}
     }
     Box::new(learner)
 }

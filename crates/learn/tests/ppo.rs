@@ -2,7 +2,8 @@
 //! while it runs, and settings and checkpoints that cannot be are refused. That it learns is tested
 //! in `learning.rs`.
 
-use learn::{Data, IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS, Slice};
+use learn::control::{IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS};
+use learn::{Data, Learner, Slice};
 use math::Isa;
 use worlds::Kind;
 
@@ -44,7 +45,7 @@ fn iterate(ppo: &mut Ppo, iterations: usize) -> IterationStats {
     let mut last = IterationStats::default();
     for _ in 0..iterations {
         last = loop {
-            if let Slice::Iteration(stats) = ppo.advance() {
+            if let Slice::Ended(stats) = ppo.advance() {
                 break stats;
             }
         };
@@ -61,7 +62,7 @@ fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
         Data::U64(v) => v,
         Data::U8(v) => v.into_iter().map(u64::from).collect(),
     };
-    ppo.state().into_iter().map(|(name, _, data)| (name, bits(data))).collect()
+    ppo.parts().into_iter().map(|(name, _, data)| (name, bits(data))).collect()
 }
 
 fn restore(
@@ -119,7 +120,7 @@ fn a_restored_run_goes_on_as_if_it_had_never_stopped() {
     for (kind, config) in ways() {
         let mut run = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
         iterate(&mut run, 2);
-        let mut resumed = restore(kind, &config, &run.state()).unwrap();
+        let mut resumed = restore(kind, &config, &run.parts()).unwrap();
         assert_eq!(bits(&run), bits(&resumed));
         assert_eq!(run.evaluate(5, 1), resumed.evaluate(5, 1));
         assert_eq!(iterate(&mut run, 3), iterate(&mut resumed, 3), "{}", kind.spec.id);
@@ -146,6 +147,23 @@ fn judging_and_asking_leave_no_trace() {
     }
 }
 
+#[derive(PartialEq)]
+enum Done {
+    Rollout,
+    Update,
+}
+
+/// What a slice did within an iteration, or what that came to.
+fn slice(ppo: &mut Ppo) -> Result<Done, IterationStats> {
+    let before = ppo.progress().env_steps;
+    match ppo.advance() {
+        Slice::Worked if ppo.progress().env_steps > before => Ok(Done::Rollout),
+        Slice::Worked => Ok(Done::Update),
+        Slice::Ended(stats) => Err(stats),
+        elsewhere => panic!("nobody took it over: {elsewhere:?}"),
+    }
+}
+
 /// Whoever asks in the middle of an iteration hears of one policy, not of a mixture of two.
 #[test]
 fn until_an_iteration_ends_the_policy_that_acted_is_judged() {
@@ -161,7 +179,7 @@ fn until_an_iteration_ends_the_policy_that_acted_is_judged() {
         let before = thoughts(&mut ppo);
         let mut updates = 0;
         while updates < 4 {
-            updates += usize::from(ppo.advance() == Slice::Update);
+            updates += usize::from(slice(&mut ppo) == Ok(Done::Update));
         }
         assert_eq!(thoughts(&mut ppo), before, "{}", kind.spec.id);
         iterate(&mut ppo, 1);
@@ -193,14 +211,10 @@ fn learning_ends_where_the_policy_has_moved_far_enough() {
     let updates = |target_kl| {
         let mut ppo = ppo(&PpoConfig { target_kl, ..config.clone() });
         let mut updates = 1;
-        loop {
-            match ppo.advance() {
-                Slice::Iteration(_) => return updates,
-                Slice::Update => updates += 1,
-                Slice::Rollout => (),
-                elsewhere => panic!("nobody took it over: {elsewhere:?}"),
-            }
+        while let Ok(done) = slice(&mut ppo) {
+            updates += usize::from(done == Done::Update);
         }
+        updates
     };
     let (all, far, near) = (updates(0.0), updates(0.005), updates(0.001));
     assert_eq!(all, 50);
@@ -214,11 +228,10 @@ fn an_iteration_is_counted_rightly() {
     assert!(ppo.at_boundary());
     let (mut rollouts, mut updates) = (0, 0);
     let stats = loop {
-        match ppo.advance() {
-            Slice::Rollout => rollouts += 1,
-            Slice::Update => updates += 1,
-            Slice::Iteration(stats) => break stats,
-            elsewhere => panic!("nobody took it over: {elsewhere:?}"),
+        match slice(&mut ppo) {
+            Ok(Done::Rollout) => rollouts += 1,
+            Ok(Done::Update) => updates += 1,
+            Err(stats) => break stats,
         }
         assert!(!ppo.at_boundary());
     };
@@ -289,7 +302,7 @@ fn the_learning_rate_falls_to_its_floor() {
     // A rate that is set anew cools down anew, also after a checkpoint.
     ppo.set_config(PpoConfig { lr: 0.002, ..ppo.config().clone() }).unwrap();
     assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
-    let parts = ppo.state();
+    let parts = ppo.parts();
     let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
     let mut resumed = Ppo::restore(cart_pole(), ppo.config().clone(), 1, Isa::best(), &find).unwrap();
     assert!((iterate(&mut resumed, 1).lr / 0.002 - 0.5).abs() < 1e-4);
@@ -360,7 +373,7 @@ fn damaged_checkpoints_are_refused() {
     for (kind, config) in ways() {
         let mut run = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
         iterate(&mut run, 1);
-        let whole = run.state();
+        let whole = run.parts();
         for i in 0..whole.len() {
             let mut part = whole.clone();
             let (name, ..) = part.remove(i);
@@ -371,7 +384,7 @@ fn damaged_checkpoints_are_refused() {
     let config = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     let mut run = ppo(&config);
     iterate(&mut run, 1);
-    let whole = run.state();
+    let whole = run.parts();
     let damaged = |name: &str, data: Data| {
         let mut state = whole.clone();
         state.iter_mut().find(|p| p.0 == name).unwrap().2 = data;

@@ -3,7 +3,7 @@
 use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};
 use learn::logic::population::Population;
-use learn::words::{Config, Learner, Mlp, Norm, Positions, Reader, Shape};
+use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Shape};
 use worlds::cube::Three;
 
 #[cfg(target_arch = "wasm32")]
@@ -70,7 +70,7 @@ fn large_models_of_words() {
     let products = shape.products();
     assert_eq!(products, 32 * 12 * 2048 * 2048 + 256 * 2048);
     at_least(Reader::bytes(&shape), floats(&[products]));
-    at_least(Learner::bytes(&config).unwrap(), floats(&[6, products]));
+    at_least(Pretrainer::bytes(&config).unwrap(), floats(&[6, products]));
 }
 
 #[test]

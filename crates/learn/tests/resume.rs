@@ -1,8 +1,9 @@
 //! What a learner saves it restores, and goes on with to the bit: for many legal settings, drawn at random, and many moments.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::backgammon::{Learner, Published, PublishedConfig, Slice, Strong, StrongConfig};
-use learn::{Data, Ppo, PpoConfig};
+use learn::backgammon::{Published, PublishedConfig, SelfTaught, Strong, StrongConfig};
+use learn::control::{Ppo, PpoConfig};
+use learn::{Data, Learner, Slice};
 use math::rng::Sequence;
 use math::{Isa, Rng};
 
@@ -37,13 +38,13 @@ fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
     values[numbers.below(values.len() as u32) as usize].clone()
 }
 
-fn round(learner: &mut dyn Learner) {
-    while !matches!(learner.advance(), Slice::Round(_)) {}
+fn round(learner: &mut impl SelfTaught) {
+    while !matches!(learner.advance(), Slice::Ended(_)) {}
 }
 
 /// Some rounds with a save after each; restored, it goes on as the one that never stopped does. Gives how many saves were restored:
 /// one that has diverged says so itself.
-fn resumes<L: Learner, E: std::fmt::Display>(
+fn resumes<L: SelfTaught, E: std::fmt::Display>(
     mut learner: L,
     rounds: usize,
     restore: impl Fn(&Parts) -> Result<L, E>,
@@ -203,7 +204,7 @@ fn ppo_settings(numbers: &mut Sequence) -> PpoConfig {
 
 #[test]
 fn ppo_goes_on_from_any_save_of_any_environment() {
-    let iterate = |ppo: &mut Ppo| while !matches!(ppo.advance(), learn::Slice::Iteration(_)) {};
+    let iterate = |ppo: &mut Ppo| while !matches!(ppo.advance(), learn::Slice::Ended(_)) {};
     let mut numbers = Rng::new(3, 1).sequence(0);
     let mut restored = 0;
     for kind in worlds::kinds() {
@@ -212,13 +213,13 @@ fn ppo_goes_on_from_any_save_of_any_environment() {
             let what = format!("{}, seed {seed} of {config:?}", kind.spec.id);
             let mut ppo = Ppo::new(kind, config.clone(), seed, Isa::best()).unwrap();
             for moment in 0..5 {
-                let state = ppo.state();
+                let state = ppo.parts();
                 if !ppo.is_finite() {
                     break;
                 }
                 let again = Ppo::restore(kind, config.clone(), seed, Isa::best(), &|name| find(&state, name));
                 let mut again = again.unwrap_or_else(|e| panic!("{what}, moment {moment}: {e}"));
-                same(&again.state(), &state, &what);
+                same(&again.parts(), &state, &what);
                 // What may change while it trains.
                 if numbers.below(3) == 0 {
                     config.lr = of(&mut numbers, &[0.001, 0.01]);
@@ -231,7 +232,7 @@ fn ppo_goes_on_from_any_save_of_any_environment() {
                     iterate(&mut ppo);
                     iterate(&mut again);
                 }
-                same(&again.state(), &ppo.state(), &what);
+                same(&again.parts(), &ppo.parts(), &what);
                 restored += 1;
             }
         }
@@ -244,7 +245,7 @@ fn ppo_goes_on_from_any_save_of_any_environment() {
 fn what_has_diverged_says_so() {
     let kind = worlds::kind("Pendulum-v1").unwrap();
     let config = PpoConfig { envs: 32, rollout_steps: 8, minibatches: 1, hidden: 8, ..PpoConfig::default() };
-    let mut state = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap().state();
+    let mut state = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap().parts();
     for (_, _, data) in state.iter_mut().filter(|part| part.0.ends_with("weight")) {
         let Data::F32(values) = data else { panic!("weights") };
         values.iter_mut().for_each(|x| *x *= 1e30);
@@ -253,6 +254,6 @@ fn what_has_diverged_says_so() {
         |state: &Parts| Ppo::restore(kind, config.clone(), 1, Isa::best(), &|name| find(state, name));
     let mut ppo = restore(&state).unwrap();
     assert!(ppo.is_finite());
-    while !matches!(ppo.advance(), learn::Slice::Iteration(_)) {}
+    while !matches!(ppo.advance(), learn::Slice::Ended(_)) {}
     assert!(!ppo.is_finite());
 }

@@ -4,9 +4,9 @@
 use graph::{Executor, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, PlanTrainer, TrainStateRef};
 use learn::words::{
-    Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Slice, WordsError, Writing, plan_training,
+    Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, WordsError, Writing, plan_training,
 };
-use learn::{Fault, Machine};
+use learn::{Fault, Learner, Machine, Offload, Slice};
 use math::Isa;
 use serde_json::Value;
 use std::sync::Arc;
@@ -340,8 +340,8 @@ fn corpus() -> Arc<Corpus> {
     Arc::new(Corpus::new(&letters, Kind::Chars, 32).unwrap().0)
 }
 
-fn learner(config: Config) -> Learner {
-    Learner::new(config, &corpus(), 3, Isa::best()).unwrap()
+fn learner(config: Config) -> Pretrainer {
+    Pretrainer::new(config, &corpus(), 3, Isa::best()).unwrap()
 }
 
 /// Small, but cut into several slices and runs.
@@ -349,11 +349,11 @@ fn small() -> Config {
     Config { micro: 4, ..config(gpt(24, 128, 3, 4, 32), 8) }
 }
 
-fn iterate(learner: &mut Learner, count: usize) -> Vec<f64> {
+fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
     let mut losses = Vec::new();
     while losses.len() < count {
         match learner.advance() {
-            Slice::Iteration(stats) => {
+            Slice::Ended(stats) => {
                 assert!(stats.loss > 0.0 && stats.grad_norm > 0.0 && stats.lr > 0.0);
                 losses.push(stats.loss);
             }
@@ -364,7 +364,7 @@ fn iterate(learner: &mut Learner, count: usize) -> Vec<f64> {
     losses
 }
 
-fn state(learner: &Learner) -> String {
+fn state(learner: &Pretrainer) -> String {
     format!("{:?} {:?}", learner.progress(), learner.parts())
 }
 
@@ -392,13 +392,13 @@ fn a_learner_goes_on_to_the_bit_from_where_it_was_saved() {
         iterate(&mut whole, 2);
         let parts = whole.parts();
         let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|p| (p.1.as_slice(), &p.2));
-        let mut again = Learner::restore(config, &corpus(), 3, Isa::best(), &find).unwrap();
+        let mut again = Pretrainer::restore(config, &corpus(), 3, Isa::best(), &find).unwrap();
         assert!(find("iteration").is_none(), "between two iterations there is nothing of one");
         assert!(state(&again) == state(&whole));
         assert_eq!(iterate(&mut again, 2), iterate(&mut whole, 2));
         assert!(state(&again) == state(&whole));
         let without = |name: &str| find(name).filter(|_| name != "transformer.h.1.ln_2.bias");
-        let error = Learner::restore(config, &corpus(), 3, Isa::best(), &without).err().unwrap();
+        let error = Pretrainer::restore(config, &corpus(), 3, Isa::best(), &without).err().unwrap();
         assert!(error.to_string().contains("transformer.h.1.ln_2.bias"), "{error}");
     }
 }
@@ -408,8 +408,8 @@ fn a_learner_goes_on_to_the_bit_from_where_it_was_saved() {
 fn a_learner_that_was_saved_within_an_iteration_ends_it_as_if_it_had_not_been() {
     const FOUR: &[usize] = &[4];
     let config = Config { dropout: 0.2, steps: 3, ..small() };
-    let end = |learner: &mut Learner| loop {
-        if let Slice::Iteration(stats) = learner.advance() {
+    let end = |learner: &mut Pretrainer| loop {
+        if let Slice::Ended(stats) = learner.advance() {
             return stats;
         }
     };
@@ -424,14 +424,14 @@ fn a_learner_that_was_saved_within_an_iteration_ends_it_as_if_it_had_not_been() 
         }
         let parts = first.parts();
         let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|p| (p.1.as_slice(), &p.2));
-        let mut again = Learner::restore(config, &corpus(), 3, Isa::best(), &find).unwrap();
+        let mut again = Pretrainer::restore(config, &corpus(), 3, Isa::best(), &find).unwrap();
         within += usize::from(!again.at_boundary());
         assert!(end(&mut again) == stats && state(&again) == state(&whole), "{slices}");
         assert!(end(&mut first) == stats && state(&first) == state(&whole), "{slices}");
         let damaged = [f64::NAN, -1.0].map(|step| learn::Data::F64(vec![step, 1.0, 1.0, 1.0]));
         for damaged in &damaged {
             let find = |name: &str| if name == "iteration" { Some((FOUR, damaged)) } else { find(name) };
-            assert!(Learner::restore(config, &corpus(), 3, Isa::best(), &find).is_err());
+            assert!(Pretrainer::restore(config, &corpus(), 3, Isa::best(), &find).is_err());
         }
     }
     assert!(within > 2, "{within} saves were within the iteration");
@@ -445,18 +445,18 @@ fn offloaded_steps_are_those_at_home() {
     assert!(long.train().len() > 1 << 24);
     for text in [corpus(), long] {
         let config = Config { micro: 8, dropout: 0.1, ..small() };
-        let begin = || Learner::new(config, &text, 3, Isa::best()).unwrap();
+        let begin = || Pretrainer::new(config, &text, 3, Isa::best()).unwrap();
         let (mut here, mut there) = (begin(), begin());
         iterate(&mut here, 5);
         iterate(&mut there, 1);
-        there.begin_offload(&Local).unwrap();
+        there.begin_offload(&Local, 0).unwrap();
         iterate(&mut there, 3);
         assert!(there.is_offloaded());
         there.end_offload();
         iterate(&mut there, 1);
         assert!(state(&here) == state(&there));
         // A probe leaves no trace.
-        there.begin_probe(&Local).unwrap();
+        there.begin_probe(&Local, 0).unwrap();
         (0..10).for_each(|_| _ = there.advance_probe().unwrap());
         there.end_probe();
         assert!(state(&here) == state(&there));
@@ -467,14 +467,14 @@ fn offloaded_steps_are_those_at_home() {
 fn offloaded_steps_take_what_passes_on_the_clock() {
     static TICKS: AtomicU64 = AtomicU64::new(1000);
     let mut learner = learner(Config { micro: 8, ..small() });
-    learner.begin_offload(&Local).unwrap();
+    learner.begin_offload(&Local, 0).unwrap();
     learner.set_clock(|| TICKS.fetch_add(1, Relaxed) as f64);
     let (mut slices, mut took) = (0u32, 0.0);
     for _ in 0..3 {
         took += loop {
             slices += 1;
             match learner.advance() {
-                Slice::Iteration(stats) => break stats.parts_s[0],
+                Slice::Ended(stats) => break stats.parts_s[0],
                 Slice::Stopped(fault) => panic!("{fault}"),
                 Slice::Worked | Slice::Waiting => {}
             }
@@ -512,8 +512,8 @@ fn a_machine_without_room_for_a_batch_takes_micro_batches() {
             .arena_bytes()
     };
     let (mut here, mut there) = (learner(config), learner(config));
-    assert!(matches!(there.begin_offload(&Narrow(1000)), Err(Fault::TooSmall { .. })));
-    there.begin_offload(&Narrow((has(2) + has(8)) / 2)).unwrap();
+    assert!(matches!(there.begin_offload(&Narrow(1000), 0), Err(Fault::TooSmall { .. })));
+    there.begin_offload(&Narrow((has(2) + has(8)) / 2), 0).unwrap();
     let (here_is, there_is) = (iterate(&mut here, 3), iterate(&mut there, 3));
     assert!(there.is_offloaded());
     // Of the newest run, what stands for all.
@@ -532,7 +532,7 @@ fn whoever_ends_an_offload_gives_up_the_steps_that_were_not_answered() {
     for learner in [&mut here, &mut there] {
         iterate(learner, 1);
     }
-    there.begin_offload(&Local).unwrap();
+    there.begin_offload(&Local, 0).unwrap();
     (0..2).for_each(|_| assert!(matches!(there.advance(), Slice::Worked)));
     assert!(!there.at_boundary());
     there.end_offload();
@@ -572,17 +572,17 @@ fn runs_of_a_batch_add_up_to_it() {
 #[test]
 fn a_product_that_takes_seconds_is_refused() {
     let config = Config { micro: 1, ..config(Shape { vocab: 65_536, ..gpt(65_536, 2048, 1, 32, 1024) }, 4) };
-    let error = Learner::bytes(&config).unwrap_err().to_string();
+    let error = Pretrainer::bytes(&config).unwrap_err().to_string();
     assert!(error.contains("1024 tokens at once") && error.contains("smaller micro"), "{error}");
     // GPT-2's own shape is not.
-    Learner::bytes(&Config { shape: gpt(50_257, 768, 12, 12, 1024), ..config }).unwrap();
+    Pretrainer::bytes(&Config { shape: gpt(50_257, 768, 12, 12, 1024), ..config }).unwrap();
 }
 
 #[test]
 fn what_cannot_be_trained_is_refused() {
     let refused = |config: Config| {
-        let error = Learner::new(config, &corpus(), 3, Isa::best()).err().unwrap().to_string();
-        assert_eq!(Learner::bytes(&config).err().unwrap().to_string(), error);
+        let error = Pretrainer::new(config, &corpus(), 3, Isa::best()).err().unwrap().to_string();
+        assert_eq!(Pretrainer::bytes(&config).err().unwrap().to_string(), error);
         error
     };
     let config = small();

@@ -1,7 +1,8 @@
 //! Nothing is allocated in a step, by any thread of the pool. Native only, as the pool is.
 #![cfg(not(target_arch = "wasm32"))]
 
-use learn::words::{Config, Learner, Mlp, Norm, Positions, Shape, Slice};
+use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Shape};
+use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
 use worlds::words::{Corpus, Grammar, Kind};
@@ -42,8 +43,8 @@ fn steady(norm: Norm, positions: Positions, mlp: Mlp, dropout: f32, meter: Meter
         clip: 1.0,
     };
     let mut learner =
-        Learner::new(config, &std::sync::Arc::new(corpus), 1, Isa::best()).expect("sound settings");
-    let mut iterate = || while !matches!(learner.advance(), Slice::Iteration(_)) {};
+        Pretrainer::new(config, &std::sync::Arc::new(corpus), 1, Isa::best()).expect("sound settings");
+    let mut iterate = || while !matches!(learner.advance(), Slice::Ended(_)) {};
     iterate();
     // Some epochs.
     let ((), taken) = meter.count(|| (0..30).for_each(|_| iterate()));

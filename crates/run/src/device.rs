@@ -6,8 +6,7 @@
 //! and to know how a learner offloads: that is each [`Offload`]'s.
 
 use crate::protocol::{Device, DeviceWish};
-use crate::room::{Offload, Pass};
-use learn::{Fault, Machine};
+use learn::{Fault, Machine, Offload, Pass};
 use math::par::Pinned;
 
 /// Iterations or rounds on the processor that are measured before anything is tried out.
@@ -160,22 +159,17 @@ impl Devices {
     }
 
     /// At a boundary: acts upon the wish, if that is still to be done and possible.
-    pub fn settle(
-        &mut self,
-        learner: Option<&mut dyn Offload>,
-        processor_only: Option<&'static str>,
-        now_s: f64,
-    ) -> Settled {
+    pub fn settle(&mut self, learner: Result<&mut dyn Offload, &'static str>, now_s: f64) -> Settled {
         if self.settled {
             return Settled::Already;
         }
-        let learner = match (learner, processor_only) {
-            (Some(learner), None) => learner,
-            _ if self.wish == DeviceWish::Cpu => {
+        let learner = match learner {
+            Ok(learner) => learner,
+            Err(_) if self.wish == DeviceWish::Cpu => {
                 return self.decide(false, None, "The processor was asked for.".into());
             }
-            (_, why) => {
-                let fault = Fault::ProcessorOnly { why: why.unwrap_or("This learner has nothing to lend") };
+            Err(why) => {
+                let fault = Fault::ProcessorOnly { why };
                 return match self.wish {
                     DeviceWish::Gpu => self.refuse(fault),
                     _ => self.decide(false, None, fault.what()),

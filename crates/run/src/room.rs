@@ -7,11 +7,12 @@ use crate::protocol::{
     Column, Config, DataInfo, Dataset, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant,
 };
 use crate::{Host, RunError};
-use learn::offload::ProbeSlice;
-use learn::{Data, Fault, Find, Machine, Sharing};
+use learn::{Data, Find, Learner, Offload};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 use std::sync::Arc;
+
+pub use learn::{ByName, Iteration};
 
 /// A room's numbers and words, declared once.
 #[derive(Debug)]
@@ -58,6 +59,24 @@ impl Schema {
         self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
     }
 
+    /// What a learner counts, in the order of the counters.
+    ///
+    /// # Panics
+    /// Where it counts others.
+    pub fn counts(&self, told: &ByName<f64>) -> Vec<f64> {
+        let counts = in_order(self.id, self.counters.iter().map(|column| column.name), told);
+        counts.into_iter().map(|count| count.expect("a learner tells every counter")).collect()
+    }
+
+    /// What a test found, in the order of its columns; nothing where one was not tested.
+    ///
+    /// # Panics
+    /// Where there is no such column.
+    pub fn test_row(&self, told: &ByName<Option<f64>>) -> Vec<Option<f64>> {
+        let values = in_order(self.id, self.tests.iter().map(|column| column.name), told);
+        values.into_iter().map(Option::flatten).collect()
+    }
+
     pub(crate) fn info(&self, variants: Vec<Variant>, data: Option<DataInfo>) -> RoomInfo {
         RoomInfo {
             id: self.id,
@@ -72,6 +91,23 @@ impl Schema {
             data,
         }
     }
+}
+
+/// What is told by name, in the order of these names; nothing where one is not told.
+///
+/// # Panics
+/// Where another is told, or one twice: the room `id` and its learner disagree.
+pub(crate) fn in_order<T: Copy>(
+    id: &str,
+    names: impl Iterator<Item = &'static str>,
+    told: &ByName<T>,
+) -> Vec<Option<T>> {
+    let find = |name| told.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
+    let ordered: Vec<Option<T>> = names.map(find).collect();
+    let found = ordered.iter().flatten().count();
+    let names = told.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+    assert_eq!(found, told.len(), "{id} has no columns for some of {names:?}");
+    ordered
 }
 
 impl Column {
@@ -161,42 +197,6 @@ impl Saved<'_> {
     }
 }
 
-/// What one call of [`Room::advance`] did.
-pub enum Slice {
-    Worked,
-    /// The same, and there is something to tell at once: as [`Room::tell`].
-    Tells(serde_json::Value, String),
-    /// There is nothing to do until the other machine answers.
-    Waiting,
-    /// An iteration ended.
-    Ended(Iteration),
-    /// The other machine stopped; the learner works here again and goes on where it was.
-    Stopped(Fault),
-}
-
-/// One iteration in numbers.
-#[derive(Clone, Debug, Default)]
-pub struct Iteration {
-    /// In the order of [`Schema::metrics`]; the run computes those that are rates.
-    pub values: Vec<Option<f64>>,
-    /// Seconds by the clock that was set, in the order of [`Schema::parts`].
-    pub parts_s: Vec<f64>,
-    /// Losses and gradients are numbers still.
-    pub finite: bool,
-    /// What was done, in the unit of [`Offload::pass_work`], where other iterations will take as long for it: for the choice of
-    /// a device.
-    pub work: Option<f64>,
-}
-
-/// Which machine worked on what has been done of this iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkedOn {
-    Processor,
-    /// All of what the digest covers.
-    Offloaded,
-    Both,
-}
-
 /// The answer to a question of a room: any plain data.
 pub type Answer = Box<dyn erased_serde::Serialize>;
 
@@ -212,9 +212,10 @@ pub trait Policy: Send + Sync {
     fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]);
 }
 
-/// One room's run, without what every run has.
+/// One room's run, without what every run has: a learner, its settings and tests, and what can be asked.
 pub trait Room: Send + Sync + Sized + 'static {
     const SCHEMA: &'static Schema;
+    type Learner: Learner + ?Sized;
     /// Declared with [`crate::questions!`].
     type Question: DeserializeOwned;
     /// What it can be given to learn from ([`Setup::content`]). A room without it is given nothing.
@@ -229,10 +230,12 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn bytes(setup: Setup) -> Result<u64, RunError>;
 
     fn begin(setup: Setup) -> Result<Self, RunError>;
-    /// Goes on exactly from what [`Room::tensors`] and [`Room::notes`] gave.
+    /// Goes on exactly from what its learner's parts, [`Room::more_parts`] and [`Room::notes`] were.
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError>;
-    /// All that it is made from again, at a boundary, and within an iteration where it [`Room::saves_within`].
-    fn tensors(&self) -> Tensors;
+    /// What is saved beside the learner's parts.
+    fn more_parts(&self) -> Tensors {
+        Vec::new()
+    }
     /// What else is saved, and told when a run begins.
     fn notes(&self) -> serde_json::Value {
         serde_json::Value::Null
@@ -240,35 +243,19 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// Takes over what a new run of the room keeps of the one before.
     fn follow(&mut self, _before: Self) {}
 
-    /// One slice of work of a few milliseconds.
-    fn advance(&mut self) -> Slice;
-    /// Between two iterations, where its knobs change.
-    fn at_boundary(&self) -> bool {
-        true
-    }
-    /// Whether what it has done of an iteration can be saved as well.
-    fn saves_within(&self) -> bool {
-        false
-    }
-    /// Before the first iteration, where what it needs is made: whoever stops it loses nothing.
-    fn is_preparing(&self) -> bool {
-        false
-    }
-    fn iteration(&self) -> u32;
-    /// In the order of [`Schema::counters`].
-    fn counts(&self) -> Vec<f64>;
-    /// For the digest.
-    fn weights(&self) -> &[f32];
+    /// Nothing before what it learns from is made: whoever stops it then loses nothing.
+    fn learner(&self) -> Option<&Self::Learner>;
+    fn learner_mut(&mut self) -> Option<&mut Self::Learner>;
+    /// A slice of making that.
+    fn prepare(&mut self) {}
+    /// An iteration of the learner ended. Adds what the room alone knows of it.
+    fn end_iteration(&mut self, _iteration: &mut Iteration) {}
     /// What it computes with on a processor that has this set: another where the user chose other arithmetic.
     fn isa(&self, host: math::Isa) -> math::Isa {
         host
     }
-    /// Tells where the time goes by this clock, in seconds from anywhere. It leaves no trace in what is learned.
+    /// The learner is told the same.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
-    /// What computes the gradients of its steps, where that is a plan; of several side by side the first.
-    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
-        None
-    }
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
@@ -285,26 +272,18 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// training nor tests draw from. False where a test leaves nothing to chance, as one of all states: it confirms itself.
     fn begin_confirmation(&mut self, seed: u32) -> bool;
     /// A slice of the test or the confirmation; its values once it is done. It leaves no trace in what is learned.
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
 
     /// What acts on observations, where there is such a thing.
     fn policy(&self) -> Option<Box<dyn Policy>> {
         None
     }
 
-    /// Itself, where it can offload work to another machine.
-    fn offload(&mut self) -> Option<&mut dyn Offload> {
-        None
+    /// What can offload work to another machine, or why all is done on the processor.
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        self.learner_mut().ok_or("What is learned from is not made yet")?.offload()
     }
-    /// Why it trains on the processor alone, where it does.
-    fn processor_only(&self) -> Option<&'static str> {
-        Some("This learner has nothing to lend to a GPU")
-    }
-    /// Itself, where others can do pieces of its iterations.
-    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
-        None
-    }
-    /// Does such pieces, with what [`Sharing::due`] gave, for a learner wherever it is. None that are not due.
+    /// Does pieces of an iteration, with what [`learn::Sharing::due`] gave, for a learner wherever it is. None that are not due.
     fn play(_due: &Find, _pieces: Range<u64>, _isa: math::Isa) -> Result<Tensors, RunError> {
         Err(RunError::NotShared)
     }
@@ -312,12 +291,8 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn fingerprint(_isa: math::Isa) -> u64 {
         0
     }
-    /// Where the newest work was done.
-    fn worked_on(&self) -> WorkedOn {
-        WorkedOn::Processor
-    }
 
-    /// At each boundary, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`, and in a sentence.
+    /// After each slice, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`, and in a sentence.
     fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
@@ -328,50 +303,6 @@ pub trait Room: Send + Sync + Sized + 'static {
 
     /// Where the time of its training step goes, call by call of its plan, where it has one.
     fn profile(_bench: &mut Bench) {}
-}
-
-/// Whoever trains and can offload its work to another machine, all of it between two iterations.
-pub trait Offload {
-    /// What can be offloaded, in the order in which it is tried out, the last of them all there is: what is said where it turned
-    /// out to be fastest.
-    fn ways(&self) -> &'static [&'static str];
-    /// Training goes on here until the other machine is ready to be timed.
-    fn trains_meanwhile(&self) -> bool;
-    fn is_offloaded(&self) -> bool;
-    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Where a knob has changed what is to be done, a learner that is offloaded is offloaded anew.
-    fn must_offload_again(&self) -> bool {
-        false
-    }
-    fn end_offload(&mut self);
-
-    /// Has the machine work in this way, pass after pass, so that nothing of it stays.
-    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
-    /// Goes on with it; after a fault it is over.
-    fn advance_probe(&mut self) -> Result<Pass, Fault>;
-    /// What a pass does at most, in the unit of the rates.
-    fn pass_work(&mut self) -> f64;
-    fn end_probe(&mut self);
-}
-
-/// What a look at a probe came to.
-pub enum Pass {
-    Worked,
-    /// Nothing can be done until the other machine answers.
-    Waiting,
-    /// A pass has ended, which did so much.
-    Ended(f64),
-}
-
-impl Pass {
-    /// Of a learner whose passes do so much.
-    pub(crate) fn of(slice: ProbeSlice, work: f64) -> Pass {
-        match slice {
-            ProbeSlice::Worked => Pass::Worked,
-            ProbeSlice::Waiting => Pass::Waiting,
-            ProbeSlice::Passed => Pass::Ended(work),
-        }
-    }
 }
 
 /// What a test came to in the goal's column, what it has to reach, and whether it does.

@@ -13,11 +13,9 @@ use crate::protocol::{
     Backend, Began, Change, Command, Config, Confirmation, DataInfo, Dataset, Device, DeviceWish, Digest,
     Event, Knob, Knobs, Level, Mark, Operation, Progress, RoomInfo, Row, Shared, Value, Variant,
 };
-use crate::room::{
-    Answer, COMMON_PARTS, Iteration, Policy, Room, Saved, Schema, Setup, Slice, WorkedOn, goal_of,
-};
+use crate::room::{Answer, Policy, Room, Saved, Schema, Setup, goal_of, in_order};
 use crate::{DIGEST_EVERY, Host, MOST_CHANGES, RunError, VERSION, check_version, permalink, shared};
-use learn::{Fault, Machine};
+use learn::{Fault, Iteration, Learner, Machine, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::{Isa, Rng};
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -69,7 +67,7 @@ pub trait AnyRun: Send + Sync {
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError>;
 
     /// Whether a shell should open a GPU, and [`AnyRun::offer`] it.
-    fn wants_machine(&self) -> bool;
+    fn wants_machine(&mut self) -> bool;
     /// A GPU to train on, or why there is none.
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>);
     fn device_wish(&self) -> DeviceWish;
@@ -323,7 +321,7 @@ impl<R: Room> Run<R> {
                 "Nothing to do; a knob that you change makes it a run of your own.",
             );
         }
-        if run.room.at_boundary() {
+        if run.is_at_boundary() {
             run.apply_changes();
         }
         Ok(run)
@@ -396,7 +394,7 @@ impl<R: Room> Run<R> {
         // A file from before there were confirmations calls solved what a single test did.
         (run.solved, run.attempts) = header.attempts.map_or((None, 0), |attempts| (header.solved, attempts));
         run.arithmetic = Arithmetic::restored(&header.arithmetic);
-        run.partly_here = !run.room.at_boundary();
+        run.partly_here = !run.is_at_boundary();
         if header.testing {
             run.begin_test(header.confirming);
         }
@@ -447,8 +445,29 @@ impl<R: Room> Run<R> {
         }
     }
 
+    fn offload(&mut self) -> Option<&mut dyn Offload> {
+        self.room.offload().ok()
+    }
+
     fn is_offloaded(&mut self) -> bool {
-        self.room.offload().is_some_and(|offload| offload.is_offloaded())
+        self.offload().is_some_and(|offload| offload.is_offloaded())
+    }
+
+    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
+        self.room.learner_mut()?.sharing()
+    }
+
+    fn worked_on(&self) -> WorkedOn {
+        self.room.learner().map_or(WorkedOn::Processor, Learner::worked_on)
+    }
+
+    fn iteration(&self) -> u32 {
+        self.room.learner().map_or(0, |learner| learner.progress().iterations() as u32)
+    }
+
+    /// The learner is between two iterations.
+    fn is_between(&self) -> bool {
+        self.room.learner().is_some_and(Learner::at_boundary)
     }
 
     /// The time since the last slice was training; whose, that slice says.
@@ -463,7 +482,7 @@ impl<R: Room> Run<R> {
 
     /// The learner is between two iterations, and the run has taken in the one that ended.
     fn is_at_boundary(&self) -> bool {
-        self.ended.is_none() && self.room.at_boundary()
+        self.ended.is_none() && self.is_between()
     }
 
     /// A test that the end of an iteration waits for. A confirmation is long, and goes on beside the next iteration.
@@ -473,7 +492,8 @@ impl<R: Room> Run<R> {
 
     /// The state within an iteration can be saved: a test under way needs the weights of the boundary.
     fn saves_within(&self) -> bool {
-        self.ended.is_none() && self.testing.is_none() && self.room.saves_within()
+        let saves = self.room.learner().is_some_and(Learner::saves_within);
+        saves && self.ended.is_none() && self.testing.is_none()
     }
 
     /// One slice: of the learner, or of a test that holds back the end of an iteration.
@@ -481,21 +501,30 @@ impl<R: Room> Run<R> {
         if let Some((iteration, at)) = self.ended.take() {
             return self.end_iteration(iteration, at);
         }
-        let at = self.room.worked_on();
-        if self.room.at_boundary() {
-            let iteration = self.room.iteration();
+        let at = self.worked_on();
+        if self.is_between() {
+            let iteration = self.iteration();
             if !self.holds_back() && (self.is_brief || self.saves_within()) {
                 self.began = None;
             } else if self.began.as_ref().is_none_or(|(began, _)| began.iteration != iteration) {
                 self.began = self.encode().ok().map(|bytes| (self.progress(), bytes));
             }
         }
-        match self.room.advance() {
-            Slice::Worked => {}
-            Slice::Tells(event, text) => self.events.push(Event::Room { event, text }),
-            Slice::Waiting => self.waiting = true,
-            Slice::Ended(iteration) => self.end_iteration(iteration, at),
-            Slice::Stopped(fault) => self.fall_back(at, &fault),
+        let slice = self.room.learner_mut().map(Learner::advance);
+        if let Some(Slice::Ended(stats)) = slice {
+            let mut iteration = stats.into();
+            self.room.end_iteration(&mut iteration);
+            self.end_iteration(iteration, at);
+        } else {
+            match slice {
+                Some(Slice::Stopped(fault)) => {
+                    self.end_offload();
+                    self.fall_back(at, &fault);
+                }
+                Some(slice) => self.waiting |= matches!(slice, Slice::Waiting),
+                None => self.room.prepare(),
+            }
+            self.tell();
         }
         // A learner that had to prepare itself, as by reading a text, comes to its first boundary without an iteration.
         if self.changes_are_due() && self.is_at_boundary() {
@@ -513,9 +542,21 @@ impl<R: Room> Run<R> {
         }
     }
 
+    /// What the room has to tell.
+    fn tell(&mut self) {
+        let told = self.room.tell(self.clock.train_s);
+        self.events.extend(told.into_iter().map(|(event, text)| Event::Room { event, text }));
+    }
+
+    fn end_offload(&mut self) {
+        if let Some(offload) = self.offload() {
+            offload.end_offload();
+        }
+    }
+
     /// The learner works here again, and goes on where it was.
     fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
-        self.partly_away |= at == WorkedOn::Offloaded && !self.room.at_boundary();
+        self.partly_away |= at == WorkedOn::Offloaded && !self.is_between();
         let device = self.devices.lose(fault);
         self.told_device(device, Some(fault));
     }
@@ -555,9 +596,7 @@ impl<R: Room> Run<R> {
                 "Reset, or load an earlier save, and choose a lower learning rate.",
             );
         }
-        for (event, text) in self.room.tell(self.clock.train_s) {
-            self.events.push(Event::Room { event, text });
-        }
+        self.tell();
         if progress.iteration.is_multiple_of(DIGEST_EVERY) {
             let digest = self.digest();
             self.compare(&digest);
@@ -578,24 +617,27 @@ impl<R: Room> Run<R> {
         let progress = self.progress();
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let schema = R::SCHEMA;
+        let metrics =
+            in_order(schema.id, schema.metrics.iter().map(|column| column.name), &iteration.metrics);
         let mut values: Vec<Option<f64>> = schema
             .metrics
             .iter()
-            .enumerate()
-            .map(|(i, column)| match column.rate {
+            .zip(metrics)
+            .map(|(column, told)| match column.rate {
                 Some(rate) => {
                     let at = schema.counter(rate.counter).expect("a rate is one of the room's counters");
                     let grown = progress.counts[at] - self.before.counts[at];
                     Some(rate.seconds * share(grown, round_s))
                 }
-                None => iteration.values.get(i).copied().flatten(),
+                None => told.flatten(),
             })
             .collect();
-        let known: f64 = iteration.parts_s.iter().sum();
+        let parts_s = in_order(schema.id, schema.parts.iter().map(|part| part.name), &iteration.parts_s);
+        let known: f64 = iteration.parts_s.iter().map(|(_, part_s)| part_s).sum();
         let rest = (round_s - known).max(0.0);
         let whole = known + tests_s + rest;
-        values.extend(iteration.parts_s.iter().chain(&[tests_s, rest]).map(|&part| Some(share(part, whole))));
-        debug_assert_eq!(values.len(), schema.metrics.len() + schema.parts.len() + COMMON_PARTS.len());
+        let parts_s = parts_s.into_iter().chain([Some(tests_s), Some(rest)]);
+        values.extend(parts_s.map(|part_s| part_s.map(|part_s| share(part_s, whole))));
         Row { progress, values }
     }
 
@@ -618,7 +660,7 @@ impl<R: Room> Run<R> {
     fn advance_test(&mut self) {
         let Some(Testing { progress, confirms }) = self.testing.take() else { return };
         self.tested = true;
-        match self.room.advance_test() {
+        match self.room.advance_test().map(|found| found.map(|found| R::SCHEMA.test_row(&found))) {
             Ok(None) => self.testing = Some(Testing { progress, confirms }),
             Ok(Some(values)) if confirms => self.take_confirmation(&Row { progress, values }),
             Ok(Some(values)) => self.take_test(Row { progress, values }),
@@ -663,11 +705,11 @@ impl<R: Room> Run<R> {
     /// At a boundary: the config's own that are due, and then what somebody asked for.
     fn changes_are_due(&self) -> bool {
         let next = self.config.changes.get(self.replayed);
-        !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= self.room.iteration())
+        !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= self.iteration())
     }
 
     fn apply_changes(&mut self) {
-        let iteration = self.room.iteration();
+        let iteration = self.iteration();
         let marks = self.marks.len();
         while let Some(change) = self.config.changes.get(self.replayed)
             && change.iteration <= iteration
@@ -685,7 +727,7 @@ impl<R: Room> Run<R> {
             self.begin_test(confirms);
         }
         let again = match self.room.offload() {
-            Some(offload) if offload.is_offloaded() && offload.must_offload_again() => {
+            Ok(offload) if offload.is_offloaded() && offload.must_offload_again() => {
                 self.devices.offload_again(offload)
             }
             _ => Ok(()),
@@ -746,7 +788,7 @@ impl<R: Room> Run<R> {
     /// The config with what somebody asked for within this iteration, which comes into force where it ends.
     fn config_with_pending(&self) -> Config {
         let mut config = self.config.clone();
-        let iteration = self.room.iteration() + 1;
+        let iteration = self.iteration() + 1;
         let changes = self.pending.iter().map(|(knob, value)| Change {
             iteration,
             knob: knob.clone(),
@@ -759,7 +801,8 @@ impl<R: Room> Run<R> {
     }
 
     fn encode(&self) -> Result<Vec<u8>, RunError> {
-        let tensors = self.room.tensors();
+        let mut tensors = self.room.learner().map_or(Vec::new(), Learner::parts);
+        tensors.extend(self.room.more_parts());
         // Not the weights alone: no room takes up a run from moments that are no numbers either.
         if self.diverged || !tensors.iter().all(|(_, _, data)| data.is_finite()) {
             return Err(RunError::Diverged);
@@ -823,7 +866,7 @@ impl<R: Room> AnyRun for Run<R> {
                     self.apply_changes();
                 }
             }
-            Command::Device { wish } => self.devices.wish(self.room.offload(), wish),
+            Command::Device { wish } => self.devices.wish(self.room.offload().ok(), wish),
             Command::Save => {
                 if self.diverged {
                     return Err(RunError::Diverged);
@@ -865,8 +908,7 @@ impl<R: Room> AnyRun for Run<R> {
         // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
         let bound = self.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
         if self.is_at_boundary() && !bound {
-            let processor_only = self.room.processor_only();
-            match self.devices.settle(self.room.offload(), processor_only, now_s) {
+            match self.devices.settle(self.room.offload(), now_s) {
                 Settled::Already => {}
                 Settled::Trying { waiting } => {
                     self.clock.rest();
@@ -913,8 +955,8 @@ impl<R: Room> AnyRun for Run<R> {
         let progress = self.progress();
         self.room.begin_test();
         while goes_on() {
-            if let Some(values) = self.room.advance_test()? {
-                return Ok(Some(Row { progress, values }));
+            if let Some(found) = self.room.advance_test()? {
+                return Ok(Some(Row { progress, values: R::SCHEMA.test_row(&found) }));
             }
         }
         Ok(None)
@@ -926,7 +968,7 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn save(&mut self) -> Result<Vec<u8>, RunError> {
         // Whoever saves waits for nobody: what others have not brought is done here.
-        let shared = self.room.sharing().is_some_and(|sharing| {
+        let shared = self.sharing().is_some_and(|sharing| {
             let shared = sharing.is_shared();
             sharing.share(false);
             shared
@@ -941,14 +983,12 @@ impl<R: Room> AnyRun for Run<R> {
             self.work();
             looks = if self.waiting { looks + 1 } else { 0 };
             if looks > MOST_LOOKS {
-                let at = self.room.worked_on();
-                if let Some(offload) = self.room.offload() {
-                    offload.end_offload();
-                }
+                let at = self.worked_on();
+                self.end_offload();
                 self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
             }
         }
-        if let (true, Some(sharing)) = (shared, self.room.sharing()) {
+        if let (true, Some(sharing)) = (shared, self.sharing()) {
             sharing.share(true);
         }
         self.encode_newest()
@@ -970,7 +1010,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn share(&mut self, shared: bool) -> Result<(), RunError> {
-        if self.room.sharing().is_none() {
+        if self.sharing().is_none() {
             return Err(RunError::NotShared);
         }
         if shared && self.is_offloaded() {
@@ -978,37 +1018,38 @@ impl<R: Room> AnyRun for Run<R> {
         }
         // Who shares has nothing for a GPU, so what was tried out is given up and what there is to choose is another.
         let wish = self.devices.wished();
-        self.devices.wish(self.room.offload(), wish);
-        self.room.sharing().ok_or(RunError::NotShared)?.share(shared);
+        self.devices.wish(self.room.offload().ok(), wish);
+        self.sharing().ok_or(RunError::NotShared)?.share(shared);
         Ok(())
     }
 
     fn is_due(&mut self) -> bool {
-        self.room.sharing().is_some_and(|sharing| sharing.is_shared() && sharing.is_due())
+        self.sharing().is_some_and(|sharing| sharing.is_shared() && sharing.is_due())
     }
 
     fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)> {
         let isa = self.room.isa(self.host.isa);
-        let sharing = self.room.sharing().filter(|sharing| sharing.is_shared())?;
+        let sharing = self.sharing().filter(|sharing| sharing.is_shared())?;
         let (pieces, tensors) = sharing.due()?;
         Some((pieces, shared::pack::<R>(tensors, isa)))
     }
 
     fn take(&mut self, pieces: &[u8]) -> Result<(), RunError> {
         let tensors = shared::unpack::<R>(pieces, self.room.isa(self.host.isa))?;
-        let sharing = self.room.sharing().ok_or(RunError::NotShared)?;
+        let sharing = self.sharing().ok_or(RunError::NotShared)?;
         if !sharing.is_due() {
             return Err(RunError::NothingDue);
         }
         sharing.take(&|name| learn::part(&tensors, name)).map_err(RunError::Below)
     }
 
-    fn wants_machine(&self) -> bool {
-        self.room.processor_only().is_none() && self.devices.wanted()
+    fn wants_machine(&mut self) -> bool {
+        // Before there is a learner, it is not known that it has no use for one.
+        self.devices.wanted() && (self.is_preparing() || self.offload().is_some())
     }
 
     fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
-        self.devices.offer(self.room.offload(), machine);
+        self.devices.offer(self.room.offload().ok(), machine);
     }
 
     fn device_wish(&self) -> DeviceWish {
@@ -1016,7 +1057,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn operations(&mut self, look: bool) -> Option<Vec<Operation>> {
-        let executor = self.room.executor_mut()?;
+        let executor = self.room.learner_mut()?.executor_mut()?;
         let operations = executor.operations();
         if look != executor.is_timed() {
             executor.time_calls(look.then_some(self.clock.lent));
@@ -1027,11 +1068,14 @@ impl<R: Room> AnyRun for Run<R> {
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock.lent = clock;
         self.room.set_clock(clock);
+        if let Some(learner) = self.room.learner_mut() {
+            learner.set_clock(clock);
+        }
     }
 
     fn expect(&mut self, digest: Digest) {
         // What is behind it is never reached.
-        if digest.iteration > self.room.iteration() {
+        if digest.iteration > self.iteration() {
             self.expected.set(digest);
         }
     }
@@ -1059,7 +1103,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn shared(&self) -> Shared {
-        let (now, arithmetic) = (self.room.iteration(), self.arithmetic.name());
+        let (now, arithmetic) = (self.iteration(), self.arithmetic.name());
         permalink::share(
             self.config_now(),
             now,
@@ -1082,11 +1126,16 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn is_preparing(&self) -> bool {
-        self.room.is_preparing()
+        self.room.learner().is_none()
     }
 
     fn progress(&self) -> Progress {
-        Progress { iteration: self.room.iteration(), counts: self.room.counts(), train_s: self.clock.train_s }
+        let schema = R::SCHEMA;
+        let counts = match self.room.learner() {
+            Some(learner) => schema.counts(&learner.counts()),
+            None => vec![0.0; schema.counters.len()],
+        };
+        Progress { iteration: self.iteration(), counts, train_s: self.clock.train_s }
     }
 
     fn solved(&self) -> Option<&Progress> {
@@ -1103,8 +1152,8 @@ impl<R: Room> AnyRun for Run<R> {
 
     fn digest(&self) -> Digest {
         Digest {
-            iteration: self.room.iteration(),
-            weights: digest::of_weights(self.room.weights()),
+            iteration: self.iteration(),
+            weights: digest::of_weights(self.room.learner().map_or(&[], Learner::weights)),
             arithmetic: if self.is_at_boundary() { self.arithmetic.name() } else { PARTIAL }.into(),
         }
     }

@@ -207,7 +207,7 @@ impl Run {
     }
 
     /// Whether a GPU should be opened and offered.
-    pub fn wants_gpu(&self) -> bool {
+    pub fn wants_gpu(&mut self) -> bool {
         self.run.wants_machine()
     }
 

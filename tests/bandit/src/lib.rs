@@ -6,8 +6,8 @@ pub mod page;
 use math::Rng;
 use run::knobs::{Table, choice, float, int};
 use run::protocol::{Column, DataInfo, Goal, Knob, KnobKind, Knobs, Named, Row, Value, Variant};
-use run::room::{Answer, Iteration, Room, Saved, Schema, Setup, Slice, Tensors};
-use run::{Data, RunError, count, number, text};
+use run::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup, Tensors};
+use run::{Data, Learner, RunError, Slice, count, number, text};
 
 run::questions! {
     /// How likely each arm is to be pulled.
@@ -65,8 +65,10 @@ pub struct Bandit {
     means: Vec<f32>,
     rng: Rng,
     weights: Vec<f32>,
-    iterations: u32,
+    iterations: u64,
 }
+
+run::progress! { pulls }
 
 impl Bandit {
     fn policy(&self) -> Vec<f64> {
@@ -93,8 +95,48 @@ impl Bandit {
     }
 }
 
+impl Learner for Bandit {
+    type Stats = Iteration;
+    type Progress = Progress;
+
+    fn advance(&mut self) -> Slice<Iteration> {
+        let mut words = self.rng.sequence(self.iterations << 32);
+        let total: f32 = (0..self.settings.pulls).map(|_| self.pull(&mut words)).sum();
+        self.iterations += 1;
+        Slice::Ended(Iteration {
+            metrics: vec![("mean_reward", Some(f64::from(total) / self.settings.pulls as f64))],
+            finite: self.is_finite(),
+            ..Iteration::default()
+        })
+    }
+
+    fn at_boundary(&self) -> bool {
+        true
+    }
+
+    fn progress(&self) -> Progress {
+        Progress { iterations: self.iterations, pulls: self.iterations * self.settings.pulls as u64 }
+    }
+
+    fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    fn parts(&self) -> Tensors {
+        let weights = ("weights".into(), vec![self.weights.len()], Data::F32(self.weights.clone()));
+        vec![weights, ("iterations".into(), vec![1], Data::U32(vec![self.iterations as u32]))]
+    }
+
+    fn is_finite(&self) -> bool {
+        self.weights.iter().all(|weight| weight.is_finite())
+    }
+
+    fn set_clock(&mut self, _: fn() -> f64) {}
+}
+
 impl Room for Bandit {
     const SCHEMA: &'static Schema = &SCHEMA;
+    type Learner = Bandit;
     type Question = Question;
     const DATA: Option<DataInfo> =
         Some(DataInfo { label: "Payouts", help: "What each arm pays on average: numbers, two or more." });
@@ -138,40 +180,19 @@ impl Room for Bandit {
                 if weights.len() == bandit.weights.len() && count.len() == 1 =>
             {
                 bandit.weights.copy_from_slice(weights);
-                bandit.iterations = count[0];
+                bandit.iterations = count[0].into();
                 Ok(bandit)
             }
             _ => Err(RunError::damaged("no weights of as many arms")),
         }
     }
 
-    fn tensors(&self) -> Tensors {
-        let weights = ("weights".into(), vec![self.weights.len()], Data::F32(self.weights.clone()));
-        vec![weights, ("iterations".into(), vec![1], Data::U32(vec![self.iterations]))]
+    fn learner(&self) -> Option<&Bandit> {
+        Some(self)
     }
 
-    fn advance(&mut self) -> Slice {
-        let mut words = self.rng.sequence(u64::from(self.iterations) << 32);
-        let total: f32 = (0..self.settings.pulls).map(|_| self.pull(&mut words)).sum();
-        self.iterations += 1;
-        Slice::Ended(Iteration {
-            values: vec![Some(f64::from(total) / self.settings.pulls as f64), None],
-            parts_s: Vec::new(),
-            finite: self.weights.iter().all(|weight| weight.is_finite()),
-            work: None,
-        })
-    }
-
-    fn iteration(&self) -> u32 {
-        self.iterations
-    }
-
-    fn counts(&self) -> Vec<f64> {
-        vec![f64::from(self.iterations) * self.settings.pulls as f64]
-    }
-
-    fn weights(&self) -> &[f32] {
-        &self.weights
+    fn learner_mut(&mut self) -> Option<&mut Bandit> {
+        Some(self)
     }
 
     fn values(&self) -> Knobs {
@@ -187,7 +208,7 @@ impl Room for Bandit {
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
-        self.iterations >= tests.last().map_or(0, |test| test.progress.iteration) + 4
+        self.iterations >= tests.last().map_or(0, |test| test.progress.iteration.into()) + 4
     }
 
     /// The best arm's probability is known and not estimated.
@@ -195,9 +216,9 @@ impl Room for Bandit {
         false
     }
 
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let best = (0..self.means.len()).max_by(|&a, &b| self.means[a].total_cmp(&self.means[b]));
-        Ok(Some(vec![best.map(|best| self.policy()[best])]))
+        Ok(Some(vec![("best", best.map(|best| self.policy()[best]))]))
     }
 
     fn ask(&mut self, Question::Policy {}: Question) -> Result<Answer, RunError> {

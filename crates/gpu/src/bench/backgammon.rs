@@ -13,8 +13,8 @@ use learn::backgammon::published::accelerator::{
 use learn::backgammon::published::{
     ACTIONS, Decision, Evaluator, HEADS, INPUTS, Shape, Weights, each_input, plan_learning, plan_search,
 };
-use learn::backgammon::{Learner, Offloading, Published, PublishedConfig, Slice};
-use learn::{Fault, offload};
+use learn::backgammon::{Published, PublishedConfig};
+use learn::{Fault, Learner, Offload, Slice, offload};
 use math::rounds::{FEW, Quartiles, ROUND_S};
 use math::{Isa, PANEL, Rng, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
@@ -187,7 +187,7 @@ fn runs(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fa
         let mut rounds = |work: Option<Work>| -> Result<Vec<f64>, Fault> {
             learner.end_offload();
             if let Some(work) = work {
-                learner.begin_offload(gpu, work)?;
+                learner.offload_work(gpu, work)?;
             }
             let mut rates = Vec::new();
             // The first makes what the others find made.
@@ -219,7 +219,7 @@ fn runs(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fa
 fn round(learner: &mut Published) -> Result<(), Fault> {
     loop {
         match learner.advance() {
-            Slice::Round(_) => return Ok(()),
+            Slice::Ended(_) => return Ok(()),
             Slice::Stopped(fault) => return Err(fault),
             Slice::Worked | Slice::Waiting => {}
         }

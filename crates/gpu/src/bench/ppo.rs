@@ -2,7 +2,8 @@
 
 use super::report::{Sink, count, give};
 use crate::{Gpu, GpuPpo, OpenOptions};
-use learn::{Fault, Ppo, PpoConfig, Slice};
+use learn::control::{Ppo, PpoConfig};
+use learn::{Fault, Learner, Offload, Slice};
 use math::Isa;
 
 pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
@@ -20,7 +21,7 @@ pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
         let mut ppo = cart_pole(config.clone(), isa)?;
         let snapshot = ppo.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
         let dispatches = GpuPpo::new(gpu, &snapshot)?.dispatches(epochs);
-        ppo.begin_offload(gpu)?;
+        ppo.begin_offload(gpu, 0)?;
         iteration_s(&mut ppo, now)?;
         let before = gpu.counts();
         iteration_s(&mut ppo, now)?;
@@ -61,7 +62,7 @@ fn solve(isa: Isa, software: bool, now: &dyn Fn() -> f64, sink: Sink) -> Result<
         let began_s = now();
         let gpu = Gpu::open_blocking(OpenOptions::default())?;
         let mut ppo = seeded(config.clone(), seed, isa)?;
-        ppo.begin_offload(&gpu)?;
+        ppo.begin_offload(&gpu, 0)?;
         let goal = ppo.kind().spec.solved_at as f32;
         let mut evaluations = 0;
         let took_s = loop {
@@ -101,7 +102,7 @@ fn iteration_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     let began_s = now();
     loop {
         match ppo.advance() {
-            Slice::Iteration(_) => return Ok(now() - began_s),
+            Slice::Ended(_) => return Ok(now() - began_s),
             Slice::Stopped(fault) => return Err(fault),
             _ => {}
         }

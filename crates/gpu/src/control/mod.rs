@@ -4,8 +4,9 @@ pub(crate) mod ppo;
 pub(crate) mod worlds;
 
 use crate::Gpu;
+use learn::Fault;
+use learn::control::{Accelerator, Snapshot};
 use learn::offload::serve;
-use learn::{Accelerator, Fault, Snapshot};
 use std::any::Any;
 
 /// Whole iterations of PPO.

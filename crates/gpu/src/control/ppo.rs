@@ -12,9 +12,10 @@ use crate::device::Gpu;
 use crate::program::{Memory, Program, Readback, Space};
 use graph::Adam;
 use layout::{Layout, MOST_EPOCHS, MOST_UPDATES, RECENT, ROUNDS, counters, input};
-use learn::ppo::accelerator::Shuffle;
-use learn::ppo::{LossSums, METRICS};
-use learn::{Accelerator, Data, Fault, IterationInput, IterationOutput, LearnerSpec, Snapshot};
+use learn::control::ppo::accelerator::Shuffle;
+use learn::control::ppo::{LossSums, METRICS};
+use learn::control::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
+use learn::{Data, Fault};
 use std::ops::Range;
 
 /// Adam's, as the learner here has it.

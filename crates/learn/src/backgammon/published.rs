@@ -28,8 +28,8 @@ mod trainer;
 mod tree;
 
 use super::arena::{Duel, Tally};
-use super::{Learner, Offloading, PARTS, Player, Progress, Slice, Stats};
-use crate::{Data, Fault, Find, Sharing, state};
+use super::{PARTS, Player, Progress, SelfTaught, Stats};
+use crate::{Data, Fault, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
 use accelerator::Work;
 use graph::{Adam, Executor, Params, Plan};
 use math::{Isa, Rng, par};
@@ -410,12 +410,12 @@ impl Published {
         let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing("counters")) };
         let (
             &[points, standard_error],
-            &[rounds, games, moves, evaluations, updates, steps, fresh, next, number],
+            &[iterations, games, moves, evaluations, updates, steps, fresh, next, number],
         ) = (&result[..], &counters[..])
         else {
             return Err(missing("counters"));
         };
-        it.progress = Progress { rounds, games, moves, evaluations, updates };
+        it.progress = Progress { iterations, games, moves, evaluations, updates };
         it.generation = Generation { number, points, standard_error };
         it.trainer.state.optimizer.steps = steps;
         let (samples, rest) = words("replay")?.as_chunks::<WORDS>();
@@ -572,14 +572,15 @@ impl Published {
     /// Takes in what the actors brought, and gives them what was learned.
     fn end_round(&mut self) -> Stats {
         let (mut endings, mut fresh) = (Endings::default(), 0);
-        let first = self.replay.next;
+        let (first, evaluations) = (self.replay.next, self.evaluated());
         for actor in &self.actors {
             self.replay.add(&actor.finished_samples);
             fresh += actor.finished_samples.len();
             endings.add(&actor.endings);
             self.progress.moves += actor.moves;
-            self.progress.evaluations += actor.evaluated();
         }
+        self.progress.evaluations += evaluations;
+        self.progress.games += endings.games;
         let updates = self.updates_due().max(1) as f64;
         let [rules, inputs, network, tree]: Seconds =
             self.actors[0].seconds.map(|s| s * self.actors.len() as f64);
@@ -594,6 +595,7 @@ impl Published {
             gammons: share(endings.gammons),
             backgammons: share(endings.backgammons),
             parts_s: [rules, inputs, network, tree, 0.0, self.learning_s, self.waited_s()],
+            steady_evaluations: self.is_steady().then_some(evaluations),
         };
         const _: () = assert!(PARTS.len() == 7);
         self.diverged = !stats.is_finite();
@@ -605,8 +607,7 @@ impl Published {
         }
         self.learning_s = 0.0;
         self.announce_round(first, fresh);
-        self.progress.rounds += 1;
-        self.progress.games += endings.games;
+        self.progress.iterations += 1;
         (self.phase, self.brought) = (ROUND_BEGINS, 0);
         stats
     }
@@ -619,7 +620,8 @@ impl Published {
     /// The generation that ends with this round against the one before.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
-        if pairs == 0 || !(self.progress.rounds + 1).is_multiple_of(self.config.generation_rounds as u64) {
+        if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64)
+        {
             return None;
         }
         let seed = Rng::new(self.seed, DUEL).block([self.generation.number as u32, 0, 0, 0])[0];
@@ -638,7 +640,10 @@ impl Published {
 }
 
 impl Learner for Published {
-    fn advance(&mut self) -> Slice {
+    type Stats = Stats;
+    type Progress = Progress;
+
+    fn advance(&mut self) -> Slice<Stats> {
         if let Some(fault) = self.failed.take() {
             self.offloaded = None;
             return Slice::Stopped(fault);
@@ -663,7 +668,7 @@ impl Learner for Published {
                         self.phase = duel;
                         Slice::Worked
                     }
-                    None => Slice::Round(self.end_round()),
+                    None => Slice::Ended(self.end_round()),
                 }
             }
             Phase::Duel(duel) => {
@@ -675,7 +680,7 @@ impl Learner for Published {
                 }
                 let tally = *duel.tally();
                 self.end_duel(&tally);
-                Slice::Round(self.end_round())
+                Slice::Ended(self.end_round())
             }
         }
     }
@@ -688,34 +693,32 @@ impl Learner for Published {
                 && self.offloaded.as_ref().is_none_or(Offloaded::is_idle)
     }
 
-    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
-        Some(self)
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        if self.shared { Err("Others play this run's games, each on a processor") } else { Ok(self) }
     }
 
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
         Some(self)
     }
 
-    fn offloaded(&self) -> Option<Work> {
-        self.offloaded.as_ref().filter(|_| self.probe.is_none()).map(|offloaded| offloaded.work)
+    fn worked_on(&self) -> WorkedOn {
+        match self.offloaded() {
+            None => WorkedOn::Processor,
+            Some(Work::ALL) => WorkedOn::Offloaded,
+            Some(_) => WorkedOn::Both,
+        }
     }
 
     fn progress(&self) -> Progress {
         if let Some(probe) = &self.probe {
             return probe.progress;
         }
-        let evaluations = self.progress.evaluations + self.actors.iter().map(Actor::evaluated).sum::<u64>();
+        let evaluations = self.progress.evaluations + self.evaluated();
         Progress { evaluations, ..self.progress }
     }
 
-    fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
-        let mut params = self.trainer.state.params.clone();
-        params.values_mut().copy_from_slice(weights);
-        Box::new(self.player_of(&params, evals))
-    }
-
-    fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
-        let mut parts: Vec<(String, Vec<usize>, Data)> = Vec::new();
+    fn parts(&self) -> Parts {
+        let mut parts = Parts::new();
         let TrainState { params, optimizer } = self.state();
         for spec in params.table().specs() {
             let values = params.values()[spec.range()].to_vec();
@@ -733,9 +736,9 @@ impl Learner for Published {
         let Games { games, traces } = self.games();
         add("games", vec![games.len() / SAVED, SAVED], Data::U32(games));
         add("traces", vec![traces.len() / WORDS, WORDS], Data::U32(traces));
-        let Progress { rounds, games, moves, evaluations, updates } = Learner::progress(self);
+        let Progress { iterations, games, moves, evaluations, updates } = Learner::progress(self);
         let counters = [
-            rounds,
+            iterations,
             games,
             moves,
             evaluations,
@@ -765,6 +768,14 @@ impl Learner for Published {
 
     fn executor_mut(&mut self) -> Option<&mut Executor> {
         Some(self.trainer.executor_mut())
+    }
+}
+
+impl SelfTaught for Published {
+    fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
+        let mut params = self.trainer.state.params.clone();
+        params.values_mut().copy_from_slice(weights);
+        Box::new(self.player_of(&params, evals))
     }
 }
 
@@ -829,7 +840,7 @@ mod tests {
             let plan = net::plan_learning(config.shape(), config.minibatch / SHARDS, it.isa).unwrap();
             it.trainer.cut = trainer::Cut::new(&plan, config.shape(), config.minibatch, longest / 2.0);
             let (mut slices, mut within) = (0, 0);
-            while it.progress.rounds < 8 {
+            while it.progress.iterations < 8 {
                 it.advance();
                 slices += 1;
                 let is_ahead = matches!(it.phase, Phase::Play { ahead: 1.., .. });

@@ -10,8 +10,8 @@ pub mod shared;
 
 use super::net::{self, NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape, StepStats, Trainer, Valuer};
 use super::search::SearchPlayer;
-use super::{Learner, PARTS, Player, Progress, Slice, Stats};
-use crate::{Data, Find, Sharing, state};
+use super::{PARTS, Player, Progress, SelfTaught, Stats};
+use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, state};
 use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
 use shared::Brought;
@@ -443,9 +443,9 @@ impl Strong {
             Some((_, Data::U64(values))) => values.as_slice(),
             _ => return Err(missing("strong.progress")),
         };
-        let [rounds, games, moves, evaluations, updates, contact, race] =
+        let [iterations, games, moves, evaluations, updates, contact, race] =
             counters.try_into().map_err(|_| missing("strong.progress"))?;
-        strong.progress = Progress { rounds, games, moves, evaluations, updates };
+        strong.progress = Progress { iterations, games, moves, evaluations, updates };
         strong.steps = [contact, race];
         strong.network.take(&strong.learned);
         Ok(strong)
@@ -559,7 +559,7 @@ impl Strong {
         if played < self.games() {
             return Stage::Playing(played);
         }
-        let mut order = Rng::new(self.seed, SHUFFLE).sequence(self.progress.rounds << 32);
+        let mut order = Rng::new(self.seed, SHUFFLE).sequence(self.progress.iterations << 32);
         for samples in &mut self.samples {
             order.shuffle(samples);
         }
@@ -597,7 +597,7 @@ impl Strong {
     }
 
     fn end_round(&mut self) -> Stats {
-        self.progress.rounds += 1;
+        self.progress.iterations += 1;
         self.progress.moves += self.round.moves;
         let evaluations = (self.progress.evaluations - self.round.evaluations) as f32;
         let new = PARTS_OF_MEAN * self.round.evaluations as f32;
@@ -616,12 +616,16 @@ impl Strong {
             gammons: of(gammons, games),
             backgammons: of(backgammons, games),
             parts_s,
+            steady_evaluations: None,
         }
     }
 }
 
 impl Learner for Strong {
-    fn advance(&mut self) -> Slice {
+    type Stats = Stats;
+    type Progress = Progress;
+
+    fn advance(&mut self) -> Slice<Stats> {
         self.stage = match self.stage {
             Stage::Playing(_) if self.shared => return Slice::Waiting,
             Stage::Playing(played) => self.play(played),
@@ -636,7 +640,13 @@ impl Learner for Strong {
             return Slice::Worked;
         }
         self.stage = Stage::Playing(0);
-        Slice::Round(self.end_round())
+        Slice::Ended(self.end_round())
+    }
+
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        Err(
+            "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
+        )
     }
 
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
@@ -651,16 +661,12 @@ impl Learner for Strong {
         self.progress
     }
 
-    fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
-        Box::new(SearchPlayer::new(Network::new(self.isa, self.shape, weights), evals))
-    }
-
-    fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+    fn parts(&self) -> Parts {
         let len = self.shape.len();
         let floats = |name: &str, values: &[f32]| (name.to_string(), vec![len], Data::F32(values.to_vec()));
-        let Progress { rounds, games, moves, evaluations, updates } = self.progress;
+        let Progress { iterations, games, moves, evaluations, updates } = self.progress;
         let [contact, race] = self.steps;
-        let counters = vec![rounds, games, moves, evaluations, updates, contact, race];
+        let counters = vec![iterations, games, moves, evaluations, updates, contact, race];
         vec![
             floats("strong.learned", &self.learned),
             floats("strong.weights", &self.weights),
@@ -682,6 +688,12 @@ impl Learner for Strong {
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = Some(clock);
+    }
+}
+
+impl SelfTaught for Strong {
+    fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player> {
+        Box::new(SearchPlayer::new(Network::new(self.isa, self.shape, weights), evals))
     }
 }
 
@@ -791,7 +803,7 @@ mod tests {
             let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
             strong.longest = longest;
             let (mut slices, mut within) = (0, 0);
-            while strong.progress.rounds < 4 {
+            while strong.progress.iterations < 4 {
                 strong.advance();
                 slices += 1;
                 within += usize::from(strong.under_way > 0 && !strong.at_boundary());
@@ -832,10 +844,10 @@ mod tests {
         let round = shared.round().expect("its games are due");
         let first = round.games.start;
         shared.take_games(&round.play(Isa::best(), first..first + 2)).expect("games that are due");
-        while shared.progress.rounds == 0 {
+        while shared.progress.iterations == 0 {
             shared.advance();
         }
-        while own.progress.rounds == 0 {
+        while own.progress.iterations == 0 {
             own.advance();
         }
         assert!(own.parts() == shared.parts());

@@ -1,3 +1,8 @@
 //! Control: proximal policy optimisation on environments of Gymnasium.
 
 pub mod ppo;
+
+pub use ppo::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
+pub use ppo::{
+    Evaluation, IterationStats, Ppo, PpoConfig, PpoError, Progress, RECORDED_ENVS, Times, Trajectory,
+};

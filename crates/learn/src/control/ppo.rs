@@ -9,7 +9,7 @@
 //!
 //! One iteration, in the order of this file: every environment takes `rollout_steps`, advantages are estimated, and the samples are
 //! learned from in `epochs` shuffled passes of `minibatches`; at the boundary after it a learner is saved and its settings change.
-//! [`Ppo::advance`] does it in slices of a few milliseconds.
+//! [`Learner::advance`] does it in slices of a few milliseconds.
 //!
 //! **The same numbers for any number of threads.** Environments are cut into actors of 128 and a
 //! minibatch into shards of at most 512 samples, shards into at most 16 groups; each piece has its own
@@ -41,10 +41,10 @@ pub use evaluation::Evaluation;
 pub use nets::{Head, METRICS, SPREAD};
 pub use normalizer::NORMALIZED_LIMIT;
 pub use policy::Policy;
-pub use stats::{IterationStats, LossSums, PpoProgress, Times};
+pub use stats::{IterationStats, LossSums, Progress, Times};
 pub use trajectory::{RECORDED_ENVS, Trajectory};
 
-use crate::Fault;
+use crate::{Learner, Offload, Parts, Slice, WorkedOn};
 use actor::{Actor, LANES, RolloutContext};
 use evaluation::Evaluators;
 use gradients::{Gradients, Minibatch, Sharding};
@@ -53,7 +53,7 @@ use math::Shuffle;
 use math::{Isa, PANEL, Rng, par, poly};
 use nets::Task;
 use normalizer::{Moments, Normalizer};
-use offload::Offloaded;
+use offload::{Offloaded, Probe};
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::Kind;
@@ -63,21 +63,6 @@ const SLICE: usize = 8192;
 /// Streams of random numbers of one seed.
 const ACT: u32 = 0x0041_4354;
 const SHUFFLE: u32 = 0x0053_4846;
-
-/// What one call of [`Ppo::advance`] did.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Slice {
-    /// Some steps of all environments.
-    Rollout,
-    /// One minibatch, or a part of one.
-    Update,
-    /// What ended an iteration.
-    Iteration(IterationStats),
-    /// Nothing: the machine that works on the iteration is not done.
-    Waiting,
-    /// The machine cannot go on. The learner goes on here, where the last iteration ended.
-    Stopped(Fault),
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -120,7 +105,7 @@ pub struct Ppo {
     /// Mean and 1/spread of this iteration's advantages.
     advantages: (f32, f32),
     phase: Phase,
-    progress: PpoProgress,
+    progress: Progress,
     /// Environment steps when a setting was last changed: the learning rate is annealed from there.
     annealed_from: u64,
     recent: RecentEpisodes,
@@ -135,6 +120,7 @@ pub struct Ppo {
     /// Seconds of the gradient of the minibatch in progress.
     learning_s: f64,
     offloaded: Option<Offloaded>,
+    probe: Option<Probe>,
 }
 
 impl Ppo {
@@ -168,7 +154,7 @@ impl Ppo {
             return_moments: Moments::default(),
             advantages: (0.0, 1.0),
             phase: BOUNDARY,
-            progress: PpoProgress::default(),
+            progress: Progress::default(),
             annealed_from: 0,
             recent: RecentEpisodes::new(),
             stats: IterationStats::default(),
@@ -179,50 +165,11 @@ impl Ppo {
             times: Times::default(),
             learning_s: 0.0,
             offloaded: None,
+            probe: None,
             params,
             acting_plan,
             config,
         })
-    }
-
-    /// One slice of work: some milliseconds with a preset.
-    pub fn advance(&mut self) -> Slice {
-        if let Some(offloaded) = self.offloaded.take() {
-            return self.advance_offloaded(offloaded);
-        }
-        match self.phase {
-            Phase::Rollout { step } => {
-                let to = (step + (SLICE / self.config.envs).max(1)).min(self.config.rollout_steps);
-                self.rollout(step, to);
-                self.phase = if to < self.config.rollout_steps {
-                    Phase::Rollout { step: to }
-                } else {
-                    self.estimate_advantages();
-                    Phase::Learn { epoch: 0, minibatch: 0, shard: 0 }
-                };
-                Slice::Rollout
-            }
-            Phase::Learn { epoch, minibatch, shard } => {
-                let kl = match self.learn(epoch, minibatch, shard) {
-                    Learned::Part { shard } => {
-                        self.phase = Phase::Learn { epoch, minibatch, shard };
-                        return Slice::Update;
-                    }
-                    Learned::Step { kl } => kl,
-                };
-                let far_enough = self.config.target_kl > 0.0 && kl > 1.5 * f64::from(self.config.target_kl);
-                self.phase = if far_enough {
-                    return Slice::Iteration(self.end_iteration());
-                } else if minibatch + 1 < self.config.minibatches {
-                    Phase::Learn { epoch, minibatch: minibatch + 1, shard: 0 }
-                } else if epoch + 1 < self.config.epochs {
-                    Phase::Learn { epoch: epoch + 1, minibatch: 0, shard: 0 }
-                } else {
-                    return Slice::Iteration(self.end_iteration());
-                };
-                Slice::Update
-            }
-        }
     }
 
     // ---- rollout ----
@@ -356,13 +303,12 @@ impl Ppo {
         let mean = |sum: f64| (sum / f64::from(updates)) as f32;
         let [policy_loss, value_loss, entropy, approx_kl, clip_fraction] = metrics.map(mean);
         let grad_norm = mean(grad_norm);
-        self.diverged = !(policy_loss.is_finite() && value_loss.is_finite() && grad_norm.is_finite());
         self.progress.iterations += 1;
         self.phase = BOUNDARY;
         self.publish_weights();
         let lr = self.lr_at(self.progress.env_steps);
         let recent = self.recent.means(self.progress.episodes);
-        IterationStats {
+        let stats = IterationStats {
             mean_return: recent.map(|[returns, _]| returns),
             mean_length: recent.map(|[_, lengths]| lengths),
             policy_loss,
@@ -372,8 +318,12 @@ impl Ppo {
             clip_fraction,
             grad_norm,
             lr,
+            samples: self.samples() as u64,
+            times: std::mem::take(&mut self.times),
             ..std::mem::take(&mut self.stats)
-        }
+        };
+        self.diverged = !stats.is_finite();
+        stats
     }
 
     /// From here on everything acts, learns and is evaluated with the newest weights and moments.
@@ -384,11 +334,6 @@ impl Ppo {
         self.evaluators.set_weights(&self.params);
         self.acting_packed.pack(&self.params);
         self.gradients.pack(&self.params);
-    }
-
-    /// Between two iterations: the only place to save, or to change settings.
-    pub fn at_boundary(&self) -> bool {
-        self.phase == BOUNDARY && !self.offloaded.as_ref().is_some_and(Offloaded::is_in_flight)
     }
 
     /// Goes on with other settings, at a boundary; refuses those that need another learner ([`PpoConfig::can_become`]). Whoever
@@ -419,9 +364,6 @@ impl Ppo {
     pub fn config(&self) -> &PpoConfig {
         &self.config
     }
-    pub fn progress(&self) -> PpoProgress {
-        self.progress
-    }
     pub fn params(&self) -> &Params {
         &self.params
     }
@@ -433,8 +375,89 @@ impl Ppo {
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
     }
-    /// What computes the gradients of its steps; of several side by side the first.
-    pub fn executor_mut(&mut self) -> &mut Executor {
-        self.gradients.executor_mut()
+    /// Of the last 100 finished episodes, or of as many as there are.
+    pub fn mean_length(&self) -> Option<f32> {
+        self.recent.means(self.progress.episodes).map(|[_, length]| length)
+    }
+}
+
+impl Learner for Ppo {
+    type Stats = IterationStats;
+    type Progress = Progress;
+
+    /// Some steps of all environments, one minibatch, or a part of one.
+    fn advance(&mut self) -> Slice<IterationStats> {
+        if let Some(offloaded) = self.offloaded.take() {
+            return self.advance_offloaded(offloaded);
+        }
+        match self.phase {
+            Phase::Rollout { step } => {
+                let to = (step + (SLICE / self.config.envs).max(1)).min(self.config.rollout_steps);
+                self.rollout(step, to);
+                self.phase = if to < self.config.rollout_steps {
+                    Phase::Rollout { step: to }
+                } else {
+                    self.estimate_advantages();
+                    Phase::Learn { epoch: 0, minibatch: 0, shard: 0 }
+                };
+                Slice::Worked
+            }
+            Phase::Learn { epoch, minibatch, shard } => {
+                let kl = match self.learn(epoch, minibatch, shard) {
+                    Learned::Part { shard } => {
+                        self.phase = Phase::Learn { epoch, minibatch, shard };
+                        return Slice::Worked;
+                    }
+                    Learned::Step { kl } => kl,
+                };
+                let far_enough = self.config.target_kl > 0.0 && kl > 1.5 * f64::from(self.config.target_kl);
+                self.phase = if far_enough {
+                    return Slice::Ended(self.end_iteration());
+                } else if minibatch + 1 < self.config.minibatches {
+                    Phase::Learn { epoch, minibatch: minibatch + 1, shard: 0 }
+                } else if epoch + 1 < self.config.epochs {
+                    Phase::Learn { epoch: epoch + 1, minibatch: 0, shard: 0 }
+                } else {
+                    return Slice::Ended(self.end_iteration());
+                };
+                Slice::Worked
+            }
+        }
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.phase == BOUNDARY && !self.offloaded.as_ref().is_some_and(Offloaded::is_in_flight)
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    fn weights(&self) -> &[f32] {
+        self.params.values()
+    }
+
+    fn parts(&self) -> Parts {
+        self.saved()
+    }
+
+    fn is_finite(&self) -> bool {
+        !self.diverged && self.saved().iter().all(|(_, _, data)| data.is_finite())
+    }
+
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+    }
+
+    fn executor_mut(&mut self) -> Option<&mut Executor> {
+        Some(self.gradients.executor_mut())
+    }
+
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        Ok(self)
+    }
+
+    fn worked_on(&self) -> WorkedOn {
+        WorkedOn::of(self.offloaded.is_some())
     }
 }

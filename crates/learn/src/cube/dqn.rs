@@ -19,8 +19,8 @@ pub use config::{Decay, DqnConfig, Follow, Judging, Labels, Preset};
 pub use inside::{Inside, InsideDepth, InsideTransition, PRIORITY_BINS};
 
 use super::net::{self, Evaluator, Inputs};
-use super::{Cube, Judge, Learner, LearnerError, PlayStats, Progress, Scores, Slice, Stats};
-use crate::Data;
+use super::{Cube, CubeLearner, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
+use crate::{Learner, Offload, Parts, Slice};
 use curriculum::Curriculum;
 use graph::{Executor, Optimizer, Packed, Params, PlanError};
 use math::{Isa, Rng, graded, ops, par};
@@ -333,7 +333,8 @@ impl<P: Cube> Dqn<P> {
     }
 
     fn end_iteration(&mut self) -> Stats {
-        let updates = std::mem::take(&mut self.update) as f32;
+        let steps = std::mem::take(&mut self.update);
+        let updates = steps as f32;
         self.begun = false;
         self.progress.iterations += 1;
         let Stats { loss, grad_norm, lr, parts_s, .. } = std::mem::take(&mut self.sums);
@@ -349,14 +350,20 @@ impl<P: Cube> Dqn<P> {
             loss: loss / updates,
             grad_norm: grad_norm / updates,
             lr: lr / updates,
-            parts_s,
             play: Some(play),
+            parts_s,
+            states: (steps * self.config.batch) as u64,
+            finite: self.is_finite(),
         }
     }
 }
 
-impl<P: Cube> Learner<P> for Dqn<P> {
-    fn advance(&mut self) -> Slice {
+impl<P: Cube> Learner for Dqn<P> {
+    type Stats = Stats;
+    type Progress = Progress;
+
+    /// One step of the optimiser, or a batch of episodes on the way to one.
+    fn advance(&mut self) -> Slice<Stats> {
         self.begun = true;
         if self.progress.updates < self.config.pretraining as u64 {
             self.pretrain();
@@ -381,11 +388,21 @@ impl<P: Cube> Learner<P> for Dqn<P> {
         if self.update < self.config.updates {
             return Slice::Worked;
         }
-        Slice::Iteration(self.end_iteration())
+        Slice::Ended(self.end_iteration())
     }
 
     fn at_boundary(&self) -> bool {
         !self.begun
+    }
+
+    fn saves_within(&self) -> bool {
+        true
+    }
+
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        Err(
+            "Deep Q-learning takes small steps, each from what was just played; it trains on the processor alone",
+        )
     }
 
     fn progress(&self) -> Progress {
@@ -404,14 +421,7 @@ impl<P: Cube> Learner<P> for Dqn<P> {
         }
     }
 
-    fn judge(&self) -> Result<Evaluator<P>, PlanError> {
-        let DqnConfig { net, rewards, .. } = &self.config;
-        let read = |g: &mut graph::Graph, q| rewards.moves_of(g, q);
-        let (count, scores) = (self.actions.count(), Scores::ActionValues);
-        Evaluator::reading(net, scores, count, read, self.weights(), self.isa)
-    }
-
-    fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+    fn parts(&self) -> Parts {
         self.saved()
     }
 
@@ -419,7 +429,16 @@ impl<P: Cube> Learner<P> for Dqn<P> {
         self.clock = clock;
     }
 
-    fn executor_mut(&mut self) -> &mut Executor {
-        &mut self.shards[0].learning
+    fn executor_mut(&mut self) -> Option<&mut Executor> {
+        Some(&mut self.shards[0].learning)
+    }
+}
+
+impl<P: Cube> CubeLearner<P> for Dqn<P> {
+    fn judge(&self) -> Result<Evaluator<P>, PlanError> {
+        let DqnConfig { net, rewards, .. } = &self.config;
+        let read = |g: &mut graph::Graph, q| rewards.moves_of(g, q);
+        let (count, scores) = (self.actions.count(), Scores::ActionValues);
+        Evaluator::reading(net, scores, count, read, self.weights(), self.isa)
     }
 }

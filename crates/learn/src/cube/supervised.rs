@@ -12,10 +12,10 @@ mod offload;
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
 use super::saved::counters;
 use super::settings::{brief, real, whole, within};
-use super::{Cube, Learner, LearnerError, Offloading, Progress, Scores, Slice, Stats};
-use crate::offload::PlanSteps;
+use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats};
+use crate::offload::{self as machines, Away, PlanSteps};
 use crate::state::{load, partial, save, save_partial};
-use crate::{Data, Find};
+use crate::{Data, Find, Learner, Offload, Parts, Slice, WorkedOn};
 use graph::{Adam, Executor, PlanError};
 use math::{Isa, Rng, graded, par};
 use std::ops::Range;
@@ -191,8 +191,7 @@ pub struct Supervised<P> {
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
     /// Where its steps are taken elsewhere: the trainer stands at the last boundary then.
-    offloaded: Option<PlanSteps>,
-    probe: Option<PlanSteps>,
+    away: Away<PlanSteps>,
     /// A mean of those that are trained.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
@@ -240,8 +239,7 @@ impl<P: Cube> Supervised<P> {
             weights: trainer.params.values().to_vec(),
             slices: trainer.plan().parts(par::TURN),
             trainer,
-            offloaded: None,
-            probe: None,
+            away: Away::NONE,
             pieces: (0..rows).step_by(size).map(piece).collect(),
             update: 0,
             slice: 0,
@@ -303,15 +301,24 @@ impl<P: Cube> Supervised<P> {
         Ok(())
     }
 
-    fn end_iteration(&mut self) -> Stats {
-        let updates = std::mem::take(&mut self.update) as f32;
+    fn finish(&mut self) -> Stats {
+        let steps = std::mem::take(&mut self.update);
+        let updates = steps as f32;
         self.progress.iterations += 1;
         let before = self.progress.updates as f32 - updates;
         let new = PARTS_OF_MEAN * updates;
         graded::approach(self.isa, new / (before + new), self.trainer.params.values(), &mut self.weights);
-        let Stats { loss, grad_norm, lr, parts_s, play } = std::mem::take(&mut self.sums);
+        let Stats { loss, grad_norm, lr, parts_s, .. } = std::mem::take(&mut self.sums);
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
-        Stats { loss: loss / updates, grad_norm: grad_norm / updates, lr: lr / updates, parts_s, play }
+        Stats {
+            loss: loss / updates,
+            grad_norm: grad_norm / updates,
+            lr: lr / updates,
+            play: None,
+            parts_s,
+            states: (steps * self.config.rows()) as u64,
+            finite: self.is_finite(),
+        }
     }
 
     /// The samples of the next step.
@@ -356,10 +363,13 @@ impl<P: Cube> Supervised<P> {
     }
 }
 
-impl<P: Cube> Learner<P> for Supervised<P> {
-    fn advance(&mut self) -> Slice {
-        if self.offloaded.is_some() {
-            return self.advance_offloaded();
+impl<P: Cube> Learner for Supervised<P> {
+    type Stats = Stats;
+    type Progress = Progress;
+
+    fn advance(&mut self) -> Slice<Stats> {
+        if self.away.is_offloaded() {
+            return machines::advance(self);
         }
         let began = (self.clock)();
         if self.slice == 0 {
@@ -387,14 +397,18 @@ impl<P: Cube> Learner<P> for Supervised<P> {
         if self.update < self.config.updates {
             return Slice::Worked;
         }
-        Slice::Iteration(self.end_iteration())
+        Slice::Ended(self.finish())
     }
 
-    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
-        Some(self)
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        Ok(self)
     }
 
-    fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
+    fn worked_on(&self) -> WorkedOn {
+        WorkedOn::of(self.away.is_offloaded())
+    }
+
+    fn parts(&self) -> Parts {
         let Trainer { params, optimizer, .. } = &self.trainer;
         let mut parts = save(
             params.table(),
@@ -420,7 +434,7 @@ impl<P: Cube> Learner<P> for Supervised<P> {
     }
 
     fn saves_within(&self) -> bool {
-        self.offloaded.is_none()
+        !self.away.is_offloaded()
     }
 
     fn progress(&self) -> Progress {
@@ -437,17 +451,19 @@ impl<P: Cube> Learner<P> for Supervised<P> {
         &self.weights
     }
 
-    fn judge(&self) -> Result<Evaluator<P>, PlanError> {
-        let SupervisedConfig { net, signal, .. } = &self.config;
-        let unit = self.config.unit();
-        Evaluator::new(net, signal.scores(), self.outputs, unit, &self.weights, self.isa)
-    }
-
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
     }
 
-    fn executor_mut(&mut self) -> &mut Executor {
-        self.trainer.executor_mut()
+    fn executor_mut(&mut self) -> Option<&mut Executor> {
+        Some(self.trainer.executor_mut())
+    }
+}
+
+impl<P: Cube> CubeLearner<P> for Supervised<P> {
+    fn judge(&self) -> Result<Evaluator<P>, PlanError> {
+        let SupervisedConfig { net, signal, .. } = &self.config;
+        let unit = self.config.unit();
+        Evaluator::new(net, signal.scores(), self.outputs, unit, &self.weights, self.isa)
     }
 }

@@ -9,21 +9,11 @@ use super::check::{Checked, check};
 use super::experiment::{Config, Experiment, ExperimentError, Form};
 use super::train::{Optimiser, Trainer};
 use super::{LogicError, Wirings};
-use crate::{Data, Fault, Find};
+use crate::progress;
+use crate::{ByName, Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
 use math::{Isa, Rng, par};
 use offloaded::Offloaded;
 use worlds::logic::Rule;
-
-/// What a call of [`Population::advance`] did.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Slice {
-    Worked,
-    /// There is nothing to do until the other machine answers.
-    Waiting,
-    Iteration(Stats),
-    /// The other machine stopped; the population learns here again and goes on where it was.
-    Stopped(Fault),
-}
 
 /// An iteration in numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,17 +29,35 @@ pub struct Stats {
     /// Seconds of training and of testing hardened automata.
     pub parts_s: [f64; 2],
     pub finite: bool,
-}
-
-/// What has been done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    pub iterations: u64,
     /// Of all members.
     pub updates: u64,
+}
+
+impl From<Stats> for Iteration {
+    fn from(stats: Stats) -> Iteration {
+        let metrics = [
+            ("loss", stats.loss),
+            ("hard_loss", stats.hard_loss),
+            ("best", Some(stats.best)),
+            ("certainty", Some(stats.certainty)),
+            ("grad_norm", stats.grad_norm),
+        ];
+        let [learning, hardening] = stats.parts_s;
+        Iteration {
+            metrics: metrics.map(|(name, value)| (name, value.map(f64::from))).to_vec(),
+            parts_s: vec![("learning", learning), ("hardening", hardening)],
+            finite: stats.finite,
+            work: Some(stats.updates as f64),
+        }
+    }
+}
+
+progress! {
+    /// Of all members.
+    updates,
     /// Runs that ended perfect, and that ended at all: perfect or dead.
-    pub perfect: u64,
-    pub ended: u64,
+    perfect_runs,
+    ended,
 }
 
 pub struct Member {
@@ -191,38 +199,13 @@ impl Population {
         })
     }
 
-    /// Updates as many members as there are threads. Once all have done their updates, it tests as many, and the last test ends the iteration.
-    pub fn advance(&mut self) -> Slice {
-        if let Some(there) = self.offloaded.take() {
-            return self.advance_offloaded(there);
-        }
-        let began_s = (self.clock)();
-        if !self.under_way {
-            self.under_way = true;
-            let (updates, alone) = (self.config.updates, self.members.len() == 1);
-            self.members
-                .iter_mut()
-                .for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
-        }
-        let (experiment, hard_share) = (&self.experiment, self.config.hard_share);
-        let work = (SLICE_WORK / experiment.work()).max(1.0) as u32;
-        let mut group: Vec<&mut Member> =
-            self.members.iter_mut().filter(|member| member.left > 0).take(par::threads()).collect();
-        if !group.is_empty() {
-            par::each_mut(&mut group, |_, member| member.step(experiment, hard_share, work));
-            self.parts_s[0] += (self.clock)() - began_s;
-            return Slice::Worked;
-        }
-        self.advance_end(began_s)
-    }
-
     /// A slice of the end of an iteration.
-    fn advance_end(&mut self, began_s: f64) -> Slice {
+    fn advance_end(&mut self, began_s: f64) -> Slice<Stats> {
         let stats = self.test_members().map(|replacements| self.end_iteration(replacements));
         self.parts_s[1] += (self.clock)() - began_s;
         match stats {
             None => Slice::Worked,
-            Some(stats) => Slice::Iteration(Stats { parts_s: std::mem::take(&mut self.parts_s), ..stats }),
+            Some(stats) => Slice::Ended(Stats { parts_s: std::mem::take(&mut self.parts_s), ..stats }),
         }
     }
 
@@ -254,7 +237,8 @@ impl Population {
             (!learning.is_empty())
                 .then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
         };
-        self.progress.updates += learning.iter().map(|member| u64::from(member.done)).sum::<u64>();
+        let updates = learning.iter().map(|member| u64::from(member.done)).sum();
+        self.progress.updates += updates;
         let loss = mean(&|member| member.loss.unwrap_or(0.0));
         let hard_loss = mean(&|member| member.checked.wrong);
         let grad_norm = mean(&|member| member.grad_norm_sum / member.done as f32);
@@ -268,6 +252,7 @@ impl Population {
             certainty: certainty.iter().sum::<f32>() / certainty.len() as f32,
             parts_s: [0.0; 2],
             finite: self.members.iter().all(Member::is_sound),
+            updates,
         };
         self.note_results();
         self.begun += replacements.len() as u32;
@@ -303,7 +288,7 @@ impl Population {
             member.perfect = wrong == 0.0;
             if wrong < member.best {
                 (member.best, member.best_at) = (wrong, updates);
-                self.progress.perfect += u64::from(member.perfect);
+                self.progress.perfect_runs += u64::from(member.perfect);
                 self.progress.ended += u64::from(member.perfect);
             }
         }
@@ -361,23 +346,6 @@ impl Population {
         self.members.iter_mut().for_each(|member| member.trainer.set_optimiser(optimiser));
     }
 
-    pub fn at_boundary(&self) -> bool {
-        !self.under_way
-    }
-
-    /// Its parts are all there is also within an iteration, unless another machine has the updates.
-    pub fn saves_within(&self) -> bool {
-        self.offloaded.is_none()
-    }
-
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
     pub fn isa(&self) -> Isa {
         self.isa
     }
@@ -385,51 +353,6 @@ impl Population {
     /// Of the run.
     pub fn seed(&self) -> u32 {
         self.seed
-    }
-
-    pub fn set_clock(&mut self, clock: fn() -> f64) {
-        self.clock = clock;
-    }
-
-    /// What is saved, wherever it is in an iteration.
-    pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
-        let mut parts = Vec::new();
-        for (i, member) in self.members.iter().enumerate() {
-            let named = |(name, shape, data)| (format!("member.{i}.{name}"), shape, data);
-            parts.extend(member.trainer.parts().into_iter().map(named));
-        }
-        let count = self.members.len();
-        let floats = |of: &dyn Fn(&Member) -> f32| Data::F32(self.members.iter().map(of).collect());
-        let Progress { iterations, updates, perfect, ended } = self.progress;
-        let counts = vec![self.begun.into(), iterations, updates, perfect, ended];
-        parts.extend([
-            ("seeds".into(), vec![count], Data::U32(self.members.iter().map(|m| m.seed).collect())),
-            (
-                "perfect".into(),
-                vec![count],
-                Data::U32(self.members.iter().map(|m| m.perfect.into()).collect()),
-            ),
-            // What is not known yet is below all that can be.
-            ("loss".into(), vec![count], floats(&|m| m.loss.unwrap_or(-1.0))),
-            ("best".into(), vec![count], floats(&|m| if m.best.is_finite() { m.best } else { -1.0 })),
-            ("best_at".into(), vec![count], Data::U64(self.members.iter().map(|m| m.best_at).collect())),
-            ("counts".into(), vec![counts.len()], Data::U64(counts)),
-        ]);
-        if self.under_way {
-            let whole = |of: &dyn Fn(&Member) -> u32| Data::U32(self.members.iter().map(of).collect());
-            parts.extend([
-                ("iteration.left".into(), vec![count], whole(&|m| m.left)),
-                ("iteration.done".into(), vec![count], whole(&|m| m.done)),
-                ("iteration.loss".into(), vec![count], floats(&|m| m.loss_sum)),
-                ("iteration.grad_norm".into(), vec![count], floats(&|m| m.grad_norm_sum)),
-            ]);
-            // What each learns from until the iteration ends.
-            for (i, member) in self.members.iter().enumerate() {
-                let missed: Vec<u32> = member.checked.missed.iter().map(|&state| state.into()).collect();
-                parts.push((format!("member.{i}.missed"), vec![missed.len()], Data::U32(missed)));
-            }
-        }
-        parts
     }
 
     /// Goes on exactly from what [`Population::parts`] gave, with the same settings.
@@ -462,7 +385,7 @@ impl Population {
             progress: Progress {
                 iterations: counts[1],
                 updates: counts[2],
-                perfect: counts[3],
+                perfect_runs: counts[3],
                 ended: counts[4],
             },
             weights: Vec::new(),
@@ -500,6 +423,116 @@ impl Population {
             }
         }
         Ok(population)
+    }
+}
+
+impl Learner for Population {
+    type Stats = Stats;
+    type Progress = Progress;
+
+    /// Updates as many members as there are threads. Once all have done their updates, it tests as many, and the last test ends the iteration.
+    fn advance(&mut self) -> Slice<Stats> {
+        if let Some(there) = self.offloaded.take() {
+            return self.advance_offloaded(there);
+        }
+        let began_s = (self.clock)();
+        if !self.under_way {
+            self.under_way = true;
+            let (updates, alone) = (self.config.updates, self.members.len() == 1);
+            self.members
+                .iter_mut()
+                .for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
+        }
+        let (experiment, hard_share) = (&self.experiment, self.config.hard_share);
+        let work = (SLICE_WORK / experiment.work()).max(1.0) as u32;
+        let mut group: Vec<&mut Member> =
+            self.members.iter_mut().filter(|member| member.left > 0).take(par::threads()).collect();
+        if !group.is_empty() {
+            par::each_mut(&mut group, |_, member| member.step(experiment, hard_share, work));
+            self.parts_s[0] += (self.clock)() - began_s;
+            return Slice::Worked;
+        }
+        self.advance_end(began_s)
+    }
+
+    fn at_boundary(&self) -> bool {
+        !self.under_way
+    }
+
+    fn saves_within(&self) -> bool {
+        self.offloaded.is_none()
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    fn counts(&self) -> ByName<f64> {
+        let gate_cells = self.progress.updates as f64 * self.experiment.work();
+        let mut counts = crate::Progress::counts(&self.progress);
+        counts.push(("gate_cells", gate_cells));
+        counts
+    }
+
+    /// Those of the newest boundary.
+    fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    fn parts(&self) -> Parts {
+        let mut parts = Vec::new();
+        for (i, member) in self.members.iter().enumerate() {
+            let named = |(name, shape, data)| (format!("member.{i}.{name}"), shape, data);
+            parts.extend(member.trainer.parts().into_iter().map(named));
+        }
+        let count = self.members.len();
+        let floats = |of: &dyn Fn(&Member) -> f32| Data::F32(self.members.iter().map(of).collect());
+        let Progress { iterations, updates, perfect_runs, ended } = self.progress;
+        let counts = vec![self.begun.into(), iterations, updates, perfect_runs, ended];
+        parts.extend([
+            ("seeds".into(), vec![count], Data::U32(self.members.iter().map(|m| m.seed).collect())),
+            (
+                "perfect".into(),
+                vec![count],
+                Data::U32(self.members.iter().map(|m| m.perfect.into()).collect()),
+            ),
+            // What is not known yet is below all that can be.
+            ("loss".into(), vec![count], floats(&|m| m.loss.unwrap_or(-1.0))),
+            ("best".into(), vec![count], floats(&|m| if m.best.is_finite() { m.best } else { -1.0 })),
+            ("best_at".into(), vec![count], Data::U64(self.members.iter().map(|m| m.best_at).collect())),
+            ("counts".into(), vec![counts.len()], Data::U64(counts)),
+        ]);
+        if self.under_way {
+            let whole = |of: &dyn Fn(&Member) -> u32| Data::U32(self.members.iter().map(of).collect());
+            parts.extend([
+                ("iteration.left".into(), vec![count], whole(&|m| m.left)),
+                ("iteration.done".into(), vec![count], whole(&|m| m.done)),
+                ("iteration.loss".into(), vec![count], floats(&|m| m.loss_sum)),
+                ("iteration.grad_norm".into(), vec![count], floats(&|m| m.grad_norm_sum)),
+            ]);
+            // What each learns from until the iteration ends.
+            for (i, member) in self.members.iter().enumerate() {
+                let missed: Vec<u32> = member.checked.missed.iter().map(|&state| state.into()).collect();
+                parts.push((format!("member.{i}.missed"), vec![missed.len()], Data::U32(missed)));
+            }
+        }
+        parts
+    }
+
+    fn is_finite(&self) -> bool {
+        self.members.iter().all(Member::is_sound)
+    }
+
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+    }
+
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        Ok(self)
+    }
+
+    fn worked_on(&self) -> WorkedOn {
+        WorkedOn::of(self.offloaded.is_some())
     }
 }
 

@@ -6,8 +6,10 @@ mod offload;
 
 use super::config::{Config, WordsError};
 use super::model::plan_training;
+use crate::offload::{self as machines, Away};
+use crate::progress;
 use crate::state::{LONGEST, load, partial, save, save_partial};
-use crate::{Data, Fault, Find};
+use crate::{Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
 use graph::{Buffer, Executor, Optimizer, Packed, Params};
 use math::par::{self, CHUNK};
 use math::{Binary, Isa, Span};
@@ -25,12 +27,11 @@ struct Lane {
     grads: Buffer,
 }
 
-/// What has been done.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Progress {
-    pub iterations: u64,
-    pub steps: u64,
-    pub tokens: u64,
+progress! {
+    /// Each as often as it was trained on.
+    tokens,
+    /// Of the optimiser.
+    steps,
 }
 
 /// An iteration in numbers.
@@ -41,21 +42,29 @@ pub struct Stats {
     /// Before it was clipped.
     pub grad_norm: f64,
     pub lr: f64,
+    /// How often the whole text was trained on.
+    pub epochs: f64,
     /// Seconds of gradients and of updates.
     pub parts_s: [f64; 2],
+    pub tokens: u64,
+    pub finite: bool,
 }
 
-pub enum Slice {
-    Worked,
-    /// There is nothing to do until the other machine answers.
-    Waiting,
-    Iteration(Stats),
-    /// The other machine stopped; it goes on here from the last boundary.
-    Stopped(Fault),
+impl From<Stats> for Iteration {
+    fn from(stats: Stats) -> Iteration {
+        let Stats { loss, grad_norm, lr, epochs, parts_s: [gradient, update], tokens, finite } = stats;
+        let metrics = [("loss", loss), ("epochs", epochs), ("lr", lr), ("grad_norm", grad_norm)];
+        Iteration {
+            metrics: metrics.map(|(name, value)| (name, Some(value))).to_vec(),
+            parts_s: vec![("gradient", gradient), ("update", update)],
+            finite,
+            work: Some(tokens as f64),
+        }
+    }
 }
 
 /// The learner: see the top of the file.
-pub struct Learner {
+pub struct Pretrainer {
     config: Config,
     isa: Isa,
     seed: u32,
@@ -78,11 +87,12 @@ pub struct Learner {
     loss_before: f64,
     diverged: bool,
     clock: fn() -> f64,
-    offloaded: Option<offload::Offloaded>,
-    probe: Option<offload::Offloaded>,
+    away: Away<offload::Offloaded>,
+    /// Since a machine was told them: what it knows of the steps so far are their powers, and so it begins anew.
+    betas_changed: bool,
 }
 
-impl Learner {
+impl Pretrainer {
     /// Bytes that one takes, its text aside.
     pub fn bytes(config: &Config) -> Result<u64, WordsError> {
         config.check()?;
@@ -97,7 +107,7 @@ impl Learner {
     }
 
     /// On what of a text is trained on. Its windows are as long as the context, and its tokens of the model's vocabulary.
-    pub fn new(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa) -> Result<Learner, WordsError> {
+    pub fn new(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa) -> Result<Pretrainer, WordsError> {
         config.check()?;
         // It is given the windows of each run alone, so that a text may be of any length.
         let plan = Arc::new(plan_training(&config, window_tokens(&config), seed, isa)?);
@@ -107,7 +117,7 @@ impl Learner {
             executor.input_mut("starts").copy_from_slice(&window_starts(&config));
             Lane { executor, grads: Buffer::zeros(params.values().len()) }
         };
-        Ok(Learner {
+        Ok(Pretrainer {
             lanes: std::iter::repeat_with(lane).take(lanes(&config, params.values().len())).collect(),
             optimizer: Optimizer::new(&params),
             packed: Packed::new(&plan, &params),
@@ -123,30 +133,30 @@ impl Learner {
             loss_before: 0.0,
             diverged: false,
             clock: || 0.0,
-            offloaded: None,
-            probe: None,
+            away: Away::NONE,
+            betas_changed: false,
             config,
             isa,
             seed,
         })
     }
 
-    /// Goes on exactly from what [`Learner::parts`] gave, with the same settings, text and seed.
+    /// Goes on exactly from what [`Pretrainer::parts`] gave, with the same settings, text and seed.
     pub fn restore(
         config: Config,
         corpus: &Arc<Corpus>,
         seed: u32,
         isa: Isa,
         find: &Find,
-    ) -> Result<Learner, WordsError> {
-        let mut it = Learner::new(config, corpus, seed, isa)?;
+    ) -> Result<Pretrainer, WordsError> {
+        let mut it = Pretrainer::new(config, corpus, seed, isa)?;
         let table = it.params.table().clone();
         let Optimizer { m, v, .. } = &mut it.optimizer;
         load(find, &table, [("", it.params.values_mut()), ("adam.m.", m), ("adam.v.", v)])?;
         let missing = || WordsError::Missing { name: "counters".into() };
         let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing()) };
         let &[iterations, steps, tokens, taken] = &counters[..] else { return Err(missing()) };
-        it.progress = Progress { iterations, steps, tokens };
+        it.progress = Progress { iterations, tokens, steps };
         it.optimizer.steps = taken;
         if let Some([step, loss, grad_norm, lr]) = partial(find)? {
             it.step = step as usize;
@@ -155,20 +165,6 @@ impl Learner {
         }
         it.packed.pack(&it.params);
         Ok(it)
-    }
-
-    /// A tensor for each parameter, under nanoGPT's names, and for its moments: after the newest step, wherever it is in the next.
-    pub fn parts(&self) -> Vec<(String, Vec<usize>, Data)> {
-        let Optimizer { m, v, steps: taken } = &self.optimizer;
-        let mut parts =
-            save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
-        let Progress { iterations, steps, tokens } = self.progress;
-        parts.push(("counters".into(), vec![4], Data::U64(vec![iterations, steps, tokens, *taken])));
-        if self.step > 0 {
-            let Stats { grad_norm, lr, .. } = self.sums;
-            parts.push(save_partial([self.step as f64, self.loss_before, grad_norm, lr]));
-        }
-        parts
     }
 
     pub fn config(&self) -> &Config {
@@ -183,67 +179,15 @@ impl Learner {
         &self.params
     }
 
-    pub fn progress(&self) -> Progress {
-        self.progress
-    }
-
-    /// Between two iterations.
-    pub fn at_boundary(&self) -> bool {
-        self.step == 0 && self.round == 0 && self.slice == 0
-    }
-
-    /// Its parts are all there is also within an iteration, unless another machine has the steps.
-    pub fn saves_within(&self) -> bool {
-        self.offloaded.is_none()
-    }
-
-    pub fn is_finite(&self) -> bool {
-        let all = [self.params.values(), &self.optimizer.m, &self.optimizer.v];
-        !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
-    }
-
-    pub fn set_clock(&mut self, clock: fn() -> f64) {
-        self.clock = clock;
-    }
-
-    /// What computes the gradients of its steps; of several side by side the first.
-    pub fn executor_mut(&mut self) -> &mut Executor {
-        &mut self.lanes[0].executor
-    }
-
     /// Between two iterations: what [`Config::can_become`].
     pub fn set(&mut self, config: Config) -> Result<(), WordsError> {
         config.check()?;
         if !self.config.can_become(&config) {
             return Err(WordsError::Fixed);
         }
+        self.betas_changed |= (config.beta1, config.beta2) != (self.config.beta1, self.config.beta2);
         self.config = config;
         Ok(())
-    }
-
-    pub fn advance(&mut self) -> Slice {
-        if self.offloaded.is_some() {
-            return self.advance_offloaded();
-        }
-        let began = (self.clock)();
-        if self.slice < self.slices.len() {
-            self.compute();
-            self.sums.parts_s[0] += (self.clock)() - began;
-            return Slice::Worked;
-        }
-        let adam = self.config.adam(self.optimizer.steps);
-        let (sum, others) = self.lanes.split_first_mut().expect("there is one");
-        add_up(self.isa, &mut sum.grads, others);
-        let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &sum.grads);
-        self.packed.pack(&self.params);
-        self.sums.grad_norm += f64::from(norm);
-        self.sums.lr += f64::from(adam.lr);
-        self.sums.parts_s[1] += (self.clock)() - began;
-        (self.round, self.slice, self.loss_before) = (0, 0, self.sums.loss);
-        self.step += 1;
-        self.progress.steps += 1;
-        self.progress.tokens += self.config.step_tokens() as u64;
-        if self.step < self.config.steps { Slice::Worked } else { Slice::Iteration(self.end_iteration()) }
     }
 
     /// A slice of the gradients of some sequences, of each lane's.
@@ -277,13 +221,103 @@ impl Learner {
         }
     }
 
-    fn end_iteration(&mut self) -> Stats {
-        let steps = std::mem::take(&mut self.step) as f64;
+    fn finish(&mut self) -> Stats {
+        let count = std::mem::take(&mut self.step);
+        let steps = count as f64;
         self.progress.iterations += 1;
         self.loss_before = 0.0;
-        let Stats { loss, grad_norm, lr, parts_s } = std::mem::take(&mut self.sums);
+        let Stats { loss, grad_norm, lr, parts_s, .. } = std::mem::take(&mut self.sums);
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
-        Stats { loss: loss / steps, grad_norm: grad_norm / steps, lr: lr / steps, parts_s }
+        Stats {
+            loss: loss / steps,
+            grad_norm: grad_norm / steps,
+            lr: lr / steps,
+            epochs: self.progress.tokens as f64 / self.corpus.train().len() as f64,
+            parts_s,
+            tokens: (count * self.config.step_tokens()) as u64,
+            finite: self.is_finite(),
+        }
+    }
+}
+
+impl Learner for Pretrainer {
+    type Stats = Stats;
+    type Progress = Progress;
+
+    fn advance(&mut self) -> Slice<Stats> {
+        if self.away.is_offloaded() {
+            return machines::advance(self);
+        }
+        let began = (self.clock)();
+        if self.slice < self.slices.len() {
+            self.compute();
+            self.sums.parts_s[0] += (self.clock)() - began;
+            return Slice::Worked;
+        }
+        let adam = self.config.adam(self.optimizer.steps);
+        let (sum, others) = self.lanes.split_first_mut().expect("there is one");
+        add_up(self.isa, &mut sum.grads, others);
+        let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &sum.grads);
+        self.packed.pack(&self.params);
+        self.sums.grad_norm += f64::from(norm);
+        self.sums.lr += f64::from(adam.lr);
+        self.sums.parts_s[1] += (self.clock)() - began;
+        (self.round, self.slice, self.loss_before) = (0, 0, self.sums.loss);
+        self.step += 1;
+        self.progress.steps += 1;
+        self.progress.tokens += self.config.step_tokens() as u64;
+        if self.step < self.config.steps { Slice::Worked } else { Slice::Ended(self.finish()) }
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.step == 0 && self.round == 0 && self.slice == 0
+    }
+
+    fn saves_within(&self) -> bool {
+        !self.away.is_offloaded()
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress
+    }
+
+    fn weights(&self) -> &[f32] {
+        self.params.values()
+    }
+
+    /// A tensor for each parameter, under nanoGPT's names, and for its moments: after the newest step, wherever it is in the next.
+    fn parts(&self) -> Parts {
+        let Optimizer { m, v, steps: taken } = &self.optimizer;
+        let mut parts =
+            save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
+        let Progress { iterations, steps, tokens } = self.progress;
+        parts.push(("counters".into(), vec![4], Data::U64(vec![iterations, steps, tokens, *taken])));
+        if self.step > 0 {
+            let Stats { grad_norm, lr, .. } = self.sums;
+            parts.push(save_partial([self.step as f64, self.loss_before, grad_norm, lr]));
+        }
+        parts
+    }
+
+    fn is_finite(&self) -> bool {
+        let all = [self.params.values(), &self.optimizer.m, &self.optimizer.v];
+        !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
+    }
+
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock = clock;
+    }
+
+    fn executor_mut(&mut self) -> Option<&mut Executor> {
+        Some(&mut self.lanes[0].executor)
+    }
+
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        Ok(self)
+    }
+
+    fn worked_on(&self) -> WorkedOn {
+        WorkedOn::of(self.away.is_offloaded())
     }
 }
 

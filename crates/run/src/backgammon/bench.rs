@@ -3,7 +3,8 @@
 use crate::bench::{Bench, FEW, Figure, ROUND_S, ROUNDS, noise, rounds_s, sustained_s};
 use graph::{Executor, Packed, Params};
 use learn::backgammon::published::Shape;
-use learn::backgammon::{self, Learner, PARTS, Published, PublishedConfig, Strong, StrongConfig, published};
+use learn::backgammon::{PARTS, Published, PublishedConfig, Strong, StrongConfig, published};
+use learn::{Learner, Slice};
 use math::Isa;
 use math::peak::Peak;
 use worlds::backgammon::{Board, Results, Roll};
@@ -95,7 +96,7 @@ fn played_out(isa: Isa, now: fn() -> f64, learns: bool, sink: &mut dyn FnMut(Fig
     let mut a_minute = [const { Vec::new() }; 3];
     let mut shares = [const { Vec::new() }; PARTS.len()];
     while a_minute[0].len() < FEW {
-        let backgammon::Slice::Round(stats) = players.advance() else { continue };
+        let Slice::Ended(stats) = players.advance() else { continue };
         parts_s.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
         let (after, ended_s) = (players.progress(), now());
         if after.evaluations < next {
@@ -139,11 +140,11 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     let (mut games, mut evaluations) = (Vec::new(), Vec::new());
     let (mut began_s, mut before) = (now(), strong.progress());
     while games.len() < ROUNDS {
-        if strong.advance() == backgammon::Slice::Worked {
+        if strong.advance() == Slice::Worked {
             continue;
         }
         let (ended_s, after) = (now(), strong.progress());
-        if after.rounds > EARLY {
+        if after.iterations > EARLY {
             let core_s = (ended_s - began_s) * math::par::threads() as f64;
             games.push((after.games - before.games) as f64 / core_s);
             evaluations.push((after.evaluations - before.evaluations) as f64 / core_s);

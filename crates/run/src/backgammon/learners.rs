@@ -4,22 +4,18 @@
 
 use crate::knobs::{Access, Table, float, int};
 use crate::protocol::{Goal, Knob, KnobKind, Knobs, Value, Variant};
-use crate::room::{Offload, Pass, Setup};
+use crate::room::Setup;
 use crate::{RunError, count, number, switch};
-use learn::backgammon::published::accelerator::Work;
-use learn::backgammon::{Learner, Offloading, ProbeSlice, Published, PublishedConfig, Strong, StrongConfig};
-use learn::{Fault, Find, Machine, Sharing};
+use learn::Find;
+use learn::backgammon::{Published, PublishedConfig, SelfTaught, Strong, StrongConfig};
 use math::Isa;
 
 type Made = Result<Box<dyn Tuned>, RunError>;
 
 /// A learner with the settings in force.
 pub(super) trait Tuned: Send + Sync {
-    fn learner(&self) -> &dyn Learner;
-    fn learner_mut(&mut self) -> &mut dyn Learner;
-
-    /// Why it trains on the processor alone, where it does.
-    fn processor_only(&self) -> Option<&'static str>;
+    fn learner(&self) -> &(dyn SelfTaught + 'static);
+    fn learner_mut(&mut self) -> &mut (dyn SelfTaught + 'static);
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
@@ -29,62 +25,6 @@ pub(super) trait Tuned: Send + Sync {
 
     /// Changes a live knob between two rounds: from what, and to what.
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
-}
-
-/// Where the time goes is not the same everywhere, so learning is tried out by itself as well.
-impl Offload for Box<dyn Tuned> {
-    fn ways(&self) -> &'static [&'static str] {
-        &[
-            "Learning on the GPU beside games on the processor turned out to be fastest.",
-            "Learning and valuing boards on the GPU turned out to be fastest.",
-        ]
-    }
-
-    /// A probe plays on with the learner's own games.
-    fn trains_meanwhile(&self) -> bool {
-        false
-    }
-
-    fn is_offloaded(&self) -> bool {
-        self.learner().offloaded().is_some()
-    }
-
-    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
-        offloading(self).begin_offload(machine, WORK[way])
-    }
-
-    fn end_offload(&mut self) {
-        if let Some(learner) = self.learner_mut().offloading() {
-            learner.end_offload();
-        }
-    }
-
-    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
-        offloading(self).begin_probe(machine, WORK[way])
-    }
-
-    fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        match offloading(self).advance_probe() {
-            ProbeSlice::Worked => Ok(Pass::Worked),
-            ProbeSlice::Waiting => Ok(Pass::Waiting),
-            ProbeSlice::Passed { evaluations } => Ok(Pass::Ended(evaluations as f64)),
-            ProbeSlice::Stopped(fault) => Err(fault),
-        }
-    }
-
-    fn pass_work(&mut self) -> f64 {
-        offloading(self).probe_evaluations() as f64
-    }
-
-    fn end_probe(&mut self) {
-        offloading(self).end_probe();
-    }
-}
-
-const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
-
-fn offloading(tuned: &mut Box<dyn Tuned>) -> &mut dyn Offloading {
-    tuned.learner_mut().offloading().expect("one that does not stay can lend")
 }
 
 /// One of the learners.
@@ -152,10 +92,8 @@ static KINDS: [Kind; 2] = [
 ];
 
 /// What a learner has to have to be among them.
-trait Tunable: Learner + Sized + 'static {
+trait Tunable: SelfTaught + Sized + 'static {
     type Settings: Clone + Send + Sync;
-    /// [`Tuned::processor_only`].
-    fn processor_only(&self) -> Option<&'static str>;
     fn table() -> Table<Self::Settings>;
     fn begin(settings: Self::Settings, seed: u32, isa: Isa) -> Result<Self, RunError>;
     fn restore(settings: Self::Settings, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError>;
@@ -196,16 +134,12 @@ impl<L: Tunable> With<L> {
 }
 
 impl<L: Tunable> Tuned for With<L> {
-    fn learner(&self) -> &dyn Learner {
+    fn learner(&self) -> &(dyn SelfTaught + 'static) {
         &self.learner
     }
 
-    fn learner_mut(&mut self) -> &mut dyn Learner {
+    fn learner_mut(&mut self) -> &mut (dyn SelfTaught + 'static) {
         &mut self.learner
-    }
-
-    fn processor_only(&self) -> Option<&'static str> {
-        self.learner.processor_only()
     }
 
     fn values(&self) -> Knobs {
@@ -229,12 +163,6 @@ impl<L: Tunable> Tuned for With<L> {
 
 impl Tunable for Strong {
     type Settings = StrongConfig;
-
-    fn processor_only(&self) -> Option<&'static str> {
-        Some(
-            "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
-        )
-    }
 
     fn table() -> Table<StrongConfig> {
         Table::new(StrongConfig::default(), StrongConfig::can_become)
@@ -385,10 +313,6 @@ impl Tunable for Strong {
 
 impl Tunable for Published {
     type Settings = PublishedConfig;
-
-    fn processor_only(&self) -> Option<&'static str> {
-        self.is_shared().then_some("Others play this run's games, each on a processor")
-    }
 
     fn table() -> Table<PublishedConfig> {
         Table::new(PublishedConfig::default(), PublishedConfig::can_become)

@@ -10,13 +10,12 @@ use super::session::{GameSession, SavedSession};
 use crate::bench::Bench;
 use crate::checkpoint;
 use crate::protocol::{Knob, Knobs, Progress, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
+use crate::room::{Answer, ByName, Room, Saved, Schema, Setup, Tensors};
 use crate::{Host, RunError};
 use learn::backgammon::arena::{Duel, Tally};
 use learn::backgammon::baselines::{Linear, Random};
-use learn::backgammon::published::accelerator::Work;
-use learn::backgammon::{self, Player};
-use learn::{Data, Find, Sharing};
+use learn::backgammon::{self, Player, SelfTaught};
+use learn::{Data, Find};
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -47,8 +46,6 @@ pub struct Backgammon {
     /// The last one before it in which a person played, to go back to.
     former_session: Option<GameSession>,
     player_cache: Vec<CachedPlayer>,
-    /// Boards valued by the end of the round before.
-    valued: u64,
 }
 
 /// What is saved beside the learner, and told when a run begins.
@@ -79,7 +76,7 @@ impl Players for PlayerPool<'_> {
     fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
         check_evals(engine.evals)?;
         let learner = self.tuned.learner();
-        let rounds = if engine.who == PlayerKind::Now { learner.progress().rounds } else { 0 };
+        let rounds = if engine.who == PlayerKind::Now { learner.progress().iterations } else { 0 };
         let at =
             self.player_cache.iter().position(|cached| (cached.engine, cached.rounds) == (engine, rounds));
         let cached = match at {
@@ -137,7 +134,7 @@ struct BaselineTest {
     player: Box<dyn Player>,
     /// Those still to be played, the first of them last; and the scores of the others.
     left: Vec<(Box<dyn Player>, Duel)>,
-    scores: Vec<[f64; 6]>,
+    scores: Vec<ByName<Option<f64>>>,
 }
 
 impl BaselineTest {
@@ -148,33 +145,50 @@ impl BaselineTest {
         BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
     }
 
-    /// One turn in each game; what came of them, in the order of the schema, once all have ended.
-    fn advance(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    /// One turn in each game; what came of them, once all have ended.
+    fn advance(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some((baselines, duel)) = self.left.last_mut() else { return Ok(None) };
         duel.advance(&mut *self.player, &mut **baselines)?;
         if !duel.is_over() {
             return Ok(None);
         }
-        self.scores.push(score(duel.tally()));
+        self.scores.push(score(COLUMNS[self.scores.len()], duel.tally()));
         self.left.pop();
-        match self.scores[..] {
-            [random, linear] => Ok(Some((0..6).flat_map(|i| [Some(random[i]), Some(linear[i])]).collect())),
-            _ => Ok(None),
-        }
+        Ok(self.left.is_empty().then(|| self.scores.concat()))
     }
 }
 
-/// Points, their standard error, wins, gammons won, gammons lost, games.
-fn score(tally: &Tally) -> [f64; 6] {
-    let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / tally.games().max(1) as f64;
+/// Of a test against random moves, and against pubeval: points, their standard error, wins, gammons won, gammons lost, games.
+const COLUMNS: [[&str; 6]; 2] = [
     [
+        "random_points",
+        "random_error",
+        "random_wins",
+        "random_gammons_won",
+        "random_gammons_lost",
+        "random_games",
+    ],
+    [
+        "linear_points",
+        "linear_error",
+        "linear_wins",
+        "linear_gammons_won",
+        "linear_gammons_lost",
+        "linear_games",
+    ],
+];
+
+fn score(columns: [&'static str; 6], tally: &Tally) -> ByName<Option<f64>> {
+    let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / tally.games().max(1) as f64;
+    let values = [
         tally.mean(),
         tally.standard_error().unwrap_or(0.0),
         tally.win_share(),
         share(&tally.won[1..]),
         share(&tally.lost[1..]),
         tally.games() as f64,
-    ]
+    ];
+    columns.into_iter().zip(values.map(Some)).collect()
 }
 
 /// The tensor of an agent that is kept as it was.
@@ -191,7 +205,6 @@ impl Backgammon {
             session: None,
             former_session: None,
             player_cache: Vec::new(),
-            valued: 0,
         }
     }
 
@@ -217,6 +230,7 @@ fn no_session() -> RunError {
 
 impl Room for Backgammon {
     const SCHEMA: &'static Schema = &SCHEMA;
+    type Learner = dyn SelfTaught;
     type Question = Question;
 
     fn variants() -> Vec<Variant> {
@@ -246,7 +260,7 @@ impl Room for Backgammon {
             serde_json::Value::Null => Notes::default(),
             notes => Notes::deserialize(notes).map_err(RunError::damaged)?,
         };
-        let len = room.weights().len();
+        let len = room.tuned.learner().weights().len();
         for frozen in notes.frozen {
             let name = frozen_name(frozen.minutes);
             match saved.find(&name) {
@@ -258,19 +272,17 @@ impl Room for Backgammon {
                 _ => return Err(RunError::damaged(format!("{name} is missing or no agent"))),
             }
         }
-        room.valued = room.tuned.learner().progress().evaluations;
         room.session = notes.session.as_ref().map(GameSession::from_saved).transpose()?;
         room.former_session = notes.former_session.as_ref().map(GameSession::from_saved).transpose()?;
         Ok(room)
     }
 
-    fn tensors(&self) -> Tensors {
-        let mut tensors = self.tuned.learner().parts();
-        tensors.extend(self.frozen_agents.iter().map(|agent| {
+    fn more_parts(&self) -> Tensors {
+        let part = |agent: &FrozenAgent| {
             let name = frozen_name(agent.frozen.minutes);
             (name, vec![agent.weights.len()], Data::F32(agent.weights.clone()))
-        }));
-        tensors
+        };
+        self.frozen_agents.iter().map(part).collect()
     }
 
     fn notes(&self) -> serde_json::Value {
@@ -288,58 +300,12 @@ impl Room for Backgammon {
         self.former_session = before.former_session.or(self.former_session.take());
     }
 
-    fn advance(&mut self) -> Slice {
-        let stats = match self.tuned.learner_mut().advance() {
-            backgammon::Slice::Worked => return Slice::Worked,
-            backgammon::Slice::Waiting => return Slice::Waiting,
-            backgammon::Slice::Stopped(fault) => return Slice::Stopped(fault),
-            backgammon::Slice::Round(stats) => stats,
-        };
-        let own = |value: f32| Some(f64::from(value));
-        let values = vec![
-            own(stats.loss),
-            own(stats.grad_norm),
-            own(stats.lr),
-            None,
-            None,
-            own(stats.mean_length),
-            own(stats.gammons),
-            own(stats.backgammons),
-        ];
-        let steady = self.tuned.learner_mut().offloading().is_some_and(|learner| learner.is_steady());
-        let valued = self.tuned.learner().progress().evaluations;
-        let work = (valued - std::mem::replace(&mut self.valued, valued)) as f64;
-        Slice::Ended(Iteration {
-            values,
-            parts_s: stats.parts_s.to_vec(),
-            finite: stats.is_finite(),
-            work: steady.then_some(work),
-        })
+    fn learner(&self) -> Option<&Self::Learner> {
+        Some(self.tuned.learner())
     }
 
-    fn at_boundary(&self) -> bool {
-        self.tuned.learner().at_boundary()
-    }
-
-    fn iteration(&self) -> u32 {
-        self.tuned.learner().progress().rounds as u32
-    }
-
-    fn counts(&self) -> Vec<f64> {
-        let p = self.tuned.learner().progress();
-        [p.games, p.moves, p.evaluations, p.updates].map(|count| count as f64).to_vec()
-    }
-
-    fn weights(&self) -> &[f32] {
-        self.tuned.learner().weights()
-    }
-
-    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
-        self.tuned.learner_mut().executor_mut()
-    }
-
-    fn set_clock(&mut self, clock: fn() -> f64) {
-        self.tuned.learner_mut().set_clock(clock);
+    fn learner_mut(&mut self) -> Option<&mut Self::Learner> {
+        Some(self.tuned.learner_mut())
     }
 
     fn values(&self) -> Knobs {
@@ -363,8 +329,9 @@ impl Room for Backgammon {
     }
 
     fn begin_test(&mut self) {
-        self.baseline_test =
-            Some(BaselineTest::new(self.tuned.learner().player(1), self.iteration(), TEST_PAIRS));
+        let learner = self.tuned.learner();
+        let seed = learner.progress().iterations as u32;
+        self.baseline_test = Some(BaselineTest::new(learner.player(1), seed, TEST_PAIRS));
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
@@ -374,24 +341,13 @@ impl Room for Backgammon {
         true
     }
 
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some(baseline_test) = &mut self.baseline_test else { return Ok(None) };
         let values = baseline_test.advance()?;
         if values.is_some() {
             self.baseline_test = None;
         }
         Ok(values)
-    }
-
-    fn offload(&mut self) -> Option<&mut dyn Offload> {
-        match self.tuned.processor_only() {
-            None => Some(&mut self.tuned),
-            Some(_) => None,
-        }
-    }
-
-    fn sharing(&mut self) -> Option<&mut dyn Sharing> {
-        self.tuned.learner_mut().sharing()
     }
 
     fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Tensors, RunError> {
@@ -402,28 +358,22 @@ impl Room for Backgammon {
         backgammon::fingerprint(isa)
     }
 
-    fn processor_only(&self) -> Option<&'static str> {
-        self.tuned.processor_only()
-    }
-
-    fn worked_on(&self) -> WorkedOn {
-        match self.tuned.learner().offloaded() {
-            None => WorkedOn::Processor,
-            Some(Work::ALL) => WorkedOn::Offloaded,
-            Some(_) => WorkedOn::Both,
-        }
-    }
-
     /// Keeps the agent as it is when its minute has come.
     fn tell(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         let mut told = Vec::new();
+        let learner = self.tuned.learner();
+        if !learner.at_boundary() {
+            return told;
+        }
         for minutes in FREEZE_MINUTES {
             let here = self.frozen_agents.iter().any(|agent| agent.frozen.minutes == minutes);
             if !here && train_s >= 60.0 * f64::from(minutes) {
-                let progress = Progress { iteration: self.iteration(), counts: self.counts(), train_s };
+                let (iteration, counts) =
+                    (learner.progress().iterations as u32, SCHEMA.counts(&learner.counts()));
+                let progress = Progress { iteration, counts, train_s };
                 let frozen = Frozen { minutes, progress };
                 let event = RoomEvent::Frozen(frozen.clone());
-                self.frozen_agents.push(FrozenAgent { frozen, weights: self.weights().to_vec() });
+                self.frozen_agents.push(FrozenAgent { frozen, weights: learner.weights().to_vec() });
                 let text = format!("The agent as it is after {minutes} min is kept, to play against later.");
                 told.push((serde_json::to_value(event).expect("plain data with string keys"), text));
             }

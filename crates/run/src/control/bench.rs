@@ -6,7 +6,8 @@ use crate::monitor::Writer;
 use crate::protocol::{Command, Event};
 use crate::room::{Room, Schema};
 use crate::{AnyRun, DIGEST_EVERY, Host, Run};
-use learn::{Ppo, PpoConfig, Slice};
+use learn::control::{Ppo, PpoConfig};
+use learn::{Learner, Slice};
 use math::Isa;
 use worlds::{Actions, CartPoles, Spec, Vector};
 
@@ -103,7 +104,7 @@ fn cart_pole(config: PpoConfig, isa: Isa) -> Ppo {
 
 fn iteration_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
     let began_s = now();
-    while !matches!(ppo.advance(), Slice::Iteration(_)) {}
+    while !matches!(ppo.advance(), Slice::Ended(_)) {}
     now() - began_s
 }
 

@@ -3,7 +3,7 @@
 use crate::knobs::{Table, float, int};
 use crate::protocol::KnobKind;
 use crate::{count, number, switch};
-use learn::PpoConfig;
+use learn::control::PpoConfig;
 use worlds::Actions;
 
 /// The knobs of an environment; their defaults are its preset.

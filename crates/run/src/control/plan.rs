@@ -1,7 +1,7 @@
 //! The learner's plans as plain data, for a drawing of the network.
 
 use super::protocol::{PlanNode, PlanView};
-use learn::Ppo;
+use learn::control::Ppo;
 
 pub(crate) fn view(ppo: &Ppo) -> PlanView {
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);

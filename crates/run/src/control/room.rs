@@ -8,12 +8,9 @@ use super::stage::Stage;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::protocol::{Goal, Knob, Knobs, Row, Value, Variant};
-use crate::room::{
-    Answer, Iteration, Offload, Pass, Policy, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn,
-};
-use learn::ppo::Evaluation;
-use learn::{Accelerator, Fault, IterationOutput, Machine, Ppo, PpoConfig, Times, ppo};
-use math::par::Pinned;
+use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
+use learn::Learner;
+use learn::control::{Evaluation, Ppo, PpoConfig, ppo};
 use worlds::{Actions, Kind, Of, Spec};
 
 /// Episodes of a test.
@@ -29,22 +26,12 @@ pub struct Control {
     settings: PpoConfig,
     ppo: Ppo,
     stage: Stage,
-    /// Of the episodes that train: how long one takes.
-    mean_length: Option<f32>,
-    probe: Option<Probe>,
-}
-
-/// A second learner at work on the other machine, of which nothing is taken.
-struct Probe {
-    accelerator: Pinned<Box<dyn Accelerator>>,
-    output: IterationOutput,
-    under_way: bool,
 }
 
 impl Control {
     fn around(seed: u32, settings: PpoConfig, ppo: Ppo) -> Control {
         let stage = Stage::new(ppo.kind(), seed);
-        Control { settings, ppo, stage, mean_length: None, probe: None }
+        Control { settings, ppo, stage }
     }
 
     fn spec(&self) -> &'static Spec {
@@ -57,7 +44,7 @@ impl Control {
 
     /// Mean, least and greatest return of fresh episodes, which leave no trace in the training.
     pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Vec<Option<f64>> {
-        columns(self.ppo.evaluate(episodes, seed), episodes)
+        SCHEMA.test_row(&columns(self.ppo.evaluate(episodes, seed), episodes))
     }
 
     /// What the shown environments lived through since the last call.
@@ -147,6 +134,7 @@ fn environment(spec: &Spec) -> Environment {
 
 impl Room for Control {
     const SCHEMA: &'static Schema = &SCHEMA;
+    type Learner = Ppo;
     type Question = Question;
 
     fn variants() -> Vec<Variant> {
@@ -191,64 +179,12 @@ impl Room for Control {
         Ok(Control::around(setup.seed, settings, ppo))
     }
 
-    fn tensors(&self) -> Tensors {
-        self.ppo.state()
+    fn learner(&self) -> Option<&Ppo> {
+        Some(&self.ppo)
     }
 
-    fn advance(&mut self) -> Slice {
-        let stats = match self.ppo.advance() {
-            learn::Slice::Iteration(stats) => stats,
-            learn::Slice::Waiting => return Slice::Waiting,
-            learn::Slice::Stopped(fault) => return Slice::Stopped(fault),
-            learn::Slice::Rollout | learn::Slice::Update => return Slice::Worked,
-        };
-        self.mean_length = stats.mean_length;
-        let Times { policy, world, advantages, gather, gradient, update, device } = self.ppo.take_times();
-        let values = [
-            stats.mean_return,
-            stats.mean_length,
-            Some(stats.policy_loss),
-            Some(stats.value_loss),
-            Some(stats.entropy),
-            Some(stats.approx_kl),
-            Some(stats.clip_fraction),
-            Some(stats.explained_variance),
-            Some(stats.grad_norm),
-            Some(stats.lr),
-        ];
-        Slice::Ended(Iteration {
-            values: values.map(|value| value.map(f64::from)).to_vec(),
-            parts_s: vec![policy, world, advantages, gather, gradient, update, device],
-            finite: stats.policy_loss.is_finite()
-                && stats.value_loss.is_finite()
-                && stats.grad_norm.is_finite(),
-            work: Some(self.samples()),
-        })
-    }
-
-    fn at_boundary(&self) -> bool {
-        self.ppo.at_boundary()
-    }
-
-    fn iteration(&self) -> u32 {
-        self.ppo.progress().iterations as u32
-    }
-
-    fn counts(&self) -> Vec<f64> {
-        let progress = self.ppo.progress();
-        vec![progress.env_steps as f64, progress.episodes as f64]
-    }
-
-    fn weights(&self) -> &[f32] {
-        self.ppo.params().values()
-    }
-
-    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
-        Some(self.ppo.executor_mut())
-    }
-
-    fn set_clock(&mut self, clock: fn() -> f64) {
-        self.ppo.set_clock(clock);
+    fn learner_mut(&mut self) -> Option<&mut Ppo> {
+        Some(&mut self.ppo)
     }
 
     fn values(&self) -> Knobs {
@@ -270,14 +206,15 @@ impl Room for Control {
     /// Of the episodes that train it is known how long one takes.
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {
         let last = tests.last().map_or(0, |test| test.progress.iteration);
-        let length = self.mean_length.map_or(self.spec().step_limit.into(), f64::from);
+        let length = self.ppo.mean_length().map_or(self.spec().step_limit.into(), f64::from);
         let worth_it = f64::from(TEST_EPISODES) * length / (self.samples() * TEST_SHARE);
-        self.iteration() >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
+        self.ppo.progress().iterations as u32
+            >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
     }
 
     /// A test's episodes follow from the iteration after which it begins.
     fn begin_test(&mut self) {
-        let seed = self.iteration();
+        let seed = self.ppo.progress().iterations as u32;
         self.ppo.begin_evaluation(TEST_EPISODES, seed);
     }
 
@@ -287,25 +224,13 @@ impl Room for Control {
         true
     }
 
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         Ok(self.ppo.advance_evaluation().map(|evaluation| columns(evaluation, TEST_EPISODES)))
     }
 
     fn policy(&self) -> Option<Box<dyn Policy>> {
         // The plan is the learner's own, which could be made.
         self.ppo.policy().ok().map(|policy| Box::new(policy) as Box<dyn Policy>)
-    }
-
-    fn offload(&mut self) -> Option<&mut dyn Offload> {
-        Some(self)
-    }
-
-    fn processor_only(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn worked_on(&self) -> WorkedOn {
-        if self.ppo.is_offloaded() { WorkedOn::Offloaded } else { WorkedOn::Processor }
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
@@ -323,8 +248,10 @@ impl Room for Control {
 }
 
 /// Mean, least and greatest return, and their number.
-fn columns(Evaluation { mean, min, max }: Evaluation, episodes: u32) -> Vec<Option<f64>> {
-    [mean, min, max, episodes as f32].map(|x| Some(x.into())).to_vec()
+fn columns(Evaluation { mean, min, max }: Evaluation, episodes: u32) -> ByName<Option<f64>> {
+    let columns =
+        [("mean_return", mean), ("min_return", min), ("max_return", max), ("episodes", episodes as f32)];
+    columns.map(|(name, value)| (name, Some(value.into()))).to_vec()
 }
 
 impl Policy for ppo::Policy {
@@ -342,55 +269,5 @@ impl Policy for ppo::Policy {
 
     fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         self.predict(observations, policy, values);
-    }
-}
-
-/// Whole iterations are offloaded, and nothing less.
-impl Offload for Control {
-    fn ways(&self) -> &'static [&'static str] {
-        &["The GPU turned out to be faster."]
-    }
-
-    fn trains_meanwhile(&self) -> bool {
-        true
-    }
-
-    fn is_offloaded(&self) -> bool {
-        self.ppo.is_offloaded()
-    }
-
-    fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        self.ppo.begin_offload(machine)
-    }
-
-    fn end_offload(&mut self) {
-        self.ppo.end_offload();
-    }
-
-    fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        let accelerator = Pinned::new(self.ppo.accelerator(machine)?);
-        self.probe = Some(Probe { accelerator, output: IterationOutput::default(), under_way: false });
-        Ok(())
-    }
-
-    fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        let Some(probe) = &mut self.probe else { return Ok(Pass::Waiting) };
-        if !probe.under_way {
-            self.ppo.with_input(false, |input| probe.accelerator.begin(input))?;
-            probe.under_way = true;
-        } else if probe.accelerator.poll(&mut probe.output)? {
-            probe.under_way = false;
-            return Ok(Pass::Ended(self.pass_work()));
-        }
-        Ok(Pass::Waiting)
-    }
-
-    /// Steps of an iteration.
-    fn pass_work(&mut self) -> f64 {
-        self.samples()
-    }
-
-    fn end_probe(&mut self) {
-        self.probe = None;
     }
 }

@@ -3,7 +3,7 @@
 //! plays a second one from the same start.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
-use learn::Ppo;
+use learn::control::Ppo;
 use math::rng::Rng;
 use worlds::{Actions, Kind, Spec, World64};
 

@@ -7,12 +7,15 @@ use super::protocol::{ActionView, Inside, Scrambled, SolveMethod, SolveView, Sta
 use super::solving::Solving;
 use crate::RunError;
 use crate::protocol::{Knobs, Value};
-use crate::room::Tensors;
-use learn::cube::{Evaluator, Judge, Offloading, Progress, Report, Scores, Slice, nearest};
-use learn::{Fault, Machine};
+use crate::room::ByName;
+use learn::cube::{Evaluator, Judge, Progress, Report, Scores, Stats, nearest};
+use learn::{Fault, Learner, Machine, Offload, Pass, WorkedOn};
 use math::Rng;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Move, Scheme, Typed, notation, turn_stickers};
+
+/// A learner, whichever cube it is of.
+pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 
 /// An agent, whichever cube it is of.
 pub trait AnyAgent: Send + Sync {
@@ -20,20 +23,12 @@ pub trait AnyAgent: Send + Sync {
     fn size(&self) -> usize;
     fn metric(&self) -> Metric;
 
-    fn advance(&mut self) -> Slice;
-    fn at_boundary(&self) -> bool;
-    fn saves_within(&self) -> bool;
-    fn progress(&self) -> Progress;
-    fn is_finite(&self) -> bool;
-    fn weights(&self) -> &[f32];
-    fn parts(&self) -> Tensors;
-    fn set_clock(&mut self, clock: fn() -> f64);
-    fn executor_mut(&mut self) -> &mut graph::Executor;
-    /// Its learner, where that can offload its steps.
-    fn offloading(&mut self) -> Option<&mut dyn Offloading>;
-    /// Has a machine judge where many states are judged, in tests and in wide searches.
-    fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault>;
-    fn end_lending(&mut self);
+    fn learner(&self) -> &AnyLearner;
+    fn learner_mut(&mut self) -> &mut AnyLearner;
+    /// An iteration of the learner ended: from here on questions are answered by what it came to.
+    fn end_iteration(&mut self);
+    /// What offloads its steps, and with them the judging of many states, or why nothing is offloaded.
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
@@ -44,7 +39,7 @@ pub trait AnyAgent: Send + Sync {
 
     /// On the scrambles of all tests, or on others that follow from a seed.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError>;
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
     /// How every state fares by greedy play, where there is somebody to judge them all.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
@@ -75,6 +70,8 @@ pub(super) struct Agent<P> {
     tested: Judged<P>,
     /// What is left beside the run.
     free_bytes: u64,
+    /// A setting has changed since its work was offloaded.
+    is_outdated: bool,
 }
 
 /// Which weights there are: the boundary they are of, and how often settings changed, by which they are read.
@@ -132,8 +129,24 @@ impl<P: Known> Agent<P> {
             test: None,
             tested: Judged(None),
             free_bytes,
+            is_outdated: false,
             tuned,
         }
+    }
+
+    fn steps(&mut self) -> &mut dyn Offload {
+        self.tuned.learner_mut().offload().expect("asked for where the learner offloads its steps")
+    }
+
+    /// Has a machine judge where many states are judged, in tests and in wide searches.
+    fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+        for judged in [&mut self.tested, &mut self.solved] {
+            let judge = judged
+                .now(&*self.tuned, &self.weights, self.version)
+                .map_err(|error| Fault::Refused { why: error.what() })?;
+            judge.lend(machine)?;
+        }
+        Ok(())
     }
 
     fn distance(&self, state: P) -> Option<u32> {
@@ -148,6 +161,54 @@ impl<P: Known> Agent<P> {
             moves: moves.iter().map(Move::to_string).collect(),
             distance: self.distance(state),
         }
+    }
+}
+
+/// Whole iterations of learners whose steps are large enough are offloaded, and with them the judging of many states, in tests and in
+/// wide searches.
+impl<P: Known> Offload for Agent<P> {
+    fn ways(&self) -> &'static [&'static str] {
+        &["Learning and judging many states on the GPU turned out to be faster."]
+    }
+
+    fn is_offloaded(&self) -> bool {
+        self.tuned.learner().worked_on() == WorkedOn::Offloaded
+    }
+
+    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        self.end_offload();
+        let begun = self.lend_judges(machine).and_then(|()| self.steps().begin_offload(machine, way));
+        if begun.is_err() {
+            self.end_offload();
+        }
+        begun
+    }
+
+    fn must_offload_again(&self) -> bool {
+        self.is_outdated
+    }
+
+    fn end_offload(&mut self) {
+        self.is_outdated = false;
+        self.tested.end_lending();
+        self.solved.end_lending();
+        self.steps().end_offload();
+    }
+
+    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        self.steps().begin_probe(machine, way)
+    }
+
+    fn advance_probe(&mut self) -> Result<Pass, Fault> {
+        self.steps().advance_probe()
+    }
+
+    fn pass_work(&mut self) -> f64 {
+        self.steps().pass_work()
+    }
+
+    fn end_probe(&mut self) {
+        self.steps().end_probe();
     }
 }
 
@@ -166,64 +227,23 @@ impl<P: Known> AnyAgent for Agent<P> {
         self.actions.metric()
     }
 
-    fn advance(&mut self) -> Slice {
-        let slice = self.tuned.learner_mut().advance();
-        if let Slice::Iteration(_) = slice {
-            self.version.boundary = self.progress().iterations;
-            self.weights.copy_from_slice(self.tuned.learner().weights());
-        }
-        slice
+    fn learner(&self) -> &AnyLearner {
+        self.tuned.learner()
     }
 
-    fn at_boundary(&self) -> bool {
-        self.tuned.learner().at_boundary()
+    fn learner_mut(&mut self) -> &mut AnyLearner {
+        self.tuned.learner_mut()
     }
 
-    fn saves_within(&self) -> bool {
-        self.tuned.learner().saves_within()
+    fn end_iteration(&mut self) {
+        let learner = self.tuned.learner();
+        self.version.boundary = learner.progress().iterations;
+        self.weights.copy_from_slice(learner.weights());
     }
 
-    fn progress(&self) -> Progress {
-        self.tuned.learner().progress()
-    }
-
-    fn is_finite(&self) -> bool {
-        self.tuned.learner().is_finite()
-    }
-
-    fn weights(&self) -> &[f32] {
-        self.tuned.learner().weights()
-    }
-
-    fn parts(&self) -> Tensors {
-        self.tuned.learner().parts()
-    }
-
-    fn set_clock(&mut self, clock: fn() -> f64) {
-        self.tuned.learner_mut().set_clock(clock);
-    }
-
-    fn executor_mut(&mut self) -> &mut graph::Executor {
-        self.tuned.learner_mut().executor_mut()
-    }
-
-    fn offloading(&mut self) -> Option<&mut dyn Offloading> {
-        self.tuned.learner_mut().offloading()
-    }
-
-    fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
-        for judged in [&mut self.tested, &mut self.solved] {
-            let judge = judged
-                .now(&*self.tuned, &self.weights, self.version)
-                .map_err(|error| Fault::Refused { why: error.what() })?;
-            judge.lend(machine)?;
-        }
-        Ok(())
-    }
-
-    fn end_lending(&mut self) {
-        self.tested.end_lending();
-        self.solved.end_lending();
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        self.tuned.learner_mut().offload()?;
+        Ok(self)
     }
 
     fn values(&self) -> Knobs {
@@ -236,6 +256,7 @@ impl<P: Known> AnyAgent for Agent<P> {
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
         let change = self.tuned.set(name, value)?;
+        self.is_outdated = true;
         // It may be another network that judges now, or its values may mean other numbers of moves.
         self.version.settings += 1;
         self.weights.copy_from_slice(self.tuned.learner().weights());
@@ -247,7 +268,7 @@ impl<P: Known> AnyAgent for Agent<P> {
         self.tested.now(&*self.tuned, &self.weights, self.version).map(|_| ())
     }
 
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let (Some(test), Some(judge)) = (&mut self.test, self.tested.kept()) else { return Ok(None) };
         let values = test.advance(judge)?;
         if values.is_some() {

@@ -3,9 +3,10 @@
 use super::distances;
 use crate::bench::{Bench, FEW, Figure, rounds_s, warm_up};
 use learn::cube::{
-    Dqn, DqnConfig, Evaluator, Exhaustive, Learner, Limits, Method, Preset, Search, Signal, Slice,
-    Supervised, SupervisedConfig,
+    CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Limits, Method, Preset, Search, Signal, Supervised,
+    SupervisedConfig,
 };
+use learn::{Learner, Slice};
 use math::par::Threads;
 use math::{Isa, Rng};
 use worlds::cube::{Actions, Metric, Puzzle, Three, Two};

@@ -1,8 +1,9 @@
 //! What a test of an agent is: greedy play from every state of the 2x2x2, exactly, or a small beam search on a few scrambles of
 //! the 3x3x3, always the same ones, which more and other ones confirm. Both go on in slices of a few milliseconds.
 
-use super::schema::AT;
+use super::schema::NAMES;
 use crate::RunError;
+use crate::room::ByName;
 use learn::cube::{self, Exhaustive, Greedy, Judge, Limits, Method, Report, Search};
 use math::Rng;
 use std::sync::Arc;
@@ -50,8 +51,8 @@ pub trait Known: cube::Cube {
 }
 
 pub trait Test<P>: Send + Sync {
-    /// A slice of it; its columns in their order once it is done.
-    fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Vec<Option<f64>>>, RunError>;
+    /// A slice of it; what it found once it is done.
+    fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<ByName<Option<f64>>>, RunError>;
 }
 
 impl Known for Two {
@@ -101,15 +102,18 @@ impl Known for Two {
 }
 
 impl Test<Two> for Exhaustive {
-    fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some(report) = Exhaustive::advance(self, judge) else { return Ok(None) };
         let (onward, plain) = (report.total(Greedy::Onward), report.total(Greedy::Plain));
         let by_distance = report.rows(Greedy::Onward);
-        let whole = [onward.share(), plain.share(), onward.optimal_share(), onward.mean_excess()]
-            .map(Some)
-            .into_iter();
-        let at = (1..=AT).map(|distance| Some(by_distance.get(distance)?.share()));
-        Ok(Some(whole.chain([None]).chain(at).collect()))
+        let whole = [
+            ("solved", onward.share()),
+            ("solved_plain", plain.share()),
+            ("optimal", onward.optimal_share()),
+            ("excess", onward.mean_excess()),
+        ];
+        let at = NAMES.iter().zip(by_distance.iter().skip(1)).map(|(names, row)| (names.0, row.share()));
+        Ok(Some(whole.into_iter().chain(at).map(|(name, value)| (name, Some(value))).collect()))
     }
 }
 
@@ -167,7 +171,7 @@ impl Scrambles {
 }
 
 impl Test<Three> for Scrambles {
-    fn advance(&mut self, judge: &mut dyn Judge<Three>) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance(&mut self, judge: &mut dyn Judge<Three>) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some(outcome) = self.search.advance(judge).map_err(RunError::below)? else { return Ok(None) };
         if let Ok(actions) = outcome.solution {
             self.solved += 1;
@@ -180,9 +184,7 @@ impl Test<Three> for Scrambles {
         }
         let share = self.solved as f64 / self.count as f64;
         let length = (self.solved > 0).then(|| self.moves as f64 / self.solved as f64);
-        let mut values = vec![Some(share), None, None, None, length];
-        values.resize(values.len() + AT, None);
-        Ok(Some(values))
+        Ok(Some(vec![("solved", Some(share)), ("length", length)]))
     }
 }
 

@@ -14,7 +14,7 @@ use crate::protocol::{Goal, Knob, Knobs, Value, Variant};
 use crate::room::Setup;
 use learn::Find;
 use learn::cube::{
-    self, Dqn, DqnConfig, Evaluator, Learner, Method, NetConfig, Preset, Scores, Signal, Supervised,
+    self, CubeLearner, Dqn, DqnConfig, Evaluator, Method, NetConfig, Preset, Scores, Signal, Supervised,
     SupervisedConfig,
 };
 use math::Isa;
@@ -23,8 +23,8 @@ use worlds::cube::{Actions, Distances, Metric, Scheme, Three, Two};
 
 /// A learner with the settings in force.
 pub(super) trait Tuned<P>: Send + Sync {
-    fn learner(&self) -> &dyn Learner<P>;
-    fn learner_mut(&mut self) -> &mut dyn Learner<P>;
+    fn learner(&self) -> &(dyn CubeLearner<P> + 'static);
+    fn learner_mut(&mut self) -> &mut (dyn CubeLearner<P> + 'static);
     fn metric(&self) -> Metric;
     fn inside(&self) -> Result<Option<Inside>, RunError>;
     fn values(&self) -> Knobs;
@@ -182,7 +182,7 @@ static KINDS: [Kind; 7] = [
 ];
 
 /// What a learner has to have to be among them.
-trait Tunable: Learner<Self::Cube> + Sized + 'static {
+trait Tunable: CubeLearner<Self::Cube> + Sized + 'static {
     type Cube: Known;
     type Settings: Clone + Send + Sync;
     /// Its knobs, with these as their defaults.
@@ -248,11 +248,11 @@ struct With<L: Tunable> {
 }
 
 impl<L: Tunable> Tuned<L::Cube> for With<L> {
-    fn learner(&self) -> &dyn Learner<L::Cube> {
+    fn learner(&self) -> &(dyn CubeLearner<L::Cube> + 'static) {
         &self.learner
     }
 
-    fn learner_mut(&mut self) -> &mut dyn Learner<L::Cube> {
+    fn learner_mut(&mut self) -> &mut (dyn CubeLearner<L::Cube> + 'static) {
         &mut self.learner
     }
 

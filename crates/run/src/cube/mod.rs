@@ -6,13 +6,12 @@ mod bench;
 mod judging;
 mod knobs;
 mod learners;
-mod offload;
 pub mod protocol;
 mod room;
 mod schema;
 mod solving;
 
-pub use agent::AnyAgent;
+pub use agent::{AnyAgent, AnyLearner};
 pub use learn::cube::evaluate::Row;
 pub use learn::cube::{Greedy, Report};
 pub use room::Cube;

@@ -1,14 +1,14 @@
 //! The cube as a room: an agent, which learns, is tested and is asked. When it is tested follows from what it has learned from.
 
-use super::agent::AnyAgent;
+use super::agent::{AnyAgent, AnyLearner};
 use super::learners::{self, Kind};
 use super::protocol::Question;
 use super::schema::SCHEMA;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
-use learn::cube;
+use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
+use learn::Offload;
 
 /// Training goes on for so many times a test between two; and early on for so many times what it has come to.
 const TEST_SHARE: f64 = 10.0;
@@ -19,11 +19,6 @@ const FIRST_TEST: f64 = 0.2;
 pub struct Cube {
     kind: &'static Kind,
     agent: Box<dyn AnyAgent>,
-    /// Another machine learns and judges; and a knob has changed since it does.
-    pub(super) offloaded: bool,
-    pub(super) settings_changed: bool,
-    /// States learned from by the end of the iteration before.
-    states: u64,
     /// Why the test that was to begin cannot.
     test_fault: Option<RunError>,
 }
@@ -32,8 +27,7 @@ impl Cube {
     fn make(setup: Setup, saved: Option<&learn::Find>) -> Result<Cube, RunError> {
         let kind = learners::kind(setup.variant);
         let agent = kind.maker.make(setup, saved)?;
-        let states = agent.progress().states;
-        Ok(Cube { agent, kind, offloaded: false, settings_changed: false, states, test_fault: None })
+        Ok(Cube { agent, kind, test_fault: None })
     }
 
     /// For programs that are about this room.
@@ -44,6 +38,7 @@ impl Cube {
 
 impl Room for Cube {
     const SCHEMA: &'static Schema = &SCHEMA;
+    type Learner = AnyLearner;
     type Question = Question;
 
     fn variants() -> Vec<Variant> {
@@ -70,69 +65,16 @@ impl Room for Cube {
         Cube::make(setup, Some(&|name: &str| saved.find(name)))
     }
 
-    fn tensors(&self) -> Tensors {
-        self.agent.parts()
+    fn learner(&self) -> Option<&AnyLearner> {
+        Some(self.agent.learner())
     }
 
-    fn advance(&mut self) -> Slice {
-        let stats = match self.agent.advance() {
-            cube::Slice::Iteration(stats) => stats,
-            cube::Slice::Worked => return Slice::Worked,
-            cube::Slice::Waiting => return Slice::Waiting,
-            cube::Slice::Stopped(fault) => {
-                self.end_offload();
-                return Slice::Stopped(fault);
-            }
-        };
-        let states = self.agent.progress().states;
-        let work = (states - std::mem::replace(&mut self.states, states)) as f64;
-        let own = |value: f32| Some(f64::from(value));
-        let played = |value: fn(cube::PlayStats) -> Option<f32>| stats.play.and_then(value).map(f64::from);
-        let values = vec![
-            own(stats.loss),
-            own(stats.grad_norm),
-            own(stats.lr),
-            None,
-            played(|play| Some(play.epsilon)),
-            played(|play| Some(play.mean_q)),
-            played(|play| Some(play.depth)),
-            played(|play| play.solved),
-        ];
-        Slice::Ended(Iteration {
-            values,
-            parts_s: stats.parts_s.to_vec(),
-            finite: self.agent.is_finite(),
-            work: Some(work),
-        })
+    fn learner_mut(&mut self) -> Option<&mut AnyLearner> {
+        Some(self.agent.learner_mut())
     }
 
-    fn at_boundary(&self) -> bool {
-        self.agent.at_boundary()
-    }
-
-    fn saves_within(&self) -> bool {
-        self.agent.saves_within()
-    }
-
-    fn iteration(&self) -> u32 {
-        self.agent.progress().iterations as u32
-    }
-
-    fn counts(&self) -> Vec<f64> {
-        let p = self.agent.progress();
-        [p.states, p.updates, p.moves, p.episodes].map(|count| count as f64).to_vec()
-    }
-
-    fn weights(&self) -> &[f32] {
-        self.agent.weights()
-    }
-
-    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
-        Some(self.agent.executor_mut())
-    }
-
-    fn set_clock(&mut self, clock: fn() -> f64) {
-        self.agent.set_clock(clock);
+    fn end_iteration(&mut self, _: &mut Iteration) {
+        self.agent.end_iteration();
     }
 
     fn values(&self) -> Knobs {
@@ -144,7 +86,6 @@ impl Room for Cube {
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        self.settings_changed = true;
         self.agent.set(name, value)
     }
 
@@ -152,7 +93,7 @@ impl Room for Cube {
         let last = tests.last().map_or(0.0, |test| test.progress.counts[0]);
         let wait = (TEST_GROWTH * last)
             .clamp(FIRST_TEST * self.kind.test_states, TEST_SHARE * self.kind.test_states);
-        self.agent.progress().states as f64 >= last + wait
+        self.agent.learner().progress().states as f64 >= last + wait
     }
 
     fn begin_test(&mut self) {
@@ -168,28 +109,15 @@ impl Room for Cube {
         true
     }
 
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         match self.test_fault.take() {
             Some(fault) => Err(fault),
             None => self.agent.advance_test(),
         }
     }
 
-    fn offload(&mut self) -> Option<&mut dyn Offload> {
-        match self.processor_only() {
-            None => Some(self),
-            Some(_) => None,
-        }
-    }
-
-    fn processor_only(&self) -> Option<&'static str> {
-        self.kind.plays.then_some(
-            "Deep Q-learning takes small steps, each from what was just played; it trains on the processor alone",
-        )
-    }
-
-    fn worked_on(&self) -> WorkedOn {
-        if self.offloaded { WorkedOn::Offloaded } else { WorkedOn::Processor }
+    fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
+        self.agent.offload()
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {

@@ -71,7 +71,7 @@ pub(super) static SCHEMA: Schema = Schema {
 const WHOLE: usize = 5;
 
 /// Distances that have a column: those of the quarter-turn metric but 0.
-pub(super) const AT: usize = 14;
+const AT: usize = 14;
 
 static TESTS: [Column; WHOLE + AT] = {
     let solved = Column::new(
@@ -123,7 +123,8 @@ static TESTS: [Column; WHOLE + AT] = {
     all
 };
 
-const NAMES: [(&str, &str); AT] = [
+/// Of those by distance, from 1 on: column and label.
+pub(super) const NAMES: [(&str, &str); AT] = [
     ("at_1", "Solved at distance 1"),
     ("at_2", "Solved at distance 2"),
     ("at_3", "Solved at distance 3"),

@@ -6,7 +6,6 @@ mod circuits;
 mod experiments;
 mod grids;
 mod knobs;
-mod offload;
 pub mod protocol;
 mod room;
 mod schema;

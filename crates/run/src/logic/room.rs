@@ -12,7 +12,8 @@ use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
+use crate::room::{Answer, ByName, Room, Saved, Schema, Setup};
+use learn::Learner;
 use learn::logic::Wirings;
 use learn::logic::check::harden;
 use learn::logic::circuit::Circuit;
@@ -98,6 +99,10 @@ impl Logic {
         self.population.best_of(members.filter(|member| Some(rank(member)) == least))
     }
 
+    fn iteration(&self) -> u32 {
+        self.population.progress().iterations as u32
+    }
+
     /// The best member's circuit, and its name.
     fn candidate(&self) -> (Circuit, (u32, u64)) {
         let best = self.best();
@@ -175,7 +180,7 @@ impl Logic {
         let progress = self.population.progress();
         PopulationView {
             members: self.population.members().iter().map(member).collect(),
-            perfect: progress.perfect as u32,
+            perfect: progress.perfect_runs as u32,
             ended: progress.ended as u32,
             best: self.best() as u32,
         }
@@ -209,6 +214,7 @@ impl Logic {
 
 impl Room for Logic {
     const SCHEMA: &'static Schema = &SCHEMA;
+    type Learner = Population;
     type Question = Question;
 
     fn variants() -> Vec<Variant> {
@@ -253,61 +259,16 @@ impl Room for Logic {
         serde_json::to_value(Notes { verdicts }).expect("plain data with string keys")
     }
 
-    fn tensors(&self) -> Tensors {
-        self.population.parts()
+    fn learner(&self) -> Option<&Population> {
+        Some(&self.population)
     }
 
-    fn advance(&mut self) -> Slice {
-        let before = self.population.progress().updates;
-        let stats = match self.population.advance() {
-            population::Slice::Worked => return Slice::Worked,
-            population::Slice::Waiting => return Slice::Waiting,
-            population::Slice::Stopped(fault) => return Slice::Stopped(fault),
-            population::Slice::Iteration(stats) => stats,
-        };
-        let own = |value: f32| Some(f64::from(value));
-        Slice::Ended(Iteration {
-            values: vec![
-                stats.loss.and_then(own),
-                stats.hard_loss.and_then(own),
-                own(stats.best),
-                own(stats.certainty),
-                stats.grad_norm.and_then(own),
-                None,
-                None,
-            ],
-            parts_s: stats.parts_s.to_vec(),
-            finite: stats.finite,
-            work: Some((self.population.progress().updates - before) as f64),
-        })
-    }
-
-    fn at_boundary(&self) -> bool {
-        self.population.at_boundary()
-    }
-
-    fn saves_within(&self) -> bool {
-        self.population.saves_within()
-    }
-
-    fn iteration(&self) -> u32 {
-        self.population.progress().iterations as u32
-    }
-
-    fn counts(&self) -> Vec<f64> {
-        let progress = self.population.progress();
-        let updates = progress.updates as f64;
-        let gate_cells = updates * self.population.experiment().work();
-        vec![updates, gate_cells, progress.ended as f64, progress.perfect as f64]
-    }
-
-    fn weights(&self) -> &[f32] {
-        self.population.weights()
+    fn learner_mut(&mut self) -> Option<&mut Population> {
+        Some(&mut self.population)
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = Some(clock);
-        self.population.set_clock(clock);
     }
 
     fn values(&self) -> Knobs {
@@ -350,7 +311,7 @@ impl Room for Logic {
         true
     }
 
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let Some(Test { of, what }) = &mut self.test else { return Ok(None) };
         let (of, found) = match what {
             Doing::Testing(test) => {
@@ -368,26 +329,22 @@ impl Room for Logic {
         };
         self.test = None;
         let progress = self.population.progress();
-        let success = (progress.ended > 0).then(|| progress.perfect as f64 / progress.ended as f64);
+        let success = (progress.ended > 0).then(|| progress.perfect_runs as f64 / progress.ended as f64);
         let members = self.population.members();
         let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
         // Of members that are gone or have learned on nothing is asked any more.
         let here: Vec<_> = (0..members.len()).map(|member| self.name(member)).collect();
         self.verdicts.retain(|name, _| here.contains(name));
         let gates = tested.map(|member| member.checked.gates as f64);
-        Ok(Some(vec![found.perfect, found.larger, found.damaged, found.healed, found.long, success, gates]))
-    }
-
-    fn offload(&mut self) -> Option<&mut dyn Offload> {
-        Some(self)
-    }
-
-    fn processor_only(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn worked_on(&self) -> WorkedOn {
-        if self.population.is_offloaded() { WorkedOn::Offloaded } else { WorkedOn::Processor }
+        Ok(Some(vec![
+            ("perfect", found.perfect),
+            ("larger", found.larger),
+            ("damaged", found.damaged),
+            ("healed", found.healed),
+            ("long", found.long),
+            ("success", success),
+            ("gates", gates),
+        ]))
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {

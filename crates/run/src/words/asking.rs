@@ -8,7 +8,8 @@ use super::testing;
 use super::writing::Written;
 use crate::RunError;
 use crate::room::Answer;
-use learn::words::{Learner, Reader, Shape};
+use learn::words::{Pretrainer, Reader, Shape};
+use learn::{Learner, WorkedOn};
 use math::ops;
 use worlds::words::Tokenizer;
 
@@ -29,7 +30,7 @@ pub struct Asked {
     written: Option<(u32, Written)>,
 }
 
-pub fn model(learner: &Learner) -> ModelView {
+pub fn model(learner: &Pretrainer) -> ModelView {
     let shape = learner.config().shape;
     let specs = learner.params().table().specs();
     let embeddings = specs.iter().filter(|spec| spec.name.starts_with("transformer.w"));
@@ -150,9 +151,10 @@ impl Words {
 
 impl Asked {
     /// A reader of the weights as they are.
-    fn reader(&mut self, learner: &Learner, fresh: impl FnOnce() -> Reader) -> &mut Reader {
+    fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();
-        let when = (progress.iterations, (!learner.is_offloaded()).then_some(progress.steps));
+        let when =
+            (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));
         let kept = self.reader.take().filter(|kept| kept.0 == when);
         &mut self.reader.insert(kept.unwrap_or_else(|| (when, fresh()))).1
     }

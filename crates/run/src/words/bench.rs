@@ -2,7 +2,10 @@
 
 use super::knobs::preset;
 use crate::bench::{Bench, FEW, Figure, ROUNDS, Training, noise, profile, sustained_s};
-use learn::words::{Config, Learner, Mlp, Norm, Positions, Reader, Sampling, Shape, Writing, plan_training};
+use learn::Learner;
+use learn::words::{
+    Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, Writing, plan_training,
+};
 use math::Isa;
 use math::par::Threads;
 use math::peak::Peak;
@@ -50,7 +53,7 @@ pub(super) fn run(bench: &mut Bench) {
         }
     }
     for (id, _) in rounds {
-        let bytes = Learner::bytes(&compared(id)).expect("settings of a preset");
+        let bytes = Pretrainer::bytes(&compared(id)).expect("settings of a preset");
         let unit = "bytes: weights, moments, gradients and all other tensors";
         sink(Figure::counted(format!("words.{id}.bytes"), bytes as f64, unit));
     }
@@ -85,7 +88,7 @@ fn senseless(vocab: usize, context: usize) -> Corpus {
 
 /// Whole steps of a preset's size with GPT-2's parts.
 pub struct Steps {
-    learner: Learner,
+    learner: Pretrainer,
 }
 
 impl Steps {
@@ -94,7 +97,7 @@ impl Steps {
         let config = compared(id);
         let Shape { vocab, context, .. } = config.shape;
         let corpus = senseless(vocab, context);
-        let learner = Learner::new(config, &Arc::new(corpus), 1, isa).expect("settings of a preset");
+        let learner = Pretrainer::new(config, &Arc::new(corpus), 1, isa).expect("settings of a preset");
         let mut steps = Steps { learner };
         steps.step();
         steps
@@ -129,7 +132,7 @@ fn compared(id: &str) -> Config {
     Config { shape, batch: 32, micro, ..config }
 }
 
-fn written_per_s(learner: &Learner, now: &dyn Fn() -> f64) -> f64 {
+fn written_per_s(learner: &Pretrainer, now: &dyn Fn() -> f64) -> f64 {
     let reader = Reader::new(&learner.config().shape, learner.params(), learner.isa());
     let sampling = Sampling { temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1 };
     let mut writing = Writing::new(reader, &[1], sampling);

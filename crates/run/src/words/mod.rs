@@ -3,7 +3,6 @@
 mod asking;
 mod bench;
 mod knobs;
-mod offload;
 pub mod protocol;
 mod room;
 mod schema;

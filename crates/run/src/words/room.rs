@@ -11,11 +11,11 @@ use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::protocol::{DataInfo, Knob, Knobs, Row, Value, Variant};
-use crate::room::{Answer, Iteration, Offload, Room, Saved, Schema, Setup, Slice, Tensors, WorkedOn};
-use learn::words::{self, Config, Learner, Reader, Shape};
+use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
+use learn::Learner;
+use learn::words::{Config, Pretrainer, Reader, Shape};
 use math::Isa;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use worlds::words::Tokenizer;
 
 /// Samples that are kept; of more, every second one is dropped.
@@ -30,11 +30,9 @@ pub struct Words {
     test: Option<Test>,
     /// The text of a confirmation, or why there is none; of a test it is the learner's.
     fresh: Option<Result<(Prepared, Validation), RunError>>,
-    /// Since a machine was told them: what it knows of the steps so far are their powers, and so it begins anew.
-    pub(super) betas_changed: bool,
     samples: Vec<Sample>,
-    /// What is to be told in the next slices.
-    told: VecDeque<RoomEvent>,
+    /// What is to be told after the next slice.
+    told: Vec<RoomEvent>,
     asked: Asked,
     clock: fn() -> f64,
     /// Seconds of the preparation, which the first iteration tells of, and those of them before the part that it is at.
@@ -48,7 +46,7 @@ enum Stage {
 }
 
 impl Stage {
-    fn learning(prepared: Prepared, mut learner: Learner, clock: fn() -> f64) -> Stage {
+    fn learning(prepared: Prepared, mut learner: Pretrainer, clock: fn() -> f64) -> Stage {
         learner.set_clock(clock);
         let validation = Validation::new(&prepared);
         Stage::Learning(Box::new(Learning { prepared, learner, validation }))
@@ -58,7 +56,7 @@ impl Stage {
 /// A text in tokens, and whoever learns from it.
 pub(super) struct Learning {
     pub prepared: Prepared,
-    pub learner: Learner,
+    pub learner: Pretrainer,
     pub validation: Validation,
 }
 
@@ -91,9 +89,8 @@ impl Words {
             stage,
             test: None,
             fresh: None,
-            betas_changed: false,
             samples: Vec::new(),
-            told: VecDeque::new(),
+            told: Vec::new(),
             asked: Asked::default(),
             clock: || 0.0,
             prepared_s: 0.0,
@@ -105,13 +102,6 @@ impl Words {
     pub(super) fn learning(&self) -> Option<&Learning> {
         match &self.stage {
             Stage::Learning(learning) => Some(learning),
-            Stage::Preparing(_) => None,
-        }
-    }
-
-    pub(super) fn learner(&mut self) -> Option<&mut Learner> {
-        match &mut self.stage {
-            Stage::Learning(learning) => Some(&mut learning.learner),
             Stage::Preparing(_) => None,
         }
     }
@@ -133,36 +123,9 @@ impl Words {
             _ => (prepared, validation),
         };
         let reader = Reader::new(&learner.config().shape, learner.params(), self.isa);
-        let at = (self.iteration(), self.counts()[0]);
+        let progress = learner.progress();
+        let at = (progress.iterations as u32, progress.tokens as f64);
         self.test = Some(Test::new(reader, prepared, validation, at));
-    }
-
-    /// A slice of the preparation; after the last the learner stands.
-    fn prepare(&mut self) {
-        let Stage::Preparing(preparation) = &mut self.stage else { return };
-        let (began, before) = ((self.clock)(), preparation.progress());
-        let prepared = preparation.advance().expect("a text that was looked through");
-        let now = preparation.progress();
-        if let Some(prepared) = prepared {
-            let learner = Learner::new(
-                self.settings.learner(prepared.tokenizer.vocab()),
-                &prepared.corpus,
-                self.seed,
-                self.isa,
-            );
-            self.stage = Stage::learning(prepared, learner.expect("settings that were checked"), self.clock);
-            self.told.push_back(RoomEvent::Ready(Box::new(self.about())));
-        }
-        self.prepared_s += (self.clock)() - began;
-        let Stage::Preparing(_) = &self.stage else { return };
-        if now.part != before.part {
-            self.parts_before_s = self.prepared_s;
-        }
-        if now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor() {
-            let spent_s = (self.prepared_s - self.parts_before_s) as f32;
-            let left_s = (now.done >= 0.05).then_some(spent_s * (1.0 - now.done) / now.done);
-            self.told.push_back(RoomEvent::Preparing(Preparing { left_s, ..now }));
-        }
     }
 
     fn about(&self) -> AboutView {
@@ -185,12 +148,13 @@ impl Words {
             self.samples.retain(|_| place.next().is_some_and(|i: usize| i % 2 == 1));
         }
         self.samples.push(sample.clone());
-        self.told.push_back(RoomEvent::Sample(sample));
+        self.told.push(RoomEvent::Sample(sample));
     }
 }
 
 impl Room for Words {
     const SCHEMA: &'static Schema = &SCHEMA;
+    type Learner = Pretrainer;
     type Question = Question;
     const DATA: Option<DataInfo> = Some(DataInfo {
         label: "Text",
@@ -216,7 +180,7 @@ impl Room for Words {
         let settings = settings(setup)?;
         let (vocab, text) = bounds(&settings, setup);
         let config = settings.learner(vocab);
-        let learner = Learner::bytes(&config).map_err(RunError::below)?;
+        let learner = Pretrainer::bytes(&config).map_err(RunError::below)?;
         // One reader tests, one is asked, and one writes.
         Ok(learner + text + 3 * Reader::bytes(&config.shape))
     }
@@ -242,7 +206,8 @@ impl Room for Words {
         let prepared = Preparation::new(&settings, setup, Some(tokenizer))?.finish()?;
         let config = settings.learner(prepared.tokenizer.vocab());
         let isa = settings.isa(setup.host.isa);
-        let learner = Learner::restore(config, &prepared.corpus, setup.seed, isa, &|name| saved.find(name));
+        let learner =
+            Pretrainer::restore(config, &prepared.corpus, setup.seed, isa, &|name| saved.find(name));
         let learner = learner.map_err(RunError::damaged)?;
         let known = learner.parts();
         let foreign = saved.tensors.iter().find(|(name, ..)| known.iter().all(|part| part.0 != *name));
@@ -252,10 +217,6 @@ impl Room for Words {
         let mut room = Words::new(setup, settings, Stage::learning(prepared, learner, || 0.0));
         room.samples = notes.samples;
         Ok(room)
-    }
-
-    fn tensors(&self) -> Tensors {
-        self.learning().map_or(Vec::new(), |learning| learning.learner.parts())
     }
 
     fn notes(&self) -> serde_json::Value {
@@ -270,74 +231,63 @@ impl Room for Words {
         self.isa
     }
 
-    fn advance(&mut self) -> Slice {
-        if let Some(event) = self.told.pop_front() {
-            let text = event.text();
-            return Slice::Tells(serde_json::to_value(event).expect("plain data with string keys"), text);
+    fn learner(&self) -> Option<&Pretrainer> {
+        self.learning().map(|learning| &learning.learner)
+    }
+
+    fn learner_mut(&mut self) -> Option<&mut Pretrainer> {
+        match &mut self.stage {
+            Stage::Learning(learning) => Some(&mut learning.learner),
+            Stage::Preparing(_) => None,
         }
-        let Stage::Learning(learning) = &mut self.stage else {
-            self.prepare();
-            return Slice::Worked;
-        };
-        let stats = match learning.learner.advance() {
-            words::Slice::Worked => return Slice::Worked,
-            words::Slice::Waiting => return Slice::Waiting,
-            words::Slice::Stopped(fault) => return Slice::Stopped(fault),
-            words::Slice::Iteration(stats) => stats,
-        };
-        let Learning { prepared, learner, .. } = &**learning;
-        let bits = stats.loss / std::f64::consts::LN_2 / prepared.characters_per_token();
-        let epochs = learner.progress().tokens as f64 / prepared.corpus.train().len() as f64;
-        let [gradient_s, update_s] = stats.parts_s;
-        Slice::Ended(Iteration {
-            values: vec![
-                Some(stats.loss),
-                Some(bits),
-                Some(epochs),
-                Some(stats.lr),
-                Some(stats.grad_norm),
-                None,
-            ],
-            parts_s: vec![std::mem::take(&mut self.prepared_s), gradient_s, update_s],
-            finite: learner.is_finite(),
-            work: Some(learner.iteration_tokens() as f64),
-        })
     }
 
-    fn at_boundary(&self) -> bool {
-        self.learning().is_some_and(|learning| learning.learner.at_boundary())
+    /// A slice of the preparation; after the last the learner stands.
+    fn prepare(&mut self) {
+        let Stage::Preparing(preparation) = &mut self.stage else { return };
+        let (began, before) = ((self.clock)(), preparation.progress());
+        let prepared = preparation.advance().expect("a text that was looked through");
+        let now = preparation.progress();
+        if let Some(prepared) = prepared {
+            let learner = Pretrainer::new(
+                self.settings.learner(prepared.tokenizer.vocab()),
+                &prepared.corpus,
+                self.seed,
+                self.isa,
+            );
+            self.stage = Stage::learning(prepared, learner.expect("settings that were checked"), self.clock);
+            self.told.push(RoomEvent::Ready(Box::new(self.about())));
+        }
+        self.prepared_s += (self.clock)() - began;
+        let Stage::Preparing(_) = &self.stage else { return };
+        if now.part != before.part {
+            self.parts_before_s = self.prepared_s;
+        }
+        if now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor() {
+            let spent_s = (self.prepared_s - self.parts_before_s) as f32;
+            let left_s = (now.done >= 0.05).then_some(spent_s * (1.0 - now.done) / now.done);
+            self.told.push(RoomEvent::Preparing(Preparing { left_s, ..now }));
+        }
     }
 
-    fn saves_within(&self) -> bool {
-        self.learning().is_some_and(|learning| learning.learner.saves_within())
-    }
-
-    fn is_preparing(&self) -> bool {
-        self.learning().is_none()
-    }
-
-    fn iteration(&self) -> u32 {
-        self.learning().map_or(0, |learning| learning.learner.progress().iterations as u32)
-    }
-
-    fn counts(&self) -> Vec<f64> {
-        let progress = self.learning().map(|learning| learning.learner.progress()).unwrap_or_default();
-        vec![progress.tokens as f64, progress.steps as f64]
-    }
-
-    fn weights(&self) -> &[f32] {
-        self.learning().map_or(&[], |learning| learning.learner.params().values())
-    }
-
-    fn executor_mut(&mut self) -> Option<&mut graph::Executor> {
-        self.learner().map(Learner::executor_mut)
+    fn end_iteration(&mut self, iteration: &mut Iteration) {
+        let Stage::Learning(learning) = &self.stage else { return };
+        let loss = iteration.metrics.iter().find(|(name, _)| *name == "loss").and_then(|&(_, loss)| loss);
+        let bits = |loss| loss / std::f64::consts::LN_2 / learning.prepared.characters_per_token();
+        iteration.metrics.push(("bits_per_char", loss.map(bits)));
+        iteration.parts_s.push(("preparing", std::mem::take(&mut self.prepared_s)));
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.clock = clock;
-        if let Some(learner) = self.learner() {
-            learner.set_clock(clock);
-        }
+    }
+
+    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+        let tell = |event: RoomEvent| {
+            let text = event.text();
+            (serde_json::to_value(event).expect("plain data with string keys"), text)
+        };
+        self.told.drain(..).map(tell).collect()
     }
 
     fn values(&self) -> Knobs {
@@ -352,10 +302,8 @@ impl Room for Words {
         let mut settings = self.settings.clone();
         let change = self.table.set_live(&mut settings, name, value)?;
         if let Stage::Learning(learning) = &mut self.stage {
-            let before = *learning.learner.config();
-            let config = settings.learner(before.shape.vocab);
+            let config = settings.learner(learning.learner.config().shape.vocab);
             learning.learner.set(config).map_err(RunError::below)?;
-            self.betas_changed |= (config.beta1, config.beta2) != (before.beta1, before.beta2);
         }
         self.settings = settings;
         Ok(change)
@@ -364,7 +312,8 @@ impl Room for Words {
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
         // Soon, and then ever less often.
         let last = tests.last().map_or(0, |test| test.progress.iteration);
-        self.iteration() >= last + (last / 4).clamp(2, 32)
+        self.learner()
+            .is_some_and(|learner| learner.progress().iterations as u32 >= last + (last / 4).clamp(2, 32))
     }
 
     fn begin_test(&mut self) {
@@ -382,7 +331,7 @@ impl Room for Words {
         true
     }
 
-    fn advance_test(&mut self) -> Result<Option<Vec<Option<f64>>>, RunError> {
+    fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let (Some(test), Stage::Learning(learning)) = (&mut self.test, &mut self.stage) else {
             return Ok(None);
         };
@@ -409,19 +358,6 @@ impl Room for Words {
             self.keep(Sample { iteration, tokens, val_loss: found.val_loss, prompt, text });
         }
         Ok(Some(found.values))
-    }
-
-    fn offload(&mut self) -> Option<&mut dyn Offload> {
-        Some(self)
-    }
-
-    fn processor_only(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn worked_on(&self) -> WorkedOn {
-        let offloaded = self.learning().is_some_and(|learning| learning.learner.is_offloaded());
-        if offloaded { WorkedOn::Offloaded } else { WorkedOn::Processor }
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {

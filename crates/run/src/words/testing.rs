@@ -4,6 +4,7 @@ use super::knobs::Settings;
 use super::text::{Prepared, grammar};
 use super::writing::Written;
 use crate::RunError;
+use crate::room::ByName;
 use learn::words::Reader;
 use math::par;
 use worlds::words::{Anywhere, Tokenizer};
@@ -75,9 +76,9 @@ enum Stage {
     Done,
 }
 
-/// What a test found: values in the order of the columns, and what was written.
+/// What a test found, and what was written.
 pub struct Found {
-    pub values: Vec<Option<f64>>,
+    pub values: ByName<Option<f64>>,
     pub val_loss: f64,
     pub sample: Option<String>,
 }
@@ -150,12 +151,12 @@ impl Test {
         let bits = |count: usize| Some(self.nats / std::f64::consts::LN_2 / count.max(1) as f64);
         let above = floor.map(|floor| loss / floor - 1.0);
         let values = vec![
-            Some(loss),
-            floor,
-            bits(validation.characters),
-            bits(validation.bytes),
-            above,
-            floor.map(|floor| floor / loss),
+            ("val_loss", Some(loss)),
+            ("floor", floor),
+            ("val_bits_per_char", bits(validation.characters)),
+            ("val_bits_per_byte", bits(validation.bytes)),
+            ("above", above),
+            ("efficiency", floor.map(|floor| floor / loss)),
         ];
         let sample = if let Stage::Sample(sample) = &self.stage { Some(sample.text().into()) } else { None };
         Found { values, val_loss: loss, sample }

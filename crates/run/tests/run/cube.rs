@@ -430,10 +430,10 @@ fn a_test_is_due_by_the_states_since_the_test_before() {
         [Row { progress, values: Vec::new() }]
     };
     assert!(!room.test_is_due(&[], false));
-    while room.counts()[0] < 6e5 {
-        room.advance();
+    while room.agent().learner().progress().states < 600_000 {
+        room.agent().learner_mut().advance();
     }
-    let states = room.counts()[0];
+    let states = room.agent().learner().progress().states as f64;
     assert!(states < 1.4e6, "{states}");
     assert!(room.test_is_due(&[], false));
     for (share, is_due) in [(0.1, true), (0.24, true), (0.26, false), (0.9, false)] {

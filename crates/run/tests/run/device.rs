@@ -93,8 +93,9 @@ impl<R: Room> Driven<R> {
 mod control {
     use super::*;
 
-    use learn::{Accelerator, Data, Fault, IterationOutput, IterationStats, Machine, Ppo, PpoConfig, Slice};
-    use learn::{IterationInput, Snapshot, ppo::LossSums};
+    use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig};
+    use learn::control::{IterationInput, Snapshot, ppo::LossSums};
+    use learn::{Data, Fault, Learner, Machine, Slice};
     use math::Isa;
     use run::control::Control;
     use std::sync::Arc;
@@ -204,10 +205,10 @@ mod control {
             }
             let mut updates = 1;
             let stats = loop {
+                let steps = self.twin.progress().env_steps;
                 match self.twin.advance() {
-                    Slice::Iteration(stats) => break stats,
-                    Slice::Update => updates += 1,
-                    _ => {}
+                    Slice::Ended(stats) => break stats,
+                    _ => updates += u32::from(self.twin.progress().env_steps == steps),
                 }
             };
             self.write(output, &stats, updates, before);
@@ -217,7 +218,7 @@ mod control {
 
     impl TwinAtWork {
         fn write(&self, output: &mut IterationOutput, stats: &IterationStats, updates: u32, before: u64) {
-            let parts = self.twin.state();
+            let parts = self.twin.parts();
             let part = |name: &str| &parts.iter().find(|p| p.0 == name).unwrap().2;
             let floats = |name: &str| match part(name) {
                 Data::F32(values) => values.clone(),

@@ -1,6 +1,7 @@
 //! Logic: questions about members, grids and circuits, what cannot be learned or shown, and what a seeded run reaches.
 
 use crate::common::*;
+use run::Learner;
 use run::logic::Logic;
 use run::protocol::{Command, Config, Event};
 use run::room::{Room, Saved, Setup};
@@ -227,7 +228,7 @@ fn a_test_that_has_ended_has_no_more_slices() {
 fn a_member_that_was_confirmed_comes_before_the_others() {
     let config = small("logic", "life", 1);
     let mut run = Run::<Logic>::new(config.clone(), host()).unwrap();
-    let tensors = run.room().tensors();
+    let tensors = run.room().population().parts();
     for confirmed in 0..2 {
         let member = &run.room().population().members()[confirmed];
         let notes = json!({ "verdicts": [[member.seed, member.trainer.updates(), 1.0]] });

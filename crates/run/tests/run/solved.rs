@@ -4,8 +4,8 @@
 use crate::bandit::Bandit;
 use crate::common::*;
 use graph::Plan;
-use learn::offload::PlanEvaluator;
-use learn::{Fault, Machine};
+use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainStateRef};
+use learn::{Fault, Learner, Machine};
 use run::backgammon::baselines::Linear;
 use run::backgammon::{Backgammon, arena, player_from_checkpoint};
 use run::control::Control;
@@ -47,8 +47,8 @@ fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
         Some(seed) => assert!(room.begin_confirmation(seed)),
     }
     loop {
-        if let Some(values) = room.advance_test().unwrap() {
-            return values;
+        if let Some(found) = room.advance_test().unwrap() {
+            return R::SCHEMA.test_row(&found);
         }
     }
 }
@@ -94,8 +94,8 @@ fn tests_and_confirmations_leave_no_trace_in_what_is_learned() {
     until(&mut *tested, |told| !confirmations(told).is_empty());
     let iterations = tested.progress().iteration;
     let mut untested = Run::<Control>::new(config, host()).unwrap();
-    while untested.room().iteration() < iterations {
-        untested.room().advance();
+    while untested.progress().iteration < iterations {
+        untested.room().learner_mut().unwrap().advance();
     }
     assert_eq!(untested.digest().weights, tested.digest().weights);
 }
@@ -195,6 +195,10 @@ impl Machine for Witness {
     fn evaluator(&self, _: &Arc<Plan>, _: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
         Ok(Box::new(self.clone()))
     }
+
+    fn trainer(&self, plan: &Arc<Plan>, standing: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Local.trainer(plan, standing)
+    }
 }
 
 impl PlanEvaluator for Witness {
@@ -227,7 +231,7 @@ fn a_confirmation_of_the_cube_has_scrambles_of_its_own() {
             None => room.begin_test(),
             Some(seed) => assert!(room.begin_confirmation(seed)),
         }
-        room.agent().lend_judges(&witness).unwrap();
+        room.offload().unwrap().begin_offload(&witness, 0).unwrap();
         while witness.0.lock().unwrap().is_empty() {
             assert_eq!(room.advance_test().unwrap(), None, "it judges many states before it ends");
         }

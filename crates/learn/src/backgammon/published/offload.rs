@@ -10,9 +10,8 @@ use super::accelerator::{
 use super::selfplay::Actor;
 use super::trainer::TrainState;
 use super::{Games, Phase, Published, ROUND_BEGINS, accelerator, draw};
-use crate::backgammon::{Offloading, ProbeSlice, Progress, Slice};
-use crate::offload;
-use crate::{Fault, Machine};
+use crate::backgammon::{Progress, Stats};
+use crate::{Fault, Machine, Offload, Pass, Slice, offload};
 use math::par::{self, Pinned};
 use std::ops::Range;
 use worlds::backgammon::Results;
@@ -121,7 +120,7 @@ impl Published {
     }
 
     /// One slice while work is offloaded: whether the round has been played, or why there is nothing more to do.
-    pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice> {
+    pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice<Stats>> {
         let Some(mut offloaded) = self.offloaded.take() else { return Ok(false) };
         if let Some(since_s) = offloaded.waiting_since_s.take() {
             offloaded.waited_s += (self.clock)() - since_s;
@@ -340,28 +339,29 @@ impl Published {
         self.config.round_batches.div_ceil(PROBE_SHARE)
     }
 
-    fn evaluated(&self) -> u64 {
+    /// In this round.
+    pub(super) fn evaluated(&self) -> u64 {
         self.actors.iter().map(Actor::evaluated).sum()
     }
-}
 
-impl Offloading for Published {
-    fn begin_offload(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
+    /// Whether games end as often as they begin by now.
+    pub fn is_steady(&self) -> bool {
+        self.progress.games >= (self.config.actors * self.config.games) as u64
+    }
+
+    /// What another machine does now.
+    pub fn offloaded(&self) -> Option<Work> {
+        self.offloaded.as_ref().filter(|_| self.probe.is_none()).map(|offloaded| offloaded.work)
+    }
+
+    /// From here on the machine does this work.
+    pub fn offload_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         self.offloaded = Some(self.connect(machine, work)?);
         Ok(())
     }
 
-    fn end_offload(&mut self) {
-        if let Some(offloaded) = self.offloaded.take() {
-            self.go_on_here(&offloaded);
-        }
-    }
-
-    fn is_steady(&self) -> bool {
-        self.progress.games >= (self.config.actors * self.config.games) as u64
-    }
-
-    fn begin_probe(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
+    /// Begins a probe: passes over a part of a round with this work offloaded, of which nothing stays.
+    pub fn probe_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         let offloaded = self.connect(machine, work)?;
         self.probe = Some(Box::new(Probe {
             progress: self.progress,
@@ -372,29 +372,65 @@ impl Offloading for Published {
         }));
         Ok(())
     }
+}
 
-    fn advance_probe(&mut self) -> ProbeSlice {
-        let Some(mut offloaded) = self.offloaded.take() else { return ProbeSlice::Worked };
+/// Where the time goes is not the same everywhere, so learning is tried out by itself as well.
+const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
+
+impl Offload for Published {
+    fn ways(&self) -> &'static [&'static str] {
+        &[
+            "Learning on the GPU beside games on the processor turned out to be fastest.",
+            "Learning and valuing boards on the GPU turned out to be fastest.",
+        ]
+    }
+
+    /// A probe plays on with the learner's own games.
+    fn trains_meanwhile(&self) -> bool {
+        false
+    }
+
+    fn is_offloaded(&self) -> bool {
+        self.offloaded().is_some()
+    }
+
+    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        self.offload_work(machine, WORK[way])
+    }
+
+    fn end_offload(&mut self) {
+        if let Some(offloaded) = self.offloaded.take() {
+            self.go_on_here(&offloaded);
+        }
+    }
+
+    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
+        self.probe_work(machine, WORK[way])
+    }
+
+    fn advance_probe(&mut self) -> Result<Pass, Fault> {
+        let Some(mut offloaded) = self.offloaded.take() else { return Ok(Pass::Worked) };
         let slice = self.advance_offloaded(&mut offloaded, self.probe_batches());
         self.offloaded = Some(offloaded);
         match slice {
-            Ok(OffloadSlice::Worked) => ProbeSlice::Worked,
-            Ok(OffloadSlice::Waiting) => ProbeSlice::Waiting,
+            Ok(OffloadSlice::Worked) => Ok(Pass::Worked),
+            Ok(OffloadSlice::Waiting) => Ok(Pass::Waiting),
             Ok(OffloadSlice::Played) => {
                 self.phase = ROUND_BEGINS;
                 let now = self.evaluated();
                 let before = self.probe.as_mut().map_or(0, |probe| std::mem::replace(&mut probe.before, now));
-                ProbeSlice::Passed { evaluations: now - before }
+                Ok(Pass::Ended((now - before) as f64))
             }
             Err(fault) => {
                 self.end_probe();
-                ProbeSlice::Stopped(fault)
+                Err(fault)
             }
         }
     }
 
-    fn probe_evaluations(&self) -> u64 {
-        (self.probe_batches() * self.config.actors * self.config.batch) as u64
+    /// Boards valued.
+    fn pass_work(&mut self) -> f64 {
+        (self.probe_batches() * self.config.actors * self.config.batch) as f64
     }
 
     fn end_probe(&mut self) {

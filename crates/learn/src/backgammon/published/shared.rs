@@ -9,8 +9,8 @@ use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
 use super::selfplay::{Actor, Playing, SAVED};
 use super::{Endings, Games, Phase, Published, PublishedConfig, PublishedError};
-use crate::backgammon::Slice;
-use crate::{Data, Find, Parts, Sharing};
+use crate::backgammon::Stats;
+use crate::{Data, Find, Parts, Sharing, Slice};
 use graph::Params;
 use math::{Isa, par};
 use std::ops::Range;
@@ -296,7 +296,7 @@ impl Played {
 impl Published {
     /// The first piece of this round: an actor has another number in each.
     fn first_piece(&self) -> u64 {
-        self.progress.rounds * self.config.actors as u64
+        self.progress.iterations * self.config.actors as u64
     }
 
     /// What the actors play with that nobody has brought yet; nothing once a game of the round has been played here.
@@ -316,7 +316,7 @@ impl Published {
     }
 
     /// One slice while others play: steps of the round, if any are left.
-    pub(super) fn learn_meanwhile(&mut self, updates: usize) -> Slice {
+    pub(super) fn learn_meanwhile(&mut self, updates: usize) -> Slice<Stats> {
         let until = self.updates_until(self.config.round_batches, updates);
         if until == updates {
             return Slice::Waiting;

@@ -4,9 +4,9 @@ use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSp
 use super::actor::LANES;
 use super::normalizer::Moments;
 use super::stats::Episode;
-use super::{ACT, IterationStats, Ppo, PpoError, SHUFFLE, Slice, nets};
-use crate::Fault;
-use crate::offload::{Machine, request};
+use super::{ACT, IterationStats, Ppo, PpoError, SHUFFLE, nets};
+use crate::offload::request;
+use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use graph::Layout;
 use math::{Rng, par::Pinned};
 
@@ -30,9 +30,24 @@ impl Offloaded {
     }
 }
 
-impl Ppo {
-    /// Lets a machine do the iterations from here on. Call it at a boundary.
-    pub fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+/// A second learner at work on the other machine, of which nothing is taken.
+pub(super) struct Probe {
+    accelerator: Pinned<Box<dyn Accelerator>>,
+    output: IterationOutput,
+    in_flight: bool,
+}
+
+/// Whole iterations are offloaded, and nothing less.
+impl Offload for Ppo {
+    fn ways(&self) -> &'static [&'static str] {
+        &["The GPU turned out to be faster."]
+    }
+
+    fn is_offloaded(&self) -> bool {
+        self.offloaded.is_some()
+    }
+
+    fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         self.end_offload();
         self.offloaded = Some(Offloaded {
             accelerator: Pinned::new(self.accelerator(machine)?),
@@ -44,21 +59,48 @@ impl Ppo {
         Ok(())
     }
 
+    /// Goes on from the last boundary; an iteration in flight is given up.
+    fn end_offload(&mut self) {
+        if let Some(offloaded) = self.offloaded.take() {
+            self.take_environments(&offloaded);
+        }
+    }
+
+    fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
+        let accelerator = Pinned::new(self.accelerator(machine)?);
+        self.probe = Some(Probe { accelerator, output: IterationOutput::default(), in_flight: false });
+        Ok(())
+    }
+
+    fn advance_probe(&mut self) -> Result<Pass, Fault> {
+        let Some(mut probe) = self.probe.take() else { return Ok(Pass::Waiting) };
+        let mut pass = Pass::Waiting;
+        if !probe.in_flight {
+            self.with_input(false, |input| probe.accelerator.begin(input))?;
+            probe.in_flight = true;
+        } else if probe.accelerator.poll(&mut probe.output)? {
+            probe.in_flight = false;
+            pass = Pass::Ended(self.pass_work());
+        }
+        self.probe = Some(probe);
+        Ok(pass)
+    }
+
+    /// Steps of an iteration.
+    fn pass_work(&mut self) -> f64 {
+        self.samples() as f64
+    }
+
+    fn end_probe(&mut self) {
+        self.probe = None;
+    }
+}
+
+impl Ppo {
     /// A machine that is ready to do iterations from here on. Call it at a boundary.
     pub fn accelerator(&self, machine: &dyn Machine) -> Result<Box<dyn Accelerator>, Fault> {
         let snapshot = self.snapshot().map_err(|error| Fault::Refused { why: error.to_string() })?;
         request(machine, &snapshot)
-    }
-
-    pub fn is_offloaded(&self) -> bool {
-        self.offloaded.is_some()
-    }
-
-    /// Goes on here from the last boundary; an iteration in flight is given up.
-    pub fn end_offload(&mut self) {
-        if let Some(offloaded) = self.offloaded.take() {
-            self.take_environments(&offloaded);
-        }
     }
 
     /// What another machine has to know to do the same.
@@ -80,7 +122,7 @@ impl Ppo {
 
     /// All that another machine begins with.
     pub fn snapshot(&self) -> Result<Snapshot, PpoError> {
-        Ok(Snapshot { spec: self.spec()?, params: self.params.clone(), state: self.state() })
+        Ok(Snapshot { spec: self.spec()?, params: self.params.clone(), state: self.parts() })
     }
 
     /// What the next iteration begins with.
@@ -98,7 +140,7 @@ impl Ppo {
         })
     }
 
-    pub(super) fn advance_offloaded(&mut self, mut offloaded: Offloaded) -> Slice {
+    pub(super) fn advance_offloaded(&mut self, mut offloaded: Offloaded) -> Slice<IterationStats> {
         match self.poll_offloaded(&mut offloaded) {
             Ok(slice) => {
                 self.offloaded = Some(offloaded);
@@ -111,7 +153,7 @@ impl Ppo {
         }
     }
 
-    fn poll_offloaded(&mut self, offloaded: &mut Offloaded) -> Result<Slice, Fault> {
+    fn poll_offloaded(&mut self, offloaded: &mut Offloaded) -> Result<Slice<IterationStats>, Fault> {
         if !offloaded.in_flight {
             offloaded.began_s = (self.clock)();
             let record = self.trajectory.is_recording();
@@ -120,7 +162,7 @@ impl Ppo {
         } else if offloaded.accelerator.poll(&mut offloaded.output)? {
             (offloaded.in_flight, offloaded.has_output) = (false, true);
             self.times.device += (self.clock)() - offloaded.began_s;
-            return Ok(Slice::Iteration(self.take_output(&offloaded.output)));
+            return Ok(Slice::Ended(self.take_output(&offloaded.output)));
         }
         Ok(Slice::Waiting)
     }

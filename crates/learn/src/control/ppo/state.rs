@@ -5,15 +5,15 @@ use super::actor::{Actor, LANES};
 use super::normalizer::Moments;
 use super::offload::Offloaded;
 use super::stats::{Episode, RECENT};
-use super::{Ppo, PpoConfig, PpoError, PpoProgress};
-use crate::{Data, Find};
+use super::{Ppo, PpoConfig, PpoError, Progress};
+use crate::{Data, Find, Parts};
 use graph::Optimizer;
 use math::Isa;
 use worlds::Kind;
 
 impl Ppo {
     /// All there is to go on from, at a boundary.
-    pub fn state(&self) -> Vec<(String, Vec<usize>, Data)> {
+    pub(super) fn saved(&self) -> Parts {
         let envs = self.config.envs;
         let mut parts: Vec<_> = self
             .params
@@ -68,18 +68,12 @@ impl Ppo {
         }
         part("recent.returns", &[RECENT], Data::F32(self.recent.0.iter().map(|e| e.total).collect()));
         part("recent.lengths", &[RECENT], Data::U32(self.recent.0.iter().map(|e| e.length).collect()));
-        let PpoProgress { iterations, env_steps, episodes } = self.progress;
+        let Progress { iterations, env_steps, episodes } = self.progress;
         part("progress", &[4], Data::U64(vec![iterations, env_steps, episodes, self.annealed_from]));
         parts
     }
 
-    /// Whether there is anything worth saving: [`Ppo::restore`] would take what [`Ppo::state`] gives, and the losses and gradients
-    /// of the last iteration were numbers. A learner that has diverged should not overwrite a good save.
-    pub fn is_finite(&self) -> bool {
-        !self.diverged && self.state().iter().all(|(_, _, data)| data.is_finite())
-    }
-
-    /// Goes on exactly from what [`Ppo::state`] gave, with the same settings and seed.
+    /// Goes on exactly from what its [`parts`](crate::Learner::parts) gave, with the same settings and seed.
     pub fn restore<'a>(
         kind: &'static Kind,
         config: PpoConfig,
@@ -171,7 +165,7 @@ impl Ppo {
             return Err(bad("progress"));
         }
         ppo.annealed_from = progress[3];
-        ppo.progress = PpoProgress { iterations: progress[0], env_steps: progress[1], episodes: progress[2] };
+        ppo.progress = Progress { iterations: progress[0], env_steps: progress[1], episodes: progress[2] };
         ppo.publish_weights();
         Ok(ppo)
     }

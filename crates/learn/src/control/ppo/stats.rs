@@ -1,7 +1,8 @@
 //! What PPO tells of itself: progress, the numbers of an iteration, and where the time goes.
 
-use super::Ppo;
 use super::nets::METRICS;
+use crate::Iteration;
+use crate::progress;
 
 /// Episodes that the training curve is a mean of.
 pub(super) const RECENT: usize = 100;
@@ -22,17 +23,56 @@ pub struct IterationStats {
     pub lr: f32,
     /// Episodes that ended in this iteration.
     pub episodes: u64,
+    /// Steps of all environments together.
+    pub samples: u64,
+    pub times: Times,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PpoProgress {
-    pub iterations: u64,
+impl From<IterationStats> for Iteration {
+    fn from(stats: IterationStats) -> Iteration {
+        let metrics = [
+            ("mean_return", stats.mean_return),
+            ("mean_length", stats.mean_length),
+            ("policy_loss", Some(stats.policy_loss)),
+            ("value_loss", Some(stats.value_loss)),
+            ("entropy", Some(stats.entropy)),
+            ("approx_kl", Some(stats.approx_kl)),
+            ("clip_fraction", Some(stats.clip_fraction)),
+            ("explained_variance", Some(stats.explained_variance)),
+            ("grad_norm", Some(stats.grad_norm)),
+            ("lr", Some(stats.lr)),
+        ];
+        let Times { policy, world, advantages, gather, gradient, update, device } = stats.times;
+        Iteration {
+            metrics: metrics.map(|(name, value)| (name, value.map(f64::from))).to_vec(),
+            parts_s: vec![
+                ("policy", policy),
+                ("world", world),
+                ("advantages", advantages),
+                ("gather", gather),
+                ("gradient", gradient),
+                ("update", update),
+                ("device", device),
+            ],
+            finite: stats.is_finite(),
+            work: Some(stats.samples as f64),
+        }
+    }
+}
+
+impl IterationStats {
+    pub fn is_finite(&self) -> bool {
+        self.policy_loss.is_finite() && self.value_loss.is_finite() && self.grad_norm.is_finite()
+    }
+}
+
+progress! {
     /// Of all environments together.
-    pub env_steps: u64,
-    pub episodes: u64,
+    env_steps,
+    episodes,
 }
 
-/// Seconds since the last iteration ended, by the clock of [`super::Ppo::set_clock`].
+/// Seconds of an iteration, by the clock that was set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
     pub policy: f64,
@@ -103,18 +143,6 @@ pub(super) fn sum<const N: usize>(parts: impl Iterator<Item = [f64; N]>) -> [f64
 pub(super) fn divided(whole: f64, [a, b]: [f64; 2]) -> (f64, f64) {
     let first = if a + b > 0.0 { whole * a / (a + b) } else { whole };
     (first, whole - first)
-}
-
-impl Ppo {
-    /// Measures where the time goes by this clock, in seconds from anywhere; it changes nothing else.
-    pub fn set_clock(&mut self, clock: fn() -> f64) {
-        self.clock = clock;
-    }
-
-    /// Where the time went since the last call.
-    pub fn take_times(&mut self) -> Times {
-        std::mem::take(&mut self.times)
-    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Updates of a population on another machine: starts and targets are drawn here and sent, an iteration's updates follow each other without an
 //! answer, and what became of all members is asked for at its end. So a machine that is lost takes one iteration along.
 
-use super::{Ending, Member, Population, Slice, optimiser};
+use super::{Ending, Member, Population, Stats, optimiser};
 use crate::logic::offload::{Accelerator, OffloadSpec, Trained};
-use crate::offload::{ProbeSlice, request};
-use crate::{Fault, Machine};
+use crate::offload::request;
+use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use math::par::{self, Pinned};
 
 /// Somebody who updates all members.
@@ -94,57 +94,62 @@ impl Offloaded {
     }
 }
 
-impl Population {
-    pub fn is_offloaded(&self) -> bool {
+impl Offload for Population {
+    fn ways(&self) -> &'static [&'static str] {
+        &["Learning on the GPU turned out to be faster."]
+    }
+
+    fn is_offloaded(&self) -> bool {
         self.offloaded.is_some()
     }
 
-    pub fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+    fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         assert!(self.at_boundary(), "between two iterations");
         self.offloaded = Some(Offloaded::new(self, machine)?);
         Ok(())
     }
 
-    /// Updates that were begun and not answered are done again here.
-    pub fn end_offload(&mut self) {
+    fn end_offload(&mut self) {
         // Once all updates are answered, this processor ends the iteration.
         if self.offloaded.take().is_some() && self.ending.is_none() {
             (self.under_way, self.parts_s) = (false, [0.0; 2]);
         }
     }
 
-    pub fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
+    fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         self.probe = Some(Offloaded::new(self, machine)?);
         Ok(())
     }
 
     /// An iteration whose results are thrown away, in slices, and then the next.
-    pub fn advance_probe(&mut self) -> Result<ProbeSlice, Fault> {
-        let Some(mut probe) = self.probe.take() else { return Ok(ProbeSlice::Waiting) };
-        let slice = if probe.begun < self.config.updates {
+    fn advance_probe(&mut self) -> Result<Pass, Fault> {
+        let Some(mut probe) = self.probe.take() else { return Ok(Pass::Waiting) };
+        let pass = if probe.begun < self.config.updates {
             probe.begin_update(self)?;
-            ProbeSlice::Worked
+            Pass::Worked
         } else if probe.is_here()? {
-            ProbeSlice::Passed
+            Pass::Ended(self.pass_work())
         } else {
-            ProbeSlice::Waiting
+            Pass::Waiting
         };
         self.probe = Some(probe);
-        Ok(slice)
-    }
-
-    pub fn end_probe(&mut self) {
-        self.probe = None;
+        Ok(pass)
     }
 
     /// Updates of all members in an iteration from here.
-    pub fn iteration_updates(&self) -> u64 {
+    fn pass_work(&mut self) -> f64 {
         let alone = self.members.len() == 1;
-        let learning = self.members.iter().filter(|member| member.learns(alone)).count() as u64;
-        learning * u64::from(self.config.updates)
+        let learning = self.members.iter().filter(|member| member.learns(alone)).count();
+        learning as f64 * f64::from(self.config.updates)
     }
 
-    pub(super) fn advance_offloaded(&mut self, mut there: Offloaded) -> Slice {
+    fn end_probe(&mut self) {
+        self.probe = None;
+    }
+}
+
+impl Population {
+    pub(super) fn advance_offloaded(&mut self, mut there: Offloaded) -> Slice<Stats> {
         let began_s = (self.clock)();
         if self.ending.is_some() {
             self.offloaded = Some(there);
@@ -172,7 +177,7 @@ impl Population {
     }
 
     /// What became of the members.
-    fn take_over(&mut self, there: &mut Offloaded) -> Slice {
+    fn take_over(&mut self, there: &mut Offloaded) -> Slice<Stats> {
         let updates = self.config.updates;
         for (i, member) in self.members.iter_mut().enumerate() {
             member.begin(0);

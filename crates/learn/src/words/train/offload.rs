@@ -1,10 +1,9 @@
 //! Steps on another machine: it has the text, is sent from where sequences are taken, and computes a batch at once, or where it has no
-//! room for that in micro-batches. Of a text that is too long for it, it is sent the sequences themselves. An iteration's steps follow each other without an answer, and what came of
-//! them is asked for at its end.
+//! room for that in micro-batches. Of a text that is too long for it, it is sent the sequences themselves.
 
 use super::super::model::plan_training;
-use super::{Learner, MOST_RUNS, Slice, Stats, copy_windows, window_starts, window_tokens};
-use crate::offload::{PlanSteps, ProbeSlice, TrainResult};
+use super::{MOST_RUNS, Pretrainer, Stats, copy_windows, window_starts, window_tokens};
+use crate::offload::{Away, PlanSteps, Planned};
 use crate::{Fault, Machine};
 use std::sync::Arc;
 
@@ -20,15 +19,13 @@ pub struct Offloaded {
     sent: Vec<f32>,
 }
 
-impl Learner {
-    fn ready(&mut self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
-        let super::Config { batch, micro, .. } = self.config;
-        match self.ready_for(machine, batch) {
-            Err(Fault::TooSmall { .. }) if micro < batch => self.ready_for(machine, micro),
-            ready => ready,
-        }
+impl AsMut<PlanSteps> for Offloaded {
+    fn as_mut(&mut self) -> &mut PlanSteps {
+        &mut self.machine
     }
+}
 
+impl Pretrainer {
     fn ready_for(&mut self, machine: &dyn Machine, micro: usize) -> Result<Offloaded, Fault> {
         let config = super::Config { micro, ..self.config };
         let text = self.corpus.train();
@@ -47,9 +44,33 @@ impl Learner {
         };
         Ok(Offloaded { machine, micro, keeps_text, sent })
     }
+}
 
-    /// Begins the next step, and asks after the last one of an iteration; the learning rate that it has.
-    fn begin_step(&mut self, there: &mut Offloaded) -> Result<f32, Fault> {
+impl Planned for Pretrainer {
+    type There = Offloaded;
+
+    fn away(&self) -> &Away<Offloaded> {
+        &self.away
+    }
+
+    fn away_mut(&mut self) -> &mut Away<Offloaded> {
+        &mut self.away
+    }
+
+    fn ready(&mut self, machine: &dyn Machine) -> Result<Offloaded, Fault> {
+        self.betas_changed = false;
+        let super::Config { batch, micro, .. } = self.config;
+        match self.ready_for(machine, batch) {
+            Err(Fault::TooSmall { .. }) if micro < batch => self.ready_for(machine, micro),
+            ready => ready,
+        }
+    }
+
+    fn steps(&self) -> usize {
+        self.config.steps
+    }
+
+    fn begin_step(&mut self, there: &mut Offloaded) -> Result<(), Fault> {
         let Offloaded { machine, micro, keeps_text, sent } = there;
         // Steps that were begun count as done here, and those of a probe do not.
         let step = self.progress.steps - self.step as u64 + machine.begun() as u64;
@@ -72,99 +93,50 @@ impl Learner {
             }
         }
         let adam = self.config.adam(self.optimizer.steps + machine.begun() as u64);
-        machine.step(&adam, self.config.steps)?;
-        Ok(adam.lr)
+        machine.step(&adam, self.config.steps)
     }
 
-    pub(super) fn advance_offloaded(&mut self) -> Slice {
-        let Some(mut there) = self.offloaded.take() else { return Slice::Worked };
-        let began = (self.clock)();
-        let slice = if self.step < self.config.steps {
-            self.begin_step(&mut there).map(|lr| {
-                self.sums.lr += f64::from(lr);
-                self.step += 1;
-                self.progress.steps += 1;
-                self.progress.tokens += self.config.step_tokens() as u64;
-                Slice::Worked
-            })
-        } else {
-            there.machine.poll().map(|trained| {
-                let Some(trained) = trained else { return Slice::Waiting };
-                self.take_over(trained, there.micro);
-                Slice::Iteration(self.end_iteration())
-            })
-        };
-        self.sums.parts_s[0] += (self.clock)() - began;
-        match slice {
-            Ok(slice) => {
-                self.offloaded = Some(there);
-                slice
-            }
-            Err(fault) => {
-                self.give_up_begun();
-                Slice::Stopped(fault)
-            }
-        }
+    fn count_step(&mut self, lr: f32) {
+        self.sums.lr += f64::from(lr);
+        self.step += 1;
+        self.progress.steps += 1;
+        self.progress.tokens += self.config.step_tokens() as u64;
     }
 
-    /// Steps that were begun and not answered are done again here.
     fn give_up_begun(&mut self) {
         self.progress.steps -= self.step as u64;
         self.progress.tokens -= (self.step * self.config.step_tokens()) as u64;
         (self.step, self.sums) = (0, Stats::default());
     }
 
-    fn take_over(&mut self, trained: &TrainResult, micro: usize) {
+    fn take_over(&mut self, there: &mut Offloaded) {
+        let trained = there.machine.trained();
         trained.put(&mut self.params, &mut self.optimizer);
         self.packed.pack(&self.params);
         // Of the newest run alone, which stands for all.
-        let (steps, runs) = (self.step as f64, (self.config.batch / micro) as f64);
+        let (steps, runs) = (self.step as f64, (self.config.batch / there.micro) as f64);
         self.sums.loss = steps * runs * f64::from(trained.outputs[0].1[0]);
         self.sums.grad_norm = steps * f64::from(trained.norm);
     }
 
-    pub fn is_offloaded(&self) -> bool {
-        self.offloaded.is_some()
+    fn end_iteration(&mut self) -> Stats {
+        self.finish()
     }
 
-    /// Between two iterations.
-    pub fn begin_offload(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
-        assert!(self.at_boundary(), "between two iterations");
-        self.offloaded = Some(self.ready(machine)?);
-        Ok(())
+    fn now_s(&self) -> f64 {
+        (self.clock)()
     }
 
-    pub fn end_offload(&mut self) {
-        if self.offloaded.take().is_some() {
-            self.give_up_begun();
-        }
+    fn add_spent(&mut self, seconds: f64) {
+        self.sums.parts_s[0] += seconds;
     }
 
-    pub fn begin_probe(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
-        self.probe = Some(self.ready(machine)?);
-        Ok(())
+    /// Tokens.
+    fn iteration_work(&self) -> f64 {
+        (self.config.steps * self.config.step_tokens()) as f64
     }
 
-    pub fn advance_probe(&mut self) -> Result<ProbeSlice, Fault> {
-        let Some(mut probe) = self.probe.take() else { return Ok(ProbeSlice::Waiting) };
-        let slice = if probe.machine.begun() < self.config.steps {
-            self.begin_step(&mut probe)?;
-            ProbeSlice::Worked
-        } else if probe.machine.poll()?.is_some() {
-            ProbeSlice::Passed
-        } else {
-            ProbeSlice::Waiting
-        };
-        self.probe = Some(probe);
-        Ok(slice)
-    }
-
-    pub fn end_probe(&mut self) {
-        self.probe = None;
-    }
-
-    /// Tokens of an iteration.
-    pub fn iteration_tokens(&self) -> usize {
-        self.config.steps * self.config.step_tokens()
+    fn is_outdated(&self) -> bool {
+        self.betas_changed
     }
 }

@@ -4,6 +4,12 @@
 //! [`PlanTrainer`]. Where a machine has kernels for more than that, a room defines a [`Request`] beside its learner and the
 //! machine serves it; this file knows neither.
 
+mod planned;
+
+pub use planned::{Away, PlanSteps, Planned};
+
+pub(crate) use planned::advance;
+
 use crate::Fault;
 use graph::{Adam, Executor, Optimizer, Packed, Params, Plan};
 use math::par::{Movable, Pinned};
@@ -115,67 +121,43 @@ impl TrainResult {
     }
 }
 
+/// Whoever trains and can offload its work to another machine, all of it between two iterations but for coming back.
+pub trait Offload {
+    /// What can be offloaded, in the order in which it is tried out, the last of them all there is: what is said where it turned
+    /// out to be fastest.
+    fn ways(&self) -> &'static [&'static str];
+    /// Training goes on here until the other machine is ready to be timed.
+    fn trains_meanwhile(&self) -> bool {
+        true
+    }
+    fn is_offloaded(&self) -> bool;
+    /// From here on the machine works in this way.
+    fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    /// Where a setting has changed what is to be done, a learner that is offloaded is offloaded anew.
+    fn must_offload_again(&self) -> bool {
+        false
+    }
+    /// From here on nobody else works: what was begun there and not answered is done again here.
+    fn end_offload(&mut self);
+
+    /// Has the machine work in this way, pass after pass, so that nothing of it stays. The first makes what the rest find made.
+    fn begin_probe(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault>;
+    /// Goes on with it; after a fault it is over.
+    fn advance_probe(&mut self) -> Result<Pass, Fault>;
+    /// What a pass does at most, in the unit of the rates.
+    fn pass_work(&mut self) -> f64;
+    /// All stands where it stood before the probe.
+    fn end_probe(&mut self);
+}
+
 /// What a look at a probe came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeSlice {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pass {
     Worked,
     /// There is nothing to do until the other machine answers.
     Waiting,
-    /// A pass of an iteration's work has ended.
-    Passed,
-}
-
-/// Steps of one plan on another machine, an iteration's at a time: they follow each other without an answer, and what came of them is
-/// asked for behind the last.
-pub struct PlanSteps {
-    trainer: Pinned<Box<dyn PlanTrainer>>,
-    trained: TrainResult,
-    begun: usize,
-}
-
-impl PlanSteps {
-    /// From where a learner stands.
-    pub fn new(
-        machine: &dyn Machine,
-        plan: &Arc<Plan>,
-        params: &Params,
-        optimizer: &Optimizer,
-    ) -> Result<PlanSteps, Fault> {
-        let Optimizer { m, v, steps } = optimizer;
-        let state = TrainStateRef { weights: params.values(), m, v, steps: *steps };
-        let trainer = Pinned::new(machine.trainer(plan, &state)?);
-        Ok(PlanSteps { trainer, trained: TrainResult::default(), begun: 0 })
-    }
-
-    /// Steps of this iteration that were begun.
-    pub fn begun(&self) -> usize {
-        self.begun
-    }
-
-    pub fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
-        self.trainer.set_input(name, values)
-    }
-
-    /// Begins a run of the next step that is not its last.
-    pub fn accumulate(&mut self) -> Result<(), Fault> {
-        self.trainer.accumulate()
-    }
-
-    /// Begins the next of an iteration's `count` steps, or its last run.
-    pub fn step(&mut self, adam: &Adam, count: usize) -> Result<(), Fault> {
-        self.trainer.step(adam)?;
-        self.begun += 1;
-        if self.begun == count { self.trainer.ask() } else { Ok(()) }
-    }
-
-    /// What came of an iteration's steps, once it is here; then the next may begin.
-    pub fn poll(&mut self) -> Result<Option<&TrainResult>, Fault> {
-        let here = self.trainer.poll(&mut self.trained)?;
-        if here {
-            self.begun = 0;
-        }
-        Ok(here.then_some(&self.trained))
-    }
+    /// A pass has ended, which did so much.
+    Ended(f64),
 }
 
 /// Training steps of one plan on some machine. Steps follow each other without an answer; what came of them is asked for when it is
