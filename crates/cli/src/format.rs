@@ -1,6 +1,6 @@
 //! Numbers and devices as people read them.
 
-use crate::left::Left;
+use crate::session::budget::Left;
 use run::protocol::{Column, Confirmation, Device, Goal, Progress, Row, Value};
 use run::room::Schema;
 

@@ -3,7 +3,7 @@
 use crate::args::{BUDGETS, Cli, EXAMPLES};
 use crate::format::wrapped;
 use crate::rooms;
-use crate::sweep;
+use crate::verbs::sweep;
 use clap::{Command, CommandFactory};
 use run::AnyRoom;
 use run::protocol::{Knob, KnobKind};
@@ -12,9 +12,11 @@ const WIDTH: usize = 90;
 
 pub fn grammar() -> Command {
     let knobs = knob_help();
-    let sweeping = format!("{}\n\n{knobs}", sweep::HELP);
+    let [examples, sweep_examples] = rooms::examples();
+    let sweep_help = format!("Examples:\n{sweep_examples}\n{}", sweep::HELP);
+    let sweeping = format!("{sweep_help}\n\n{knobs}");
     let grammar = Cli::command()
-        .after_help(format!("{EXAMPLES}\n{}\n\n{BUDGETS}", rooms::EXAMPLES))
+        .after_help(format!("{EXAMPLES}\n{examples}\n{BUDGETS}"))
         .mut_subcommand("train", |train| {
             // Where they are listed it says so, and not where else to look.
             let set = "Set a knob, as in --set lr=0.003; repeat for more. All knobs are listed below";
@@ -22,7 +24,7 @@ pub fn grammar() -> Command {
                 .mut_arg("set", |arg| arg.long_help(set))
                 .after_long_help(format!("{}\n{knobs}", room_list()))
         })
-        .mut_subcommand("sweep", |verb| verb.after_help(sweep::HELP).after_long_help(sweeping));
+        .mut_subcommand("sweep", |verb| verb.after_help(sweep_help).after_long_help(sweeping));
     rooms::extend(grammar)
 }
 
@@ -93,5 +95,13 @@ fn shown_default(knob: &Knob) -> String {
     match knob.default.to_string() {
         text if text.is_empty() => "none".into(),
         text => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_grammar_is_consistent() {
+        super::grammar().debug_assert();
     }
 }

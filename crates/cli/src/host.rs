@@ -1,7 +1,8 @@
 //! The machine: instruction set and threads.
 
-use crate::Usage;
 use crate::args::MachineArgs;
+use crate::error::Usage;
+use crate::signals;
 use anyhow::{Context, Result};
 use math::Isa;
 use run::Host;
@@ -26,6 +27,13 @@ impl Machine {
             .build()
             .context("cannot start the threads. Ask for fewer with --threads")?;
         Ok(Machine { host: Host { isa, memory_bytes: files::memory_bytes() }, pool })
+    }
+
+    /// Does on its threads what takes long, until Ctrl-C.
+    pub fn work<T: Send>(args: &MachineArgs, work: impl FnOnce(&Machine) -> Result<T> + Send) -> Result<T> {
+        let machine = Machine::new(args)?;
+        signals::listen()?;
+        machine.pool.install(|| work(&machine))
     }
 
     pub fn threads(&self) -> usize {

@@ -1,57 +1,34 @@
 //! `hothouse`: the shell in a terminal. It owns what a run must not know: the command line, files, the clock, threads and
 //! signals. Errors end in [`main`], with the next step, and status 1; a wrong command line has status 2.
 //!
-//! What lies in a folder of `rooms` is one room's; what lies outside is for all rooms, and reads what a room declares.
+//! In layers, each of which knows only those before it: `args` (what is typed), `session` (runs, and what they leave), `outputs` (what
+//! is told of them), `verbs`. What lies in a folder of `rooms` is one room's; what lies outside is for all rooms, and reads what a room
+//! declares.
 //! A program that adds a room of its own calls `run::add_room` and then [`main`].
 
 mod args;
-mod bench;
-mod config;
-mod data;
-mod device;
-mod eval;
-mod events;
-mod export;
+mod error;
 mod format;
 mod help;
 mod host;
-mod info;
-mod left;
-mod lines;
-mod monitor_file;
+mod outputs;
 mod plain;
-mod record;
 mod rooms;
-mod saves;
-mod screen;
 mod session;
-mod show;
+mod shell;
 mod signals;
 mod stdio;
-mod sweep;
-mod train;
-mod view;
-mod watch;
+mod verbs;
 
 use anyhow::Result;
 use args::{Cli, Verb};
 use clap::{ArgMatches, FromArgMatches};
+use error::Usage;
 use signals::SIGNALS;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 use std::time::Instant;
-
-/// The command line is wrong: status 2.
-#[derive(Debug)]
-struct Usage(String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
+use verbs::{bench, eval, info, sweep, train, watch};
 
 /// The whole program.
 pub fn main() -> ExitCode {
@@ -100,7 +77,7 @@ fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
             bench::run(&suite, versus.as_deref(), profile, json, &machine)
         }
         Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
-        Some(Verb::Watch { file, show, .. }) => show::watched(file, &show),
+        Some(Verb::Watch { file, show, .. }) => watch::watch(file, &show),
         Some(Verb::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut help::grammar(), "hothouse", &mut script);
@@ -111,9 +88,4 @@ fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
             sweep::run(room.as_deref(), &args, &SIGNALS)
         }
     }
-}
-
-/// What the person typed cannot be; the rest is the program's trouble.
-fn refusal(error: run::RunError) -> anyhow::Error {
-    Usage(error.to_string()).into()
 }

@@ -1,5 +1,4 @@
-//! What rooms have in the terminal beyond what every room has: verbs, options and pictures of their own. A room without any is
-//! not named here.
+//! The rooms that have something of their own in the terminal, each with a folder, in the order of the help.
 
 mod backgammon;
 mod control;
@@ -7,62 +6,39 @@ mod cube;
 mod logic;
 mod words;
 
-use crate::Usage;
-use crate::host::Machine;
+use crate::error::Usage;
+use crate::outputs::screen::Picture;
+use crate::shell::{RoomShell, RoomVerb};
 use anyhow::Result;
 use clap::{ArgMatches, Command};
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use run::Host;
-use run::bench::Figure;
-use run::protocol::{Config, Row};
-use std::time::Instant;
+use run::protocol::Variant;
 
-/// A verb of a room's own.
-struct RoomVerb {
-    /// `["solve"]`, or behind a verb that every room has: `["eval", "backgammon"]`
-    path: &'static [&'static str],
-    /// Its grammar, under the last word of the path.
-    grammar: fn(Command) -> Command,
-    obey: fn(&ArgMatches) -> Result<()>,
+static SHELLS: [&dyn RoomShell; 5] =
+    [&control::Shell, &backgammon::Shell, &cube::Shell, &logic::Shell, &words::Shell];
+
+/// What that room has of its own, where it has anything.
+pub fn shell(room: &str) -> Option<&'static dyn RoomShell> {
+    SHELLS.into_iter().find(|shell| shell.id() == room)
 }
 
-static VERBS: [RoomVerb; 11] = [
-    RoomVerb { path: &["solve"], grammar: control::solve::grammar, obey: control::solve::obey },
-    RoomVerb { path: &["env"], grammar: control::env::grammar, obey: control::env::obey },
-    RoomVerb {
-        path: &["eval", "backgammon"],
-        grammar: backgammon::eval::grammar,
-        obey: backgammon::eval::obey,
-    },
-    RoomVerb { path: &["play"], grammar: backgammon::play::grammar, obey: backgammon::play::obey },
-    RoomVerb { path: &["moves"], grammar: backgammon::moves::grammar, obey: backgammon::moves::obey },
-    RoomVerb { path: &["solve", "cube"], grammar: cube::solve::grammar, obey: cube::solve::obey },
-    RoomVerb { path: &["eval", "cube"], grammar: cube::eval::grammar, obey: cube::eval::obey },
-    RoomVerb { path: &["run", "logic"], grammar: logic::run::grammar, obey: logic::run::obey },
-    RoomVerb { path: &["export", "logic"], grammar: logic::export::grammar, obey: logic::export::obey },
-    RoomVerb { path: &["export", "words"], grammar: words::export::grammar, obey: words::export::obey },
-    RoomVerb { path: &["generate", "words"], grammar: words::generate::grammar, obey: words::generate::obey },
-];
+/// The picture of a run of that room, where it has one.
+pub fn picture(room: &str, variant: &Variant) -> Option<Box<dyn Picture>> {
+    shell(room)?.picture(variant)
+}
 
-pub const EXAMPLES: &str = "  \
-  hothouse solve --seeds 5                   every environment from its preset, with the times
-  hothouse env Pendulum-v1 --stdio           an environment for another program to drive
-  hothouse eval backgammon run.safetensors --against gnubg   games with duplicate dice; also linear, random
-  hothouse play backgammon run.safetensors   a game against what was learned, in the terminal
-  hothouse play backgammon run.safetensors --stdio   a player of backgammon for another program to ask
-  hothouse moves backgammon --stdio          the rules of backgammon for another program to ask
-  hothouse solve cube --scramble \"R U2 F'\"   by an agent that has learned it; --facelets, or - for many lines
-  hothouse eval cube run.safetensors         greedy play from every state of the 2x2x2, and searches
-  hothouse run logic life --grid 4096x4096 --steps 100   a circuit on a grid, a bit a cell
-  hothouse export logic run.safetensors --format svg --out circuit.svg   also json, verilog, rust
-  hothouse export words run.safetensors > vocab.json   its tokenizer, for --vocab of another run
-  hothouse generate words run.safetensors --prompt \"One day, \"   a text, as a trained model goes on
-  hothouse bench words --versus pytorch      training steps beside those of an installed PyTorch";
+/// Their lines among the examples of `hothouse --help`, and among those of `hothouse sweep --help`.
+pub fn examples() -> [String; 2] {
+    let lines = |which: usize| SHELLS.map(|shell| shell.examples()[which]).concat();
+    [lines(0), lines(1)]
+}
 
-/// The grammar with these verbs.
+fn verbs() -> Vec<RoomVerb> {
+    SHELLS.iter().flat_map(|shell| shell.verbs()).collect()
+}
+
+/// The grammar with their verbs.
 pub fn extend(grammar: Command) -> Command {
-    VERBS.iter().fold(grammar, |grammar, verb| {
+    verbs().into_iter().fold(grammar, |grammar, verb| {
         let name = verb.path[verb.path.len() - 1];
         let verb_grammar = (verb.grammar)(Command::new(name));
         match verb.path {
@@ -87,10 +63,10 @@ fn of_rooms(verb: &'static str) -> Command {
     Command::new(verb).about(about).subcommand_required(true).arg_required_else_help(true)
 }
 
-/// Does what is asked where it is one of these verbs.
+/// Does what is asked where it is one of their verbs.
 pub fn obey(matches: &ArgMatches) -> Option<Result<()>> {
     // Those behind others come after them.
-    VERBS.iter().rev().find_map(|verb| {
+    verbs().iter().rev().find_map(|verb| {
         let found = verb.path.iter().try_fold(matches, |matches, &name| matches.subcommand_matches(name))?;
         Some((verb.obey)(found))
     })
@@ -98,61 +74,16 @@ pub fn obey(matches: &ArgMatches) -> Option<Result<()>> {
 
 /// Refuses a comparison that cannot be made, before anything is measured.
 pub fn check_versus(suite: &str, versus: Option<&str>) -> Result<()> {
-    match (suite, versus) {
-        (_, None) => Ok(()),
-        ("words", Some("pytorch")) => words::versus::check(),
-        (_, Some(name)) => {
-            let known = "Choose --versus pytorch, of the room words, or leave it out";
-            Err(Usage(format!("{suite} is not compared with '{name}'. {known}")).into())
+    let Some(name) = versus else { return Ok(()) };
+    match shell(suite).and_then(RoomShell::rival).filter(|rival| rival.name == name) {
+        Some(rival) => (rival.check)(),
+        None => {
+            let rivals = SHELLS.iter().filter_map(|shell| Some((shell.rival()?.name, shell.id())));
+            let known: Vec<_> =
+                rivals.map(|(name, room)| format!("--versus {name}, of the room {room}")).collect();
+            let known = known.join(", ");
+            Err(Usage(format!("{suite} is not compared with '{name}'. Choose {known}, or leave it out"))
+                .into())
         }
-    }
-}
-
-/// What is measured of a room by whole processes, after all else, which is `measured`: with other people's software too, where some
-/// of that name is asked for.
-pub fn bench(
-    suite: &str,
-    versus: Option<&str>,
-    measured: &[Figure],
-    machine: &Machine,
-    give: &mut dyn FnMut(Figure) -> std::io::Result<()>,
-) -> Result<()> {
-    match (suite, versus) {
-        ("words", Some(_)) => words::versus::bench(measured, machine, give),
-        ("control", _) => control::bench::solve(machine, give),
-        _ => Ok(()),
-    }
-}
-
-/// Tests the agent of a checkpoint by so many episodes of this seed, in rooms that have episodes.
-pub fn test(
-    room: &str,
-    bytes: &[u8],
-    episodes: Option<u32>,
-    seed: Option<u32>,
-    host: Host,
-) -> Option<Result<Row>> {
-    (room == "control").then(|| control::test(bytes, episodes, seed.unwrap_or(1), host))
-}
-
-/// Why no test of such a run can reach its variant's goal, where that is so.
-pub fn out_of_reach(config: &Config) -> Option<&'static str> {
-    let own = config.room == "words" && config.data.is_some();
-    own.then_some("The goal is near the entropy floor, which nobody knows of a text of one's own, so it would not end this run.")
-}
-
-/// A picture of what is learned, beside the curve on the full screen: it asks the run and draws the answer.
-pub trait Picture {
-    /// What to ask of the run now, if anything; asked again once it was answered.
-    fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
-    fn answer(&mut self, json: &[u8], now: Instant);
-    fn draw(&self, frame: &mut Frame, area: Rect, knobs: &run::protocol::Knobs);
-}
-
-/// The picture of a run of this room, where it has one.
-pub fn picture(room: &str, variant: &run::protocol::Variant) -> Option<Box<dyn Picture>> {
-    match room {
-        "control" => control::picture::Environments::picture(variant),
-        _ => None,
     }
 }

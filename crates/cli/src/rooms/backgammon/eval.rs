@@ -2,18 +2,19 @@
 //! that a strong player has evaluated.
 
 use super::gnubg::{Gnubg, MOST_PLIES};
-use crate::Usage;
-use crate::args::{MachineArgs, count, up_to_a_million};
+use super::player::player;
+use crate::args::MachineArgs;
+use crate::args::values::{count, up_to_a_million};
+use crate::error::Usage;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::signals::{self, SIGNALS, Signals};
+use crate::shell::VerbArgs;
+use crate::signals::{SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
-use run::Host;
+use clap::Args;
 use run::backgammon::arena::{Duel, Tally};
-use run::backgammon::baselines::{Linear, Random};
 use run::backgammon::decisions::{Decision, Score, score};
-use run::backgammon::{Player, Results, player_from_checkpoint};
+use run::backgammon::{Player, Results};
 use serde::Serialize;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ A file of judged decisions has one JSON object a line, with every result of the 
 mEMG is what a decision loses against the best one on the average, in thousandths of a point a game.";
 
 #[derive(Clone, Debug, Args)]
-struct JudgeArgs {
+pub struct JudgeArgs {
     /// Who is evaluated: a checkpoint, linear, random or gnubg
     #[arg(default_value = "linear", value_name = "CHECKPOINT")]
     player: String,
@@ -63,16 +64,18 @@ struct JudgeArgs {
     machine: MachineArgs,
 }
 
-pub fn grammar(verb: Command) -> Command {
-    let about = "Judge a player of backgammon by games against another, or by decisions that were judged";
-    JudgeArgs::augment_args(verb.about(about)).after_help(HELP)
-}
+impl VerbArgs for JudgeArgs {
+    const PATH: &'static [&'static str] = &["eval", "backgammon"];
+    const ABOUT: &'static str =
+        "Judge a player of backgammon by games against another, or by decisions that were judged";
 
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = JudgeArgs::from_arg_matches(matches)?;
-    let machine = Machine::new(&args.machine)?;
-    signals::listen()?;
-    machine.pool.install(|| run(&args, machine.host, machine.threads(), &SIGNALS))
+    fn help() -> String {
+        HELP.into()
+    }
+
+    fn obey(self) -> Result<()> {
+        Machine::work(&self.machine, |machine| run(&self, machine, &SIGNALS))
+    }
 }
 
 /// Games at a time: enough that a network thinks about many boards at once.
@@ -102,8 +105,8 @@ impl Contestant {
     }
 }
 
-fn run(args: &JudgeArgs, host: Host, threads: usize, signals: &Signals) -> Result<()> {
-    let named = |name: &str, seed| contestant(name, args, seed, host, threads);
+fn run(args: &JudgeArgs, machine: &Machine, signals: &Signals) -> Result<()> {
+    let named = |name: &str, seed| contestant(name, args, seed, machine);
     match (&args.against, &args.decisions) {
         (None, None) => bail!(Usage(
             "say against whom, as in `hothouse eval backgammon --against linear`: gnubg, random, linear or a checkpoint; \
@@ -126,31 +129,15 @@ fn run(args: &JudgeArgs, host: Host, threads: usize, signals: &Signals) -> Resul
 }
 
 /// Who goes by this name: a baseline, GNU Backgammon, or the agent of a checkpoint.
-fn contestant(name: &str, args: &JudgeArgs, seed: u32, host: Host, threads: usize) -> Result<Contestant> {
+fn contestant(name: &str, args: &JudgeArgs, seed: u32, machine: &Machine) -> Result<Contestant> {
     match name {
-        "gnubg" => Ok(Contestant::Gnubg(Gnubg::start(args.plies, threads.min(MOST_PROGRAMS))?)),
-        _ => Ok(Contestant::Player(player(name, args.evals, seed, host)?)),
+        "gnubg" => Ok(Contestant::Gnubg(Gnubg::start(args.plies, machine.threads().min(MOST_PROGRAMS))?)),
+        _ => Ok(Contestant::Player(player(name, args.evals, seed, machine.host)?)),
     }
 }
 
 /// As many of GNU Backgammon's programs as there are threads, and no more than this.
 const MOST_PROGRAMS: usize = 16;
-
-/// Who plays without another program's help.
-pub fn player(name: &str, evals: u32, seed: u32, host: Host) -> Result<Box<dyn Player>> {
-    match name {
-        "random" => Ok(Box::new(Random::new(seed))),
-        "linear" => Ok(Box::new(Linear::new())),
-        file => {
-            let path = Path::new(file);
-            if !path.exists() {
-                bail!("there is no player '{file}' here. Name a checkpoint, linear or random");
-            }
-            let bytes = files::read_checkpoint(path)?;
-            player_from_checkpoint(&bytes, evals, host).with_context(|| format!("cannot use {file}"))
-        }
-    }
-}
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

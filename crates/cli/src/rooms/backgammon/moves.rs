@@ -1,10 +1,11 @@
 //! `hothouse moves`: the rules of a game for other programs, a line of text to each answer. A line that cannot be answered
 //! gets one that says why and what would do, and changes nothing.
 
-use crate::Usage;
+use crate::error::Usage;
+use crate::shell::VerbArgs;
 use crate::stdio::{LINE_BYTES, converse};
 use anyhow::{Result, bail};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use run::backgammon::RulesLines;
 use std::io::{BufRead, Write};
 
@@ -20,7 +21,7 @@ A line that cannot be answered gets
 and changes nothing.";
 
 #[derive(Debug, Args)]
-struct MovesArgs {
+pub struct MovesArgs {
     /// The game whose rules to tell
     game: String,
     /// Read positions and write answers, a line each
@@ -28,25 +29,29 @@ struct MovesArgs {
     stdio: bool,
 }
 
-pub fn grammar(verb: Command) -> Command {
-    let verb = verb.about("Tell another program what rolls can lead to and what finished games count");
-    MovesArgs::augment_args(verb).after_help(HELP)
-}
+impl VerbArgs for MovesArgs {
+    const PATH: &'static [&'static str] = &["moves"];
+    const ABOUT: &'static str = "Tell another program what rolls can lead to and what finished games count";
 
-/// Answers whoever started this program.
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let MovesArgs { game, stdio } = MovesArgs::from_arg_matches(matches)?;
-    if game != "backgammon" {
-        bail!(Usage(format!("the rules of '{game}' are not known here. Choose backgammon")));
+    fn help() -> String {
+        HELP.into()
     }
-    if !stdio {
-        bail!(Usage(
-            "the moves are told line by line. Start `hothouse moves backgammon --stdio` and send it a line such as \
-             4HPwATDgc/ABMA 3 1; `hothouse moves --help` says what it answers"
-                .into()
-        ));
+
+    /// Answers whoever started this program.
+    fn obey(self) -> Result<()> {
+        let MovesArgs { game, stdio } = self;
+        if game != "backgammon" {
+            bail!(Usage(format!("the rules of '{game}' are not known here. Choose backgammon")));
+        }
+        if !stdio {
+            bail!(Usage(
+                "the moves are told line by line. Start `hothouse moves backgammon --stdio` and send it a line such as \
+                 4HPwATDgc/ABMA 3 1; `hothouse moves --help` says what it answers"
+                    .into()
+            ));
+        }
+        serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())
     }
-    serve(&mut std::io::stdin().lock(), &mut std::io::stdout().lock())
 }
 
 fn serve(input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {

@@ -1,14 +1,17 @@
 //! `hothouse play`: a game for a person, on the full screen or in lines, or a player for other programs, a line of text to each answer, or as many as a batch has lines.
 
-use super::eval::player;
+use super::player::player;
+use super::screen;
 use super::table::{self, Table};
-use crate::Usage;
-use crate::args::{MachineArgs, up_to_a_million};
+use crate::args::MachineArgs;
+use crate::args::values::up_to_a_million;
+use crate::error::Usage;
 use crate::host::Machine;
-use crate::show::wants_screen;
+use crate::outputs::show::wants_screen;
+use crate::shell::VerbArgs;
 use crate::stdio::converse;
 use anyhow::{Result, bail};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use run::backgammon::{PlayerLines, Reply};
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::PathBuf;
@@ -25,7 +28,7 @@ A line that cannot be answered gets, in its place,
 and changes nothing. The same position and roll get the same answer, in any batch.";
 
 #[derive(Debug, Args)]
-struct PlayArgs {
+pub struct PlayArgs {
     /// The game to play
     game: String,
     /// Who plays: a checkpoint, linear or random
@@ -62,43 +65,44 @@ struct PlayArgs {
     machine: MachineArgs,
 }
 
-pub fn grammar(verb: Command) -> Command {
-    let verb = verb.about("Play a game in the terminal, or let another program ask a player for its moves");
-    PlayArgs::augment_args(verb).after_help(format!("{}\n\n{STDIO}", table::WORDS))
-}
+impl VerbArgs for PlayArgs {
+    const PATH: &'static [&'static str] = &["play"];
+    const ABOUT: &'static str =
+        "Play a game in the terminal, or let another program ask a player for its moves";
 
-/// Answers whoever started this program.
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = PlayArgs::from_arg_matches(matches)?;
-    let (game, stdio) = (&args.game, args.stdio);
-    if game != "backgammon" {
-        bail!(Usage(format!("'{game}' is not played here. Choose backgammon")));
+    fn help() -> String {
+        format!("{}\n\n{STDIO}", table::WORDS)
     }
-    let machine = Machine::new(&args.machine)?;
-    if stdio {
-        return machine.pool.install(|| {
-            let player = player(&args.player, args.evals.unwrap_or(1), 1, machine.host)?;
-            serve(&mut PlayerLines::new(player), &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
-        });
+
+    fn obey(self) -> Result<()> {
+        if self.game != "backgammon" {
+            bail!(Usage(format!("'{}' is not played here. Choose backgammon", self.game)));
+        }
+        let machine = Machine::new(&self.machine)?;
+        let (host, stdin, stdout) = (machine.host, std::io::stdin(), std::io::stdout());
+        if self.stdio {
+            return machine.pool.install(|| {
+                let player = player(&self.player, self.evals.unwrap_or(1), 1, host)?;
+                serve(&mut PlayerLines::new(player), &mut stdin.lock(), &mut stdout.lock())
+            });
+        }
+        let person = stdin.is_terminal();
+        let table = Table {
+            player: &self.player,
+            evals: self.evals,
+            length: self.length,
+            cube: !self.no_cube,
+            seed: self.seed,
+            new: self.new,
+            save: self.save.as_deref(),
+            keep: self.keep.as_deref(),
+            person,
+        };
+        if person && wants_screen(self.plain) {
+            return screen::play(&table, host, &machine.pool);
+        }
+        machine.pool.install(|| table::play(&table, host, &mut stdin.lock(), &mut stdout.lock()))
     }
-    let person = std::io::stdin().is_terminal();
-    let table = Table {
-        player: &args.player,
-        evals: args.evals,
-        length: args.length,
-        cube: !args.no_cube,
-        seed: args.seed,
-        new: args.new,
-        save: args.save.as_deref(),
-        keep: args.keep.as_deref(),
-        person,
-    };
-    if person && wants_screen(args.plain) {
-        return table::play_on_screen(&table, machine.host, &machine.pool);
-    }
-    machine.pool.install(|| {
-        table::play(&table, machine.host, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
-    })
 }
 
 fn serve(player: &mut PlayerLines, input: &mut impl BufRead, output: &mut impl Write) -> Result<()> {

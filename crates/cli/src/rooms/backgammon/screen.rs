@@ -1,11 +1,11 @@
 //! The table on the full screen. Keys become what one would type (`table.rs`), and what comes of it is drawn; the agent thinks on a
 //! thread of its own, so that the screen never stands still. The state and its drawing know no terminal, which is how they are tested.
 
-use super::table::{Done, Game, behind, depth_words, hint_words};
+use super::table::{Done, Game, Table, behind, depth_words, hint_words};
 use crate::format::{fitted, wrapped};
-use crate::screen::draw::{bold, faint, key_lines};
-use crate::screen::terminal::{DRAW_EVERY, Held, NO_KEYS, read_keys};
-use crate::screen::{ACCENT, FAINT, MARKED};
+use crate::outputs::screen::draw::{bold, faint, key_lines};
+use crate::outputs::screen::terminal::{DRAW_EVERY, Held, NO_KEYS, read_keys};
+use crate::outputs::screen::{ACCENT, FAINT, MARKED};
 use crate::signals::{self, SIGNALS};
 use anyhow::{Context, Result, anyhow, bail};
 use ratatui::Frame;
@@ -14,8 +14,10 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
+use run::Host;
 use run::backgammon::protocol::{Analysis, Candidate, EngineAct, Phase, Session, Step};
 use std::collections::VecDeque;
+use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -59,8 +61,18 @@ struct Answer {
     left: bool,
 }
 
-/// Plays until somebody leaves; what was said before comes first.
-pub fn play(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<()> {
+/// Plays until somebody leaves.
+pub fn play(of: &Table, host: Host, pool: &rayon::ThreadPool) -> Result<()> {
+    let mut first = String::new();
+    let mut game = Game::sit(of, host, &mut first)?;
+    pool.install(|| game.settle(&mut first))?;
+    let shown = beside(&mut game, &first, pool);
+    writeln!(std::io::stdout(), "{}", game.leave()?)?;
+    shown
+}
+
+/// The game on a thread of its own; what was said before comes first.
+fn beside(game: &mut Game, first: &str, pool: &rayon::ThreadPool) -> Result<()> {
     signals::listen()?;
     let mut seat = Seat::new(game.session.clone(), first);
     let (ask, asks) = channel();
@@ -753,11 +765,9 @@ impl Board<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::Table;
     use super::*;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use run::Host;
     use run::protocol::Config;
 
     fn table(player: &str, length: u16, seed: u32) -> Table<'_> {

@@ -1,10 +1,10 @@
 //! A person at a table of `hothouse play backgammon`: what they may do as lines of text, whether typed here, read from a file or sent by
 //! the full screen (`screen.rs`), and a board in text. The rules and the opinions are the run's; this reads words.
 
-use super::screen;
+use crate::error::Usage;
 use crate::format::quoted;
+use crate::session::saves;
 use crate::stdio::converse;
-use crate::{Usage, saves};
 use anyhow::{Context, Result, bail};
 use files::{CHECKPOINT, Kind};
 use run::backgammon::Backgammon;
@@ -111,16 +111,6 @@ pub fn play(of: &Table, host: Host, input: &mut impl BufRead, output: &mut impl 
     })?;
     writeln!(output, "{}", game.leave()?)?;
     Ok(output.flush()?)
-}
-
-/// The same on the full screen.
-pub fn play_on_screen(of: &Table, host: Host, pool: &rayon::ThreadPool) -> Result<()> {
-    let mut first = String::new();
-    let mut game = Game::sit(of, host, &mut first)?;
-    pool.install(|| game.settle(&mut first))?;
-    let shown = screen::play(&mut game, &first, pool);
-    writeln!(std::io::stdout(), "{}", game.leave()?)?;
-    shown
 }
 
 fn fresh(host: Host) -> Result<Run<Backgammon>> {

@@ -1,6 +1,7 @@
 //! How soon CartPole is solved by this very program, from its start to its end.
 
 use crate::host::Machine;
+use crate::shell::Give;
 use anyhow::{Context, Result, bail};
 use run::bench::Figure;
 use std::process::{Command, Stdio};
@@ -11,7 +12,7 @@ const SEEDS: std::ops::RangeInclusive<u32> = 101..=120;
 const CAP_STEPS: &str = "20_000_000";
 
 /// Whole processes, since that is what a person waits for: twenty seeds on which no preset was tuned, each confirmed on fresh episodes.
-pub fn solve(machine: &Machine, give: &mut dyn FnMut(Figure) -> std::io::Result<()>) -> Result<()> {
+pub fn solve(machine: &Machine, give: Give) -> Result<()> {
     let program = std::env::current_exe().context("cannot find this program's own file")?;
     let (mut times_s, mut solved) = (Vec::new(), 0);
     for seed in SEEDS {

@@ -1,10 +1,11 @@
 //! `hothouse env`: one environment that any program can drive, a JSON object a line, one answer to
 //! each. A line that cannot be obeyed is answered with what would do, and changes nothing.
 
-use crate::Usage;
+use crate::error::Usage;
+use crate::shell::VerbArgs;
 use crate::stdio::{LINE_BYTES, converse};
 use anyhow::Result;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use run::control::env::{Action, Actions, Env, EnvError, Spec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,7 +35,7 @@ enum Answer {
 }
 
 #[derive(Debug, Args)]
-struct EnvArgs {
+pub struct EnvArgs {
     /// The environment's name, as Gymnasium has it
     id: String,
     /// Read requests and write answers, one JSON object a line
@@ -42,20 +43,21 @@ struct EnvArgs {
     stdio: bool,
 }
 
-pub fn grammar(verb: Command) -> Command {
-    let verb = verb.about("Let another program drive an environment of control, or describe it");
-    EnvArgs::augment_args(verb).after_help(help())
-}
+impl VerbArgs for EnvArgs {
+    const PATH: &'static [&'static str] = &["env"];
+    const ABOUT: &'static str = "Let another program drive an environment of control, or describe it";
 
-/// Talks to whoever started this program, or describes the environment.
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let EnvArgs { id, stdio } = EnvArgs::from_arg_matches(matches)?;
-    let mut env = Env::new(&id).map_err(|error| Usage(error.to_string()))?;
-    if stdio {
-        serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock())
-    } else {
-        std::io::stdout().lock().write_all(described(env.spec()).as_bytes())?;
-        Ok(())
+    fn help() -> String {
+        help()
+    }
+
+    /// Talks to whoever started this program, or describes the environment.
+    fn obey(self) -> Result<()> {
+        let mut env = Env::new(&self.id).map_err(|error| Usage(error.to_string()))?;
+        if self.stdio {
+            return serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock());
+        }
+        Ok(std::io::stdout().lock().write_all(described(env.spec()).as_bytes())?)
     }
 }
 

@@ -1,18 +1,61 @@
 //! Control's own verbs, options and picture in the terminal.
 
-pub mod bench;
-pub mod env;
-pub mod picture;
-pub mod solve;
+mod bench;
+mod env;
+mod picture;
+mod solve;
 
+use crate::host::Machine;
+use crate::outputs::screen::Picture;
+use crate::shell::{Give, RoomShell, RoomVerb, verb};
 use anyhow::Result;
+use run::bench::Figure;
 use run::control::{Control, TEST_EPISODES};
-use run::protocol::Row;
+use run::protocol::{Row, Variant};
 use run::{AnyRun, Host, Run};
 
-/// Mean, least and greatest return of so many fresh episodes.
-pub fn test(bytes: &[u8], episodes: Option<u32>, seed: u32, host: Host) -> Result<Row> {
-    let mut run = Run::<Control>::restore(bytes, host)?;
-    let progress = run.progress();
-    Ok(Row { progress, values: run.room().evaluate(episodes.unwrap_or(TEST_EPISODES), seed) })
+pub struct Shell;
+
+impl RoomShell for Shell {
+    fn id(&self) -> &'static str {
+        "control"
+    }
+
+    fn verbs(&self) -> Vec<RoomVerb> {
+        vec![verb::<solve::SolveArgs>(), verb::<env::EnvArgs>()]
+    }
+
+    fn examples(&self) -> [&'static str; 2] {
+        [
+            "  \
+  hothouse train control --variant CartPole-v1 --seed 1 --set lr=0.003 --steps 2e6 --save run.safetensors
+  hothouse sweep control --knob lr=1e-4..1e-2:log --knob hidden=32,64 --seeds 5
+  hothouse solve --seeds 5                   every environment from its preset, with the times
+  hothouse env Pendulum-v1 --stdio           an environment for another program to drive
+",
+            "  \
+  hothouse sweep control --knob lr=1e-4..1e-2:log --seeds 5
+  hothouse sweep control --knob lr=1e-3,3e-3 --knob gamma=0.95..0.99 --points 3 --until-solved --steps 5e6
+  hothouse sweep control --seeds 20 --until-solved     one setting, twenty seeds
+",
+        ]
+    }
+
+    fn bench(&self, _versus: bool, _measured: &[Figure], machine: &Machine, give: Give) -> Result<()> {
+        bench::solve(machine, give)
+    }
+
+    /// Mean, least and greatest return of so many fresh episodes.
+    fn test(&self, bytes: &[u8], episodes: Option<u32>, seed: u32, host: Host) -> Option<Result<Row>> {
+        let test = || {
+            let mut run = Run::<Control>::restore(bytes, host)?;
+            let progress = run.progress();
+            Ok(Row { progress, values: run.room().evaluate(episodes.unwrap_or(TEST_EPISODES), seed) })
+        };
+        Some(test())
+    }
+
+    fn picture(&self, variant: &Variant) -> Option<Box<dyn Picture>> {
+        picture::Environments::picture(variant)
+    }
 }

@@ -2,9 +2,8 @@
 //! each is in its plane.
 
 use crate::format::{fitted, grouped};
-use crate::rooms::Picture;
-use crate::screen::braille::Braille;
-use crate::screen::{ACCENT, FAINT};
+use crate::outputs::screen::braille::Braille;
+use crate::outputs::screen::{ACCENT, FAINT, Picture};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};

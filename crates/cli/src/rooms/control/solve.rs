@@ -1,13 +1,16 @@
 //! `hothouse solve`: every environment from its preset to the mean return that counts as solved, seed by
 //! seed, as a table with the time that each took. When a run is solved is the run's to say ([`Goal`]).
 
-use crate::args::{MachineArgs, count};
+use crate::args::MachineArgs;
+use crate::args::values::count;
+use crate::error::Usage;
+use crate::error::refusal;
 use crate::format::{grouped, short};
 use crate::host::Machine;
-use crate::signals::{self, SIGNALS, Signals};
-use crate::{Usage, refusal};
+use crate::shell::VerbArgs;
+use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
-use clap::{ArgMatches, Args, Command as Grammar, FromArgMatches};
+use clap::Args;
 use run::Host;
 use run::protocol::{Command, Config, Event, Goal, Variant};
 use serde::Serialize;
@@ -52,7 +55,7 @@ enum Line<'a> {
 }
 
 #[derive(Clone, Debug, Args)]
-struct SolveArgs {
+pub struct SolveArgs {
     /// The room whose environments to solve
     #[arg(default_value = "control")]
     room: String,
@@ -75,17 +78,14 @@ struct SolveArgs {
     machine: MachineArgs,
 }
 
-pub fn grammar(verb: Grammar) -> Grammar {
-    let about =
+impl VerbArgs for SolveArgs {
+    const PATH: &'static [&'static str] = &["solve"];
+    const ABOUT: &'static str =
         "Solve every environment of control from its preset, seed by seed, and print how long each took";
-    SolveArgs::augment_args(verb.about(about))
-}
 
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = SolveArgs::from_arg_matches(matches)?;
-    let machine = Machine::new(&args.machine)?;
-    signals::listen()?;
-    machine.pool.install(|| run(&args, machine.host, &SIGNALS))
+    fn obey(self) -> Result<()> {
+        Machine::work(&self.machine, |machine| run(&self, machine.host, &SIGNALS))
+    }
 }
 
 /// What is solved, and when it counts as that.

@@ -1,13 +1,15 @@
 //! `hothouse eval cube`: what an agent is worth: greedy play from every state of the 2x2x2, exactly, and a search on uniform
 //! states, by their distance where that is known.
 
-use super::{MethodArgs, puzzle, restored, searched};
-use crate::args::{MachineArgs, up_to_a_million};
+use super::agent::{MethodArgs, puzzle, restored, searched};
+use crate::args::MachineArgs;
+use crate::args::values::up_to_a_million;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::signals::{self, SIGNALS, Signals};
+use crate::shell::VerbArgs;
+use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use run::cube::protocol::{SearchKind, SolveMethod};
 use run::cube::{AnyAgent, Greedy, Report};
 use run::{AnyRun, Host};
@@ -17,7 +19,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 #[derive(Clone, Debug, Args)]
-struct EvalArgs {
+pub struct EvalArgs {
     /// A checkpoint of a run of the cube
     #[arg(value_name = "CHECKPOINT")]
     file: PathBuf,
@@ -34,11 +36,6 @@ struct EvalArgs {
     json: bool,
     #[command(flatten)]
     machine: MachineArgs,
-}
-
-pub fn grammar(verb: Command) -> Command {
-    let about = "Judge an agent that has learned a cube: greedy play from every state of the 2x2x2, and a search on uniform states";
-    EvalArgs::augment_args(verb).about(about)
 }
 
 /// Solved states of one distance, or of all.
@@ -85,11 +82,13 @@ enum Line {
     },
 }
 
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = EvalArgs::from_arg_matches(matches)?;
-    let machine = Machine::new(&args.machine)?;
-    signals::listen()?;
-    machine.pool.install(|| run(&args, machine.host))
+impl VerbArgs for EvalArgs {
+    const PATH: &'static [&'static str] = &["eval", "cube"];
+    const ABOUT: &'static str = "Judge an agent that has learned a cube: greedy play from every state of the 2x2x2, and a search on uniform states";
+
+    fn obey(self) -> Result<()> {
+        Machine::work(&self.machine, |machine| run(&self, machine.host))
+    }
 }
 
 fn run(args: &EvalArgs, host: Host) -> Result<()> {

@@ -1,14 +1,17 @@
 //! `hothouse solve cube`: solutions of cubes that somebody types in, or of many on standard input, one JSON object a line.
 
-use super::{MethodArgs, named, puzzle, restored, searched, told};
+use super::agent::{MethodArgs, named, puzzle, restored, searched, told};
 use crate::args::MachineArgs;
+use crate::args::values::seconds;
+use crate::error::Usage;
 use crate::format::{clock, short};
 use crate::host::Machine;
-use crate::signals::{self, SIGNALS};
+use crate::session::saves;
+use crate::shell::VerbArgs;
+use crate::signals::SIGNALS;
 use crate::stdio::{LINE_BYTES, converse};
-use crate::{Usage, saves};
 use anyhow::{Result, anyhow, bail};
-use clap::{ArgGroup, ArgMatches, Args, Command, FromArgMatches};
+use clap::{ArgGroup, Args};
 use run::cube::protocol::{Puzzle, SearchKind, SolveMethod};
 use run::cube::{Cube, Metric};
 use run::protocol::{Command as Wish, Config, Event};
@@ -38,7 +41,7 @@ trained for --seconds and saved there.";
 
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["facelets", "scramble"]))]
-struct SolveArgs {
+pub struct SolveArgs {
     /// 2 for the 2x2x2, 3 for the 3x3x3 [default: the checkpoint's, else 2]
     #[arg(long, value_parser = clap::value_parser!(u32).range(2..=3), allow_negative_numbers = true, value_name = "SIZE")]
     cube: Option<u32>,
@@ -57,7 +60,7 @@ struct SolveArgs {
     #[arg(long, value_name = "CHECKPOINT")]
     from: Option<PathBuf>,
     /// How long a fresh agent is trained
-    #[arg(long, default_value = "20", value_parser = crate::args::seconds, allow_negative_numbers = true, value_name = "S")]
+    #[arg(long, default_value = "20", value_parser = seconds, allow_negative_numbers = true, value_name = "S")]
     seconds: f64,
     #[command(flatten)]
     machine: MachineArgs,
@@ -94,16 +97,17 @@ enum Line {
     },
 }
 
-pub fn grammar(verb: Command) -> Command {
-    let about = "Solve a cube, or many on standard input, by an agent that has learned it";
-    SolveArgs::augment_args(verb).about(about).after_help(HELP)
-}
+impl VerbArgs for SolveArgs {
+    const PATH: &'static [&'static str] = &["solve", "cube"];
+    const ABOUT: &'static str = "Solve a cube, or many on standard input, by an agent that has learned it";
 
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = SolveArgs::from_arg_matches(matches)?;
-    let machine = Machine::new(&args.machine)?;
-    signals::listen()?;
-    machine.pool.install(|| run(&args, machine.host))
+    fn help() -> String {
+        HELP.into()
+    }
+
+    fn obey(self) -> Result<()> {
+        Machine::work(&self.machine, |machine| run(&self, machine.host))
+    }
 }
 
 fn run(args: &SolveArgs, host: Host) -> Result<()> {

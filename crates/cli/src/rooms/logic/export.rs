@@ -1,16 +1,17 @@
 //! `hothouse export logic`: a circuit as a picture, as data, or as source.
 
-use super::CircuitArgs;
+use super::circuit::CircuitArgs;
 use crate::args::MachineArgs;
 use crate::host::Machine;
+use crate::shell::VerbArgs;
 use anyhow::Result;
-use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use clap::{Args, ValueEnum};
 use files::Kind;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 
 #[derive(Clone, Debug, Args)]
-struct ExportArgs {
+pub struct ExportArgs {
     #[command(flatten)]
     circuit: CircuitArgs,
     /// As what
@@ -88,27 +89,27 @@ fn is_header(line: &str) -> bool {
     read().unwrap_or(false)
 }
 
-pub fn grammar(verb: Command) -> Command {
-    ExportArgs::augment_args(verb)
-        .about("Write the circuit of a hardened automaton as a picture, as data or as source")
-}
+impl VerbArgs for ExportArgs {
+    const PATH: &'static [&'static str] = &["export", "logic"];
+    const ABOUT: &'static str =
+        "Write the circuit of a hardened automaton as a picture, as data or as source";
 
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = ExportArgs::from_arg_matches(matches)?;
-    if let Some(out) = &args.out {
-        files::check(out, args.format.kind())?;
-    }
-    let machine = Machine::new(&args.machine)?;
-    let circuit = machine.pool.install(|| args.circuit.read(machine.host))?;
-    let text = match args.format {
-        Format::Svg => circuit.to_svg(),
-        Format::Json => circuit.to_json(),
-        Format::Verilog => circuit.to_verilog(),
-        Format::Rust => circuit.to_rust(),
-    };
-    match &args.out {
-        None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
-        Some(out) => files::write_whole(out, args.format.kind(), text.as_bytes()),
+    fn obey(self) -> Result<()> {
+        if let Some(out) = &self.out {
+            files::check(out, self.format.kind())?;
+        }
+        let machine = Machine::new(&self.machine)?;
+        let circuit = machine.pool.install(|| self.circuit.read(machine.host))?;
+        let text = match self.format {
+            Format::Svg => circuit.to_svg(),
+            Format::Json => circuit.to_json(),
+            Format::Verilog => circuit.to_verilog(),
+            Format::Rust => circuit.to_rust(),
+        };
+        match &self.out {
+            None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
+            Some(out) => files::write_whole(out, self.format.kind(), text.as_bytes()),
+        }
     }
 }
 

@@ -1,81 +1,29 @@
 //! The logic room's own verbs in the terminal.
 
-pub mod export;
-pub mod run;
+mod circuit;
+mod export;
+mod run;
 
-use crate::Usage;
-use ::run::logic::Circuit;
-use ::run::{AnyRun, Host, RunError};
-use anyhow::{Context, Result, bail};
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use crate::shell::{RoomShell, RoomVerb, verb};
 
-/// Which circuit.
-#[derive(Clone, Debug, clap::Args)]
-struct CircuitArgs {
-    /// A circuit as `hothouse export logic` writes it in JSON, a checkpoint of `hothouse train logic`, or life: Conway's, by hand
-    #[arg(value_name = "CIRCUIT")]
-    file: PathBuf,
-    /// Which member of a checkpoint's population, from 0 [default: its best]
-    #[arg(long, allow_negative_numbers = true, value_name = "N")]
-    member: Option<u32>,
-}
+pub struct Shell;
 
-impl CircuitArgs {
-    fn read(&self, host: Host) -> Result<Circuit> {
-        let shown = self.file.display();
-        if self.file == Path::new("life") && !self.file.exists() {
-            self.refuse_member()?;
-            return Ok(Circuit::life());
-        }
-        if !self.file.exists() {
-            bail!(
-                "there is no file {shown}. `hothouse export logic CHECKPOINT --format json --out {shown}` makes one"
-            )
-        }
-        let bytes = files::read_any(&self.file)?;
-        let from_json = |text: &str| Circuit::from_json(text).with_context(|| format!("cannot use {shown}"));
-        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
-        if let (Some(b'{'), Ok(text)) = (first, str::from_utf8(&bytes)) {
-            self.refuse_member()?;
-            return from_json(text);
-        }
-        match ::run::room_of(&bytes) {
-            Ok(room) if room == "logic" => {
-                let mut run = ::run::restore(&bytes, host).with_context(|| format!("cannot use {shown}"))?;
-                from_json(&exported(&mut *run, self.member)?)
-            }
-            Ok(room) => Err(Usage(format!(
-                "{shown} is of the room '{room}', which makes no circuits. Name a checkpoint of `hothouse train logic`"
-            ))
-            .into()),
-            Err(RunError::Foreign { .. }) => bail!(
-                "{shown} is no circuit. Name a JSON file of `hothouse export logic`, a checkpoint of `hothouse train logic`, or life"
-            ),
-            Err(error) => Err(error).with_context(|| format!("cannot use {shown}")),
-        }
+impl RoomShell for Shell {
+    fn id(&self) -> &'static str {
+        "logic"
     }
 
-    /// A circuit by itself has no population.
-    fn refuse_member(&self) -> Result<()> {
-        match self.member {
-            Some(_) => Err(Usage(
-                "--member chooses from a checkpoint's population, and this is one circuit. Leave it out"
-                    .into(),
-            )
-            .into()),
-            None => Ok(()),
-        }
+    fn verbs(&self) -> Vec<RoomVerb> {
+        vec![verb::<run::RunArgs>(), verb::<export::ExportArgs>()]
     }
-}
 
-/// The circuit of a member of a run's population as JSON.
-fn exported(run: &mut dyn AnyRun, member: Option<u32>) -> Result<String> {
-    let mut ask = |question: Value| -> Result<Value> { Ok(serde_json::to_value(run.ask(question)?)?) };
-    let member = match member {
-        Some(member) => json!(member),
-        None => ask(json!({ "ask": "population" }))?["best"].clone(),
-    };
-    let answer = ask(json!({ "ask": "export", "member": member, "format": "json" }))?;
-    Ok(answer["text"].as_str().context("the room tells a circuit's text")?.into())
+    fn examples(&self) -> [&'static str; 2] {
+        [
+            "  \
+  hothouse run logic life --grid 4096x4096 --steps 100   a circuit on a grid, a bit a cell
+  hothouse export logic run.safetensors --format svg --out circuit.svg   also json, verilog, rust
+",
+            "",
+        ]
+    }
 }

@@ -1,13 +1,15 @@
 //! `hothouse run logic`: a grid that a circuit runs, a bit a cell.
 
-use super::CircuitArgs;
-use crate::Usage;
-use crate::args::{MachineArgs, count, number};
+use super::circuit::CircuitArgs;
+use crate::args::MachineArgs;
+use crate::args::values::{count, number};
+use crate::error::Usage;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::signals::{self, SIGNALS};
+use crate::shell::VerbArgs;
+use crate::signals::SIGNALS;
 use anyhow::{Context, Result, bail};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::Args;
 use files::Kind;
 use math::Rng;
 use run::Host;
@@ -18,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Clone, Debug, Args)]
-struct RunArgs {
+pub struct RunArgs {
     #[command(flatten)]
     circuit: CircuitArgs,
     /// Columns and rows
@@ -78,10 +80,6 @@ fn disc(text: &str) -> Result<(usize, usize, usize), String> {
     }
 }
 
-pub fn grammar(verb: Command) -> Command {
-    RunArgs::augment_args(verb).about("Run a circuit on a grid, a bit a cell, and say how fast")
-}
-
 #[derive(Serialize)]
 struct Line {
     circuit: String,
@@ -99,14 +97,16 @@ struct Line {
     cells: Option<String>,
 }
 
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = RunArgs::from_arg_matches(matches)?;
-    if let Some(out) = &args.out {
-        files::check(out, Form::of(out)?.kind())?;
+impl VerbArgs for RunArgs {
+    const PATH: &'static [&'static str] = &["run", "logic"];
+    const ABOUT: &'static str = "Run a circuit on a grid, a bit a cell, and say how fast";
+
+    fn obey(self) -> Result<()> {
+        if let Some(out) = &self.out {
+            files::check(out, Form::of(out)?.kind())?;
+        }
+        Machine::work(&self.machine, |machine| run(&self, machine.host))
     }
-    let machine = Machine::new(&args.machine)?;
-    signals::listen()?;
-    machine.pool.install(|| run(&args, machine.host))
 }
 
 /// Longer than this nobody waits.

@@ -1,11 +1,14 @@
 //! `hothouse generate words`: a text behind a prompt, told as it is written.
 
-use crate::args::{DataArgs, MachineArgs, number};
+use crate::args::values::number;
+use crate::args::{DataArgs, MachineArgs};
+use crate::error::Usage;
 use crate::host::Machine;
-use crate::signals::{self, SIGNALS};
-use crate::{Usage, train};
-use anyhow::{Context, Result};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use crate::session::begin;
+use crate::shell::VerbArgs;
+use crate::signals::SIGNALS;
+use anyhow::{Context, Result, bail};
+use clap::Args;
 use run::AnyRun;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,7 +20,7 @@ use std::time::Instant;
 const LONGEST_PROMPT: u64 = 16 << 20;
 
 #[derive(Clone, Debug, Args)]
-struct GenerateArgs {
+pub struct GenerateArgs {
     /// A checkpoint of `hothouse train words`, or of the page
     #[arg(value_name = "CHECKPOINT")]
     file: PathBuf,
@@ -51,25 +54,22 @@ struct GenerateArgs {
     machine: MachineArgs,
 }
 
-pub fn grammar(verb: Command) -> Command {
-    GenerateArgs::augment_args(verb).about("Write a text behind a prompt, as a trained model goes on")
-}
+impl VerbArgs for GenerateArgs {
+    const PATH: &'static [&'static str] = &["generate", "words"];
+    const ABOUT: &'static str = "Write a text behind a prompt, as a trained model goes on";
 
-pub fn obey(matches: &ArgMatches) -> Result<()> {
-    let args = GenerateArgs::from_arg_matches(matches)?;
-    let machine = Machine::new(&args.machine)?;
-    signals::listen()?;
-    machine.pool.install(|| {
-        let mut run = train::restored(&args.file, &args.data, machine.host)?;
-        if run.schema().id != "words" {
-            let (file, room) = (args.file.display(), run.schema().id);
-            let next = "Name a checkpoint of `hothouse train words`";
-            return Err(
-                Usage(format!("{file} is of the room '{room}', which writes no texts. {next}")).into()
-            );
-        }
-        generate(&mut *run, &args)
-    })
+    fn obey(self) -> Result<()> {
+        Machine::work(&self.machine, |machine| {
+            let mut run = begin::restored(&self.file, &self.data, machine.host)?;
+            if run.schema().id != "words" {
+                let (file, room) = (self.file.display(), run.schema().id);
+                bail!(Usage(format!(
+                    "{file} is of the room '{room}', which writes no texts. Name a checkpoint of `hothouse train words`"
+                )));
+            }
+            generate(&mut *run, &self)
+        })
+    }
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,49 @@
 //! The words room's own verbs in the terminal.
 
-pub mod export;
-pub mod generate;
-pub mod versus;
+mod export;
+mod generate;
+mod versus;
+
+use crate::host::Machine;
+use crate::shell::{Give, Rival, RoomShell, RoomVerb, verb};
+use anyhow::Result;
+use run::bench::Figure;
+use run::protocol::Config;
+
+pub struct Shell;
+
+impl RoomShell for Shell {
+    fn id(&self) -> &'static str {
+        "words"
+    }
+
+    fn verbs(&self) -> Vec<RoomVerb> {
+        vec![verb::<export::ExportArgs>(), verb::<generate::GenerateArgs>()]
+    }
+
+    fn examples(&self) -> [&'static str; 2] {
+        [
+            "  \
+  hothouse train words --print-config > run.toml; hothouse train --config run.toml --seed 2
+  hothouse export words run.safetensors > vocab.json   its tokenizer, for --vocab of another run
+  hothouse generate words run.safetensors --prompt \"One day, \"   a text, as a trained model goes on
+  hothouse bench words --versus pytorch      training steps beside those of an installed PyTorch
+",
+            "",
+        ]
+    }
+
+    fn rival(&self) -> Option<Rival> {
+        Some(Rival { name: "pytorch", check: versus::check })
+    }
+
+    fn bench(&self, versus: bool, measured: &[Figure], machine: &Machine, give: Give) -> Result<()> {
+        if versus { versus::bench(measured, machine, give) } else { Ok(()) }
+    }
+
+    fn out_of_reach(&self, config: &Config) -> Option<&'static str> {
+        config.data.is_some().then_some(
+            "The goal is near the entropy floor, which nobody knows of a text of one's own, so it would not end this run.",
+        )
+    }
+}

@@ -2,7 +2,8 @@
 //! them.
 
 use crate::host::Machine;
-use crate::session::now_s;
+use crate::session::training::now_s;
+use crate::shell::Give;
 use anyhow::{Context, Result, bail};
 use math::Isa;
 use run::bench::Figure;
@@ -45,11 +46,7 @@ pub fn check() -> Result<()> {
 }
 
 /// Of what was measured of ours.
-pub fn bench(
-    ours: &[Figure],
-    machine: &Machine,
-    give: &mut dyn FnMut(Figure) -> std::io::Result<()>,
-) -> Result<()> {
+pub fn bench(ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
     // What it compiles it looks up in a file.
     let script = ScriptFile::create(&std::env::temp_dir(), SCRIPT)?;
     measure(&script.0, ours, machine, give)
@@ -92,12 +89,7 @@ impl Drop for ScriptFile {
     }
 }
 
-fn measure(
-    script: &Path,
-    ours: &[Figure],
-    machine: &Machine,
-    give: &mut dyn FnMut(Figure) -> std::io::Result<()>,
-) -> Result<()> {
+fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
     for (preset, shape) in SHAPES {
         let measured = |path: &str| {
             let name = format!("words.{preset}{path}.tokens_per_s");

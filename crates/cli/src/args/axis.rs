@@ -1,0 +1,133 @@
+//! The grammar of `--knob`: which values of a knob a sweep tries.
+
+use super::values::{number, set_one};
+use run::protocol::{Knob, KnobKind, Value};
+use run::sweep::VARIANT;
+
+/// One `--knob`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    pub name: String,
+    points: Points,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Points {
+    /// As they were written; what they mean depends on the knob.
+    List(Vec<String>),
+    Range {
+        from: f64,
+        to: f64,
+        log: bool,
+    },
+}
+
+/// `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
+pub fn axis(text: &str) -> Result<Axis, String> {
+    let form = "write it as KNOB=FROM..TO, KNOB=FROM..TO:log or KNOB=A,B,C";
+    let (name, points) = text.split_once('=').filter(|(_, points)| !points.is_empty()).ok_or(form)?;
+    let points = match points.split_once("..") {
+        None => Points::List(points.split(',').map(String::from).collect()),
+        Some((from, to)) => {
+            let (to, log) = match to.split_once(':') {
+                None => (to, false),
+                Some((to, "log")) => (to, true),
+                Some(_) => return Err(form.into()),
+            };
+            let (from, to) = (number(from)?, number(to)?);
+            if from >= to {
+                return Err("write the smaller end of the range first".into());
+            }
+            if log && from <= 0.0 {
+                return Err("a logarithmic range begins above 0".into());
+            }
+            Points::Range { from, to, log }
+        }
+    };
+    Ok(Axis { name: name.into(), points })
+}
+
+impl Axis {
+    /// The values, each once, in the order of the command line.
+    pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, run::RunError> {
+        let knob = knobs.iter().find(|knob| knob.name == self.name);
+        let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
+        let raw: Vec<Value> = match &self.points {
+            // No knob, but it is varied as one.
+            Points::List(list) if self.name == VARIANT => {
+                list.iter().map(|name| name.as_str().into()).collect()
+            }
+            Points::List(list) => {
+                list.iter().map(|text| set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?
+            }
+            &Points::Range { from, to, log } => (0..count)
+                .map(|i| match f64::from(i) / f64::from(count - 1) {
+                    // The ends are what was written.
+                    0.0 => from,
+                    1.0 => to,
+                    t if log => six_figures((from.ln() * (1.0 - t) + to.ln() * t).exp()),
+                    t => six_figures(from * (1.0 - t) + to * t),
+                })
+                .map(|v| Value::Number(if whole { v.round() } else { v }))
+                .collect(),
+        };
+        let mut values: Vec<Value> = Vec::new();
+        for value in raw {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        Ok(values)
+    }
+}
+
+/// Short enough to type again, close enough to where it should be.
+fn six_figures(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(text: &str, count: u32) -> Result<Vec<f64>, run::RunError> {
+        let knobs = run::room("control").unwrap().knobs("CartPole-v1");
+        let number = |value| match value {
+            Value::Number(number) => number,
+            Value::Text(text) => panic!("{text}"),
+        };
+        Ok(axis(text).unwrap().values(count, &knobs)?.into_iter().map(number).collect())
+    }
+
+    #[test]
+    fn knobs_are_ranges_or_lists() {
+        let of = |text, count| points(text, count).unwrap();
+        assert_eq!(of("lr=1e-4..1e-2:log", 5), [1e-4, 3.16228e-4, 1e-3, 3.16228e-3, 1e-2]);
+        assert_eq!(of("gamma=0.9..0.98", 3), [0.9, 0.94, 0.98]);
+        assert_eq!(of("hidden=16..64:log", 4), [16.0, 25.0, 40.0, 64.0]);
+        assert_eq!(of("epochs=1..3", 5), [1.0, 2.0, 3.0], "whole knobs have whole points, each once");
+        assert_eq!(of("clip_value=off,on", 9), [0.0, 1.0]);
+        assert_eq!(of("lr=3e-3,1e-3,3e-3", 9), [0.003, 0.001]);
+        assert!(points("lr=a,b", 2).is_err() && points("wings=1,2", 2).is_err());
+        for bad in ["lr", "lr=", "lr=1..", "lr=2..1", "lr=1..1", "lr=0..1:log", "lr=1..2:cubic"] {
+            assert!(axis(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn axes_fuzz() {
+        let knobs = run::room("control").unwrap().knobs("CartPole-v1");
+        let good =
+            ["lr=1e-4..1e-2:log", "gamma=0.9..0.98", "clip_value=off,on", "hidden=16,32,64", "variant=a,b"];
+        testkit::fuzz("axis", testkit::cases(300), |mutator| {
+            let good = mutator.one_of(&good);
+            let text = mutator.text(good);
+            match axis(&text) {
+                Err(error) => assert!(error.len() > 10, "{error}"),
+                Ok(axis) => {
+                    assert!(axis.values(5, &knobs).map_or(true, |values| values.len() <= text.len() + 5))
+                }
+            }
+        });
+    }
+}

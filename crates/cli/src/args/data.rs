@@ -1,0 +1,192 @@
+//! What `--data` and `--vocab` name: a file, standard input, or all texts of a folder; and a vocabulary that they are read with.
+
+use crate::args::DataArgs;
+use crate::error::Usage;
+use anyhow::{Context, Result, anyhow, bail};
+use run::protocol::Dataset;
+use run::words::is_vocabulary;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files and folders that a folder may have, and folders within each other.
+const MOST_FILES: usize = 100_000;
+const DEEPEST: usize = 32;
+
+impl DataArgs {
+    /// Its length alone, where that is known before it is read.
+    pub fn measured(&self) -> Result<Option<Dataset>> {
+        let Some(path) = self.path()? else { return Ok(None) };
+        if !path.is_dir() {
+            return files::measured_data(path).map(Some);
+        }
+        let bytes = texts(path)?.iter().map(|(_, bytes)| bytes + 1).sum();
+        Ok(Some(Dataset { name: folder_name(path), bytes, hash: String::new(), content: None }))
+    }
+
+    /// The length of a single text that is measured before it is read: neither a pipe nor a folder.
+    pub fn length(&self) -> Result<Option<u64>> {
+        let file = self.path()?.filter(|path| path.is_file());
+        file.map(|path| Ok(files::measured_data(path)?.bytes)).transpose()
+    }
+
+    pub fn read(&self) -> Result<Option<Dataset>> {
+        let Some(path) = self.path()? else { return Ok(None) };
+        let data =
+            if path.is_dir() { read_folder(path, files::most_data())? } else { files::read_data(path)? };
+        let Some(vocab) = &self.vocab else { return Ok(Some(data)) };
+        let line = files::read_any(vocab)?;
+        if !is_vocabulary(&line) {
+            let next = "Name a file that `hothouse export words` wrote";
+            bail!(Usage(format!("{} is no vocabulary. {next}", vocab.display())));
+        }
+        // It stands before the text, as a line of its own, so that it goes wherever the text does.
+        let text = data.content.unwrap_or_default();
+        Ok(Some(Dataset::new(data.name, [&line[..], &text[..]].concat())))
+    }
+
+    fn path(&self) -> Result<Option<&Path>> {
+        match (&self.data, &self.vocab) {
+            (None, Some(_)) => bail!(Usage("--vocab is of a text. Name that with --data".into())),
+            (data, _) => Ok(data.as_deref()),
+        }
+    }
+}
+
+fn folder_name(path: &Path) -> String {
+    let name =
+        fs::canonicalize(path).ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    name.unwrap_or_else(|| path.display().to_string())
+}
+
+/// All regular files below a folder with their lengths, by their names in order; links are not followed.
+fn texts(folder: &Path) -> Result<Vec<(PathBuf, u64)>> {
+    let mut all = Vec::new();
+    gather(folder, 0, &mut all)?;
+    all.sort();
+    Ok(all)
+}
+
+fn gather(folder: &Path, depth: usize, all: &mut Vec<(PathBuf, u64)>) -> Result<()> {
+    let shown = folder.display();
+    if depth > DEEPEST {
+        bail!("{shown} is a folder in {DEEPEST} others. Name one further in");
+    }
+    for entry in fs::read_dir(folder).map_err(|e| anyhow!("cannot read the folder {shown} ({e})"))? {
+        let entry = entry.with_context(|| format!("cannot read the folder {shown}"))?;
+        let about = entry.metadata().with_context(|| format!("cannot read {}", entry.path().display()))?;
+        if about.is_dir() {
+            gather(&entry.path(), depth + 1, all)?;
+        } else if about.is_file() {
+            all.push((entry.path(), about.len()));
+        }
+        if all.len() > MOST_FILES {
+            bail!("{shown} has more than {MOST_FILES} files. Name a smaller folder, or one file");
+        }
+    }
+    Ok(())
+}
+
+/// The texts among them, one behind the other, each ended by a line break: `most` bytes in all. What is no UTF-8 is left out.
+fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
+    let (mut content, mut found, mut others) = (Vec::new(), 0, 0);
+    for (path, length) in texts(folder)? {
+        let left = most.saturating_sub(content.len() as u64);
+        let Some(bytes) = read_text(&path, length, left, folder)? else {
+            others += 1;
+            continue;
+        };
+        found += 1;
+        content.extend_from_slice(&bytes);
+        if content.last().is_some_and(|&last| last != b'\n') {
+            content.push(b'\n');
+        }
+    }
+    if found == 0 {
+        let why = format!("none of its {others} files has a text in UTF-8");
+        bail!(
+            "there is nothing to learn from in {}: {why}. Name another folder, or a file",
+            folder.display()
+        );
+    }
+    Ok(Dataset::new(folder_name(folder), content))
+}
+
+/// None where a file is no text. What says that it has no bytes is not opened: files of the system say so and may have no end.
+fn read_text(path: &Path, length: u64, left: u64, folder: &Path) -> Result<Option<Vec<u8>>> {
+    if length == 0 {
+        return Ok(None);
+    }
+    let shown = path.display();
+    if length > left {
+        bail!(
+            "{shown} has {length} bytes, and of all texts in {} no more than {left} more fit. Name a smaller folder",
+            folder.display()
+        );
+    }
+    let file = files::open(path)?;
+    let about = file.metadata().with_context(|| format!("cannot read {shown}"))?;
+    if !about.is_file() {
+        return Ok(None);
+    }
+    let bytes = files::read_at_most(file, left, &shown.to_string())?;
+    let is_text = std::str::from_utf8(&bytes).is_ok() && !bytes.contains(&0);
+    Ok(is_text.then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_texts_of_a_folder_are_read_in_their_order_and_nothing_else() {
+        let scratch = testkit::Scratch::new("folder");
+        let folder = scratch.path("texts");
+        fs::create_dir_all(folder.join("b")).unwrap();
+        fs::write(folder.join("c.txt"), "three").unwrap();
+        fs::write(folder.join("a.txt"), "one\n").unwrap();
+        fs::write(folder.join("b").join("z.txt"), "two\n").unwrap();
+        fs::write(folder.join("picture"), [0xff, 0xd8, 0xff]).unwrap();
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(&folder, folder.join("again")).unwrap();
+        let args = DataArgs { data: Some(folder.clone()), vocab: None };
+        let data = args.read().unwrap().unwrap();
+        assert_eq!(
+            (data.name.as_str(), data.content.unwrap().as_slice()),
+            ("texts", &b"one\ntwo\nthree\n"[..])
+        );
+        assert!(args.measured().unwrap().unwrap().bytes >= 14);
+        for name in ["a.txt", "c.txt", "b/z.txt"] {
+            fs::remove_file(folder.join(name)).unwrap();
+        }
+        let error = args.read().unwrap_err().to_string();
+        assert!(error.contains("none of its 1 files") && error.contains("Name another"), "{error}");
+        fs::write(folder.join("empty.txt"), "").unwrap();
+        let error = args.read().unwrap_err().to_string();
+        assert!(error.contains("none of its 2 files"), "{error}");
+        let args = DataArgs { data: None, vocab: Some("vocab.json".into()) };
+        assert!(args.read().unwrap_err().to_string().contains("--data"));
+    }
+
+    #[test]
+    fn all_texts_of_a_folder_share_a_limit() {
+        let scratch = testkit::Scratch::new("budget");
+        let folder = scratch.path("texts");
+        fs::create_dir_all(&folder).unwrap();
+        for (name, text) in [("a", "1234567"), ("b", "12345678")] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        assert_eq!(read_folder(&folder, 17).unwrap().bytes, 17);
+        let error = read_folder(&folder, 15).unwrap_err().to_string();
+        assert!(error.contains("b has 8 bytes") && error.contains("no more than 7 more fit"), "{error}");
+    }
+
+    /// They say that they have no bytes, and some have no end.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_folder_of_the_systems_own_files_is_no_text() {
+        let folder = PathBuf::from("/proc/sys/kernel/random");
+        let error = read_folder(&folder, 1 << 20).unwrap_err().to_string();
+        assert!(error.contains("there is nothing to learn from"), "{error}");
+        assert_eq!(read_text(Path::new("/proc/self/pagemap"), 0, 1 << 20, &folder).unwrap(), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! Records as lines: plain ones for people, JSON ones for scripts. The same records always give the
+//! same lines, whether the run is live or long over.
+
+use crate::format::{self, briefs, clock, counted, counts, short};
+use crate::plain::Plain;
+use crate::session::budget::Left;
+use crate::session::record::{EndedBy, Record, Summary};
+use run::protocol::{Event, Level, Row};
+use run::room::Schema;
+use std::io::{BufWriter, Result, Stdout, Write};
+
+/// Seconds of training between two plain lines of metrics, and between two of tests.
+const PLAIN_EVERY_S: f64 = 1.0;
+
+pub struct Printer<W: Write = Stdout> {
+    out: Plain<BufWriter<W>>,
+    json: bool,
+    /// Of the run that began last.
+    schema: &'static Schema,
+    /// Training time of the last plain line of metrics, and of a test.
+    last_s: [f64; 2],
+    /// Of its budget.
+    left: Option<Left>,
+}
+
+impl<W: Write> Printer<W> {
+    pub fn new(out: W, json: bool) -> Self {
+        // Before a run has begun there is nothing to tell that is of a room.
+        let schema = run::rooms()[0].schema();
+        Printer {
+            out: Plain::new(BufWriter::new(out)),
+            json,
+            schema,
+            last_s: [f64::NEG_INFINITY; 2],
+            left: None,
+        }
+    }
+
+    pub fn record(&mut self, record: &Record) -> Result<()> {
+        if let Some(room) = record.room().and_then(|id| run::room(id).ok()) {
+            self.schema = room.schema();
+        }
+        if self.json {
+            return writeln!(self.out, "{}", record.line(self.schema));
+        }
+        match record {
+            Record::Opened(o) => {
+                let threads = if o.threads == 1 { "thread" } else { "threads" };
+                let (isa, arithmetic) = (&o.isa, &o.arithmetic);
+                writeln!(
+                    self.out,
+                    "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}",
+                    o.version, o.threads
+                )
+            }
+            Record::FileSaved { file, .. } => writeln!(self.out, "saved {file}"),
+            // It stands in the next line of metrics.
+            Record::Left(left) => {
+                self.left = Some(*left);
+                Ok(())
+            }
+            Record::Summary(summary) => self.summary(summary),
+            Record::Event(event) => self.event(event),
+        }
+    }
+
+    fn event(&mut self, event: &Event) -> Result<()> {
+        let schema = self.schema;
+        match event {
+            Event::Began(began) => {
+                self.last_s = [f64::NEG_INFINITY; 2];
+                self.left = None;
+                let config = &began.config;
+                write!(self.out, "{} / {}, seed {}", config.room, config.variant, config.seed)?;
+                for (name, value) in &config.knobs {
+                    write!(self.out, ", {name}={}", format::knob(value))?;
+                }
+                if began.progress.iteration > 0 {
+                    write!(self.out, ", from {}", counted(&schema.counters[0], began.progress.counts[0]))?;
+                }
+                writeln!(self.out)
+            }
+            Event::Metrics(row) if self.is_due(0, row) => {
+                let count = counted(&schema.counters[0], row.progress.counts[0]);
+                let left = self.left.as_ref().map(format::left).unwrap_or_default();
+                self.timed(row, &format!("{count:>20}"), briefs(schema.metrics, &row.values), &left)
+            }
+            Event::Test(row) if self.is_due(1, row) => {
+                self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values), "")
+            }
+            Event::Mark(m) => {
+                let (from, to) = (format::knob(&m.from), format::knob(&m.to));
+                writeln!(self.out, "{:>8}  {} {from} -> {to}", clock(m.progress.train_s), m.knob)
+            }
+            Event::Device(device) => writeln!(self.out, "{}", format::device(device)),
+            Event::Room { text, .. } => writeln!(self.out, "{text}"),
+            Event::Solved { progress, goal } => {
+                let after = counted(&schema.counters[0], progress.counts[0]);
+                let at = clock(progress.train_s);
+                writeln!(self.out, "{at:>8}  solved: a confirmed test reached {goal} after {after}")
+            }
+            Event::Confirmation(confirmation) if !confirmation.confirmed => {
+                let at = clock(confirmation.progress.train_s);
+                writeln!(self.out, "{at:>8}  {}", format::attempt(confirmation))
+            }
+            Event::Notice { level, text, next_step } => {
+                let prefix = match level {
+                    Level::Info => "",
+                    Level::Warning => "warning: ",
+                    Level::Error => "error: ",
+                };
+                writeln!(self.out, "{}", format!("{prefix}{text} {next_step}").trim_end())
+            }
+            Event::Metrics(_)
+            | Event::Test(_)
+            | Event::Confirmation(_)
+            | Event::Running { .. }
+            | Event::Digest(_)
+            | Event::Saved { .. }
+            | Event::NotSaved { .. } => Ok(()),
+        }
+    }
+
+    fn is_due(&mut self, kind: usize, row: &Row) -> bool {
+        let due = row.progress.train_s >= self.last_s[kind] + PLAIN_EVERY_S;
+        if due {
+            self.last_s[kind] = row.progress.train_s;
+        }
+        due
+    }
+
+    fn timed(&mut self, row: &Row, what: &str, pairs: Vec<(String, String)>, left: &str) -> Result<()> {
+        let mut line = format!("{:>8}  {what}", clock(row.progress.train_s));
+        for (name, value) in pairs {
+            line += &format!("  {name} {value:<7}");
+        }
+        line += &format!("  {left}");
+        writeln!(self.out, "{}", line.trim_end())
+    }
+
+    fn summary(&mut self, s: &Summary) -> Result<()> {
+        let schema = self.schema;
+        let first = &schema.counters[0];
+        let why = match s.ended_by {
+            EndedBy::Steps => format!("the {} asked for are done", first.unit),
+            EndedBy::Seconds => "the time is up".into(),
+            EndedBy::CpuSeconds => "the processor time is up".into(),
+            EndedBy::Solved => "the task is solved".into(),
+            EndedBy::Interrupt => "stopped".into(),
+            EndedBy::ClosedOutput => "nobody reads the output".into(),
+            EndedBy::Diverged => "training diverged".into(),
+        };
+        writeln!(self.out, "\n{} / {}, seed {}: {why}.", s.room, s.variant, s.seed)?;
+        let mut line = |name: &str, text: &str| writeln!(self.out, "  {name:<11} {text}");
+        if let Some(test) = &s.test {
+            line("test", &format::test(schema, test))?;
+        }
+        if let Some(metrics) = &s.metrics {
+            let pairs = briefs(schema.metrics, &metrics.values);
+            let words: Vec<String> =
+                pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+            line("at the end", &words.join(", "))?;
+        }
+        if let Some(solved) = &s.solved {
+            let after = clock(solved.train_s);
+            line("solved", &format!("after {}, {after} of training", counted(first, solved.counts[0])))?;
+        }
+        if s.attempts > 0 {
+            line("attempts", &format!("{} that reached the goal and were not confirmed", s.attempts))?;
+        }
+        let iterations = format::grouped(s.progress.iteration.into());
+        let unit = schema.iteration_word;
+        line("did", &format!("{}, {iterations} {unit}s", counts(schema, &s.progress)))?;
+        let (took, cpu, rate) = (clock(s.seconds), clock(s.cpu_seconds), short(s.per_second));
+        line("took", &format!("{took}, {cpu} of processor time, {rate} {}/s", first.unit))?;
+        if let Some(breakdown) = format::breakdown(schema, &s.parts_s) {
+            line("time", &breakdown)?;
+        }
+        let machine = &s.machine;
+        if let Some(device) = &machine.device {
+            line("device", device)?;
+        }
+        line("digest", &format!("{} ({})", machine.digest, machine.arithmetic))?;
+        if let Some(file) = &machine.file {
+            line("saved", file)?;
+        }
+        if let Some(resume) = &machine.resume {
+            line("continue", resume)?;
+        }
+        Ok(())
+    }
+
+    pub fn flush(&mut self) -> Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use run::protocol::Progress;
+
+    #[test]
+    fn plain_lines_follow_the_time_of_training() {
+        let schema = run::rooms()[0].schema();
+        let mut printer = Printer::new(Vec::new(), false);
+        for i in 0..50u32 {
+            let progress = Progress {
+                iteration: i,
+                counts: vec![f64::from(i) * 1000.0; schema.counters.len()],
+                train_s: f64::from(i) / 10.0,
+            };
+            let values = vec![Some(20.0); schema.row_len()];
+            if i == 15 {
+                printer.record(&Record::Left(Left { done: 0.3, seconds: 70.0 })).unwrap();
+            }
+            printer.record(&Record::Event(Event::Metrics(Row { progress, values }))).unwrap();
+        }
+        let text = String::from_utf8(printer.out.into_inner().into_inner().unwrap()).unwrap();
+        assert_eq!(text.lines().count(), 5, "{text}");
+        assert!(text.contains(" 10,000 steps  return 20.0"), "{text}");
+        let told = text.lines().map(|line| line.ends_with("  30% done, about 1:10 left"));
+        assert_eq!(told.collect::<Vec<_>>(), [false, false, true, true, true], "{text}");
+    }
+
+    #[test]
+    fn what_only_one_room_tells_is_a_line_in_its_words() {
+        let event = serde_json::json!({ "kind": "frozen", "minutes": 3 });
+        let told = Record::Event(Event::Room { event, text: "It is kept.".into() });
+        let mut printer = Printer::new(Vec::new(), false);
+        printer.record(&told).unwrap();
+        assert_eq!(printer.out.into_inner().into_inner().unwrap(), b"It is kept.\n");
+        let mut view = crate::outputs::view::View::default();
+        view.apply(told);
+        assert_eq!(view.notice, Some((Level::Info, "It is kept.".into())));
+    }
+
+    #[test]
+    fn json_lines_are_the_records() {
+        let mut printer = Printer::new(Vec::new(), true);
+        printer.record(&Record::Event(Event::Running { running: true })).unwrap();
+        let text = String::from_utf8(printer.out.into_inner().into_inner().unwrap()).unwrap();
+        assert_eq!(text, "{\"kind\":\"running\",\"running\":true}\n");
+    }
+}

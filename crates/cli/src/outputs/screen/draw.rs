@@ -1,0 +1,851 @@
+//! One screen of a run, drawn from its view: type and thin rules, no boxes. It refuses to keep
+//! state; the same screen gives the same cells, which is how it is tested.
+
+use super::braille::Braille;
+use super::{ACCENT, FAINT, MARKED, Mode, Screen};
+use crate::format::{self, briefs, clock, fitted, short, wrapped};
+use crate::outputs::view::{Told, View};
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span, Text};
+use run::protocol::{Column, Knob, KnobKind, Level, Value};
+
+pub fn draw(frame: &mut Frame, screen: &Screen) {
+    let area = frame.area();
+    if area.width < 40 || area.height < 8 {
+        frame.render_widget(first_words(&screen.view), area);
+        return;
+    }
+    let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
+    // The lower part gives way first; the curve is what people came for.
+    let lower = if area.height >= 20 { 7 } else { 0 };
+    let keys = footer(screen, area.width.into());
+    let foot = if area.height >= 16 { keys.len() as u16 } else { 1 };
+    let [head, rule, figures, _, upper, _, time, lower, _, note, foot] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(u16::from(area.height >= 14)),
+        Constraint::Min(3),
+        Constraint::Length(u16::from(area.height >= 28)),
+        Constraint::Length(if area.height >= 28 { 3 } else { u16::from(lower > 0) }),
+        Constraint::Length(lower),
+        Constraint::Length(u16::from(area.height >= 26)),
+        Constraint::Length(if area.height >= 16 { 2 } else { 1 }),
+        Constraint::Length(foot),
+    ])
+    .areas(area);
+    let right = if area.width >= 72 { (area.width * 2 / 5).clamp(28, 64) } else { 0 };
+    let sides = |area: Rect| -> [Rect; 3] {
+        let gap = if right > 0 { 2 } else { 0 };
+        Layout::horizontal([Constraint::Min(20), Constraint::Length(gap), Constraint::Length(right)])
+            .areas(area)
+    };
+
+    header(frame, head, screen);
+    frame.render_widget(faint("─".repeat(rule.width.into())), rule);
+    frame.render_widget(Text::from(keys), foot);
+    self::note(frame, note, screen);
+    let Some(told) = &screen.view.told else { return };
+    headline(frame, figures, &screen.view, told);
+    if screen.keys {
+        let below = Rect { height: note.y.saturating_sub(upper.y), ..upper };
+        frame.render_widget(key_words(screen, below.width.into()), below);
+        return;
+    }
+    match &screen.picture {
+        Some(picture) => {
+            let [chart_area, _, beside] = sides(upper);
+            chart(frame, chart_area, told, screen.chart_name());
+            picture.draw(frame, beside, &told.values);
+        }
+        // Without a picture there is the whole width for the curve.
+        None => chart(frame, upper, told, screen.chart_name()),
+    }
+    breakdown(frame, time, told);
+    let [metrics_area, _, knobs_area] = sides(lower);
+    if right > 0 {
+        metrics(frame, metrics_area, told);
+        knobs(frame, knobs_area, screen);
+    } else {
+        knobs(frame, metrics_area, screen);
+    }
+}
+
+/// All that there is room for on a very small terminal.
+fn first_words(view: &View) -> String {
+    let told = view.told.as_ref();
+    let pairs = told.and_then(|told| Some(briefs(told.schema.metrics, &told.metrics.as_ref()?.values)));
+    let first = pairs.and_then(|pairs| pairs.into_iter().next());
+    first.map_or("-".into(), |(name, value)| format!("{name} {value}"))
+}
+
+pub fn faint(text: impl Into<String>) -> Span<'static> {
+    Span::styled(text.into(), Style::new().fg(FAINT))
+}
+
+pub fn bold(text: impl Into<String>) -> Span<'static> {
+    Span::styled(text.into(), Style::new().add_modifier(Modifier::BOLD))
+}
+
+fn header(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let view = &screen.view;
+    let mut left = vec![bold("hothouse")];
+    if let Some(told) = &view.told {
+        let config = &told.config;
+        left.push(Span::raw(format!("  {}  {}  seed {}", config.room, config.variant, config.seed)));
+    }
+    let o = &view.machine;
+    let threads = if o.threads == 1 { "thread" } else { "threads" };
+    let gpu = view.device.as_ref().filter(|device| device.on_gpu).and_then(|device| device.gpu.as_ref());
+    let right = match gpu {
+        Some(gpu) => gpu.clone(),
+        None => format!("{}  {}  {} {threads}", o.isa, o.arithmetic, o.threads),
+    };
+    let left = Line::from(left);
+    let room = usize::from(area.width).saturating_sub(left.width() + 2);
+    frame.render_widget(left, area);
+    if right.chars().count() <= room {
+        frame.render_widget(Line::from(faint(right)).right_aligned(), area);
+    }
+}
+
+/// The few numbers that matter most.
+fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
+    let left = view.left.as_ref().map(format::left).unwrap_or_default();
+    let (state, color) = match (&view.summary, view.running) {
+        (Some(_), _) => ("ended", MARKED),
+        (None, false) => ("paused", MARKED),
+        // Where there is little room, the numbers come first.
+        (None, true) if 2 * left.len() <= usize::from(area.width) => (left.as_str(), FAINT),
+        (None, true) => ("", FAINT),
+    };
+    let mut spans = Vec::new();
+    let mut room = usize::from(area.width).saturating_sub(if state.is_empty() { 0 } else { state.len() + 2 });
+    let mut pair = |label: &str, value: &str, style: Style| {
+        let gap = if spans.is_empty() { "" } else { "   " };
+        let wanted = gap.len() + label.len() + 1 + value.chars().count();
+        // What does not fit whole is left out, and so is all that comes after it.
+        let fits = wanted <= room;
+        room = room.saturating_sub(wanted);
+        if fits {
+            spans.push(faint(format!("{gap}{label} ")));
+            spans.push(Span::styled(value.to_string(), style));
+        }
+    };
+    let strong = Style::new().add_modifier(Modifier::BOLD);
+    let schema = told.schema;
+    let of = |columns: &'static [Column], row: &Option<run::protocol::Row>| {
+        let columns = columns.iter().enumerate().filter(|(_, column)| !column.brief.is_empty());
+        let value = |i: usize| row.as_ref().and_then(|row| row.values.get(i).copied().flatten());
+        let all = columns.map(|(i, column)| (column, format::value(column, value(i))));
+        all.collect::<Vec<_>>()
+    };
+    let (rates, metrics): (Vec<_>, Vec<_>) =
+        of(schema.metrics, &told.metrics).into_iter().partition(|(column, _)| column.rate.is_some());
+    if let Some((column, value)) = metrics.first() {
+        pair(column.brief, value, strong.fg(ACCENT));
+    }
+    for (column, value) in of(schema.tests, &told.test).iter().filter(|_| told.test.is_some()) {
+        pair(column.brief, value, strong);
+    }
+    if let Some(at) = &told.solved {
+        pair("solved at", &clock(at.train_s), strong);
+    }
+    pair("time", &clock(told.progress.train_s), Style::new());
+    let counters = schema.counters.iter().zip(&told.progress.counts);
+    for (column, &count) in counters.filter(|(column, _)| !column.brief.is_empty()) {
+        pair(column.brief, &short(count), Style::new());
+    }
+    rates.iter().for_each(|(column, value)| pair(column.brief, value, Style::new()));
+    frame.render_widget(Line::from(spans), area);
+    frame.render_widget(Line::styled(state, Style::new().fg(color)).right_aligned(), area);
+}
+
+/// Colours of the metrics of a chart, and of its tests.
+const CURVES: [Color; 3] = [ACCENT, Color::Cyan, Color::Magenta];
+const TESTS: [Color; 3] = [Color::Reset, Color::Cyan, Color::Magenta];
+
+/// A chart against the first counter, with the goal, tests, and what was changed on the way.
+fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
+    let [metrics, tests] = told.chart(name);
+    let log = metrics.iter().chain(&tests).any(|(column, _)| column.log);
+    let scaled = |y: f64| if log { y.max(1e-12).log10() } else { y };
+    type Points = Vec<(f64, f64)>;
+    let points = |curves: &[(&Column, &crate::outputs::view::Curve)]| -> Vec<Points> {
+        curves.iter().map(|(_, curve)| curve.iter().map(|(x, y)| (x, scaled(y))).collect()).collect()
+    };
+    let (lines, dots) = (points(&metrics), points(&tests));
+    let goal = told.goal_column().filter(|column| column.chart == name);
+    let goal = goal.and_then(|_| told.variant.as_ref()?.goal).map(|goal| goal.at);
+    let all = || lines.iter().chain(&dots).flatten();
+    let right = all().map(|p| p.0).fold(1.0, f64::max);
+    let heights = || all().map(|p| p.1).chain(goal);
+    let [bottom, top] =
+        bounds(heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max), log);
+    let labels = labels([top, (top + bottom) / 2.0, bottom], log);
+    let gutter = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(5) as u16 + 1;
+    if area.height < 3 || area.width < gutter + 8 {
+        return;
+    }
+    // What was changed is named above the curve, once there is something to name.
+    let names = u16::from(!told.marks.is_empty() && area.height >= 6);
+    let plot = Rect {
+        x: area.x + gutter,
+        y: area.y + names,
+        width: area.width - gutter,
+        height: area.height - 1 - names,
+    };
+    let mut canvas = Braille::new(plot);
+    let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
+    let at = |(x, y): (f64, f64)| (x / right * w, (top - y) / (top - bottom) * h);
+
+    if let Some(goal) = goal {
+        let level = at((0.0, scaled(goal))).1;
+        (0..=w as u32).step_by(6).for_each(|x| canvas.dot(x.into(), level, FAINT));
+    }
+    for mark in &told.marks {
+        let x = at((mark.progress.counts[0], 0.0)).0;
+        (0..=h as u32).step_by(3).for_each(|y| canvas.dot(x, y.into(), MARKED));
+    }
+    for (points, color) in dots.iter().zip(TESTS.iter().cycle()) {
+        for &test in points {
+            let (x, y) = at(test);
+            canvas.dot(x, y, *color);
+            canvas.dot(x, y - 1.0, *color);
+        }
+        // Where tests are all there is, they are the curve.
+        if lines.iter().all(Vec::is_empty) {
+            points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), *color));
+        }
+    }
+    for (points, color) in lines.iter().zip(CURVES.iter().cycle()) {
+        points.windows(2).for_each(|pair| canvas.line(at(pair[0]), at(pair[1]), *color));
+        if let [only] = points[..] {
+            canvas.dot(at(only).0, at(only).1, *color);
+        }
+    }
+    let buffer = frame.buffer_mut();
+    canvas.render(buffer);
+
+    // The newest marks keep their names where names would collide.
+    let mut free_until = plot.right();
+    for mark in told.marks.iter().rev() {
+        let column = plot.x + (at((mark.progress.counts[0], 0.0)).0 / 2.0) as u16;
+        let name = fitted(&mark.knob, 10);
+        let width = name.chars().count() as u16;
+        let start =
+            if column + 1 + width <= plot.right() { column + 1 } else { column.saturating_sub(width) };
+        if names > 0 && start >= plot.x && start + width <= free_until {
+            buffer.set_string(start, area.y, name, Style::new().fg(MARKED));
+            free_until = start.saturating_sub(1);
+        }
+    }
+
+    for (row, label) in [0, plot.height / 2, plot.height - 1].into_iter().zip(&labels) {
+        // Three labels need room; the ends come first.
+        if row == 0 || row == plot.height - 1 || plot.height >= 5 {
+            let width = usize::from(gutter) - 1;
+            buffer.set_string(area.x, plot.y + row, format!("{label:>width$}"), Style::new().fg(FAINT));
+        }
+    }
+    let below = area.bottom() - 1;
+    buffer.set_string(plot.x, below, "0", Style::new().fg(FAINT));
+    let end = format!("{} {}", short(right), told.schema.counters[0].unit);
+    buffer.set_string(plot.right().saturating_sub(end.len() as u16), below, &end, Style::new().fg(FAINT));
+    // What each colour is.
+    let mut x = plot.x + 3;
+    let room = plot.right().saturating_sub(end.len() as u16 + 3);
+    let colours = CURVES.iter().cycle().take(metrics.len()).chain(TESTS.iter().cycle().take(tests.len()));
+    for ((column, _), color) in metrics.iter().chain(&tests).zip(colours) {
+        let words = column.label.to_lowercase();
+        let width = words.chars().count() as u16;
+        if x + width + 2 <= room {
+            buffer.set_string(x, below, "■ ", Style::new().fg(*color));
+            buffer.set_string(x + 2, below, &words, Style::new().fg(FAINT));
+            x += width + 4;
+        }
+    }
+}
+
+/// The top, the middle and the bottom of an axis, with as few digits as tell how far they are apart. On a logarithmic one the middle
+/// is told where it is a whole power.
+fn labels(values: [f64; 3], log: bool) -> [String; 3] {
+    if log {
+        return values
+            .map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
+    }
+    let [top, _, bottom] = values;
+    let close = (top - bottom).abs() / 100.0;
+    let are_right = |labels: &[String; 3]| {
+        labels
+            .iter()
+            .zip(values)
+            .all(|(label, value)| label.parse::<f64>().is_ok_and(|shown| (shown - value).abs() <= close))
+    };
+    let largest = top.abs().max(bottom.abs());
+    if largest >= 9995.0 {
+        // With a prefix of thousands, where that leaves enough of them.
+        let short = values.map(|value| if value == 0.0 { "0".into() } else { short(value) });
+        let digits = short.clone().map(|label| in_full(&label));
+        if are_right(&digits) {
+            return short;
+        }
+    }
+    let fixed = (0..=7).map(|digits| values.map(|value| format!("{value:.digits$}")));
+    let powers = (0..=12).map(|digits| values.map(|value| format!("{value:.digits$e}")));
+    let mut all = fixed.filter(|_| largest < 1e9).chain(powers);
+    all.find(are_right).unwrap_or_else(|| values.map(|value| format!("{value:.2e}")))
+}
+
+/// `2.62 M` as a number that can be read.
+fn in_full(label: &str) -> String {
+    let (number, prefix) = label.split_once(' ').unwrap_or((label, ""));
+    let power = ["", "k", "M", "G", "T"].iter().position(|known| *known == prefix).unwrap_or(0);
+    format!("{number}e{}", 3 * power)
+}
+
+/// Round ends of an axis that holds `low` and `high`; those of a logarithmic one are whole powers.
+fn bounds(low: f64, high: f64, log: bool) -> [f64; 2] {
+    if !(low.is_finite() && high.is_finite()) {
+        return [0.0, 1.0];
+    }
+    if log {
+        return [low.floor(), high.ceil().max(low.floor() + 1.0)];
+    }
+    // 0 is an end wherever it is not far off.
+    let low = if low > 0.0 && low < 0.5 * high { 0.0 } else { low };
+    let high = if high < 0.0 && high > 0.5 * low { 0.0 } else { high };
+    let step = nice_above((high - low).max(1e-9 * high.abs()).max(1e-12) / 5.0);
+    let (bottom, top) = ((low / step).floor() * step, (high / step).ceil() * step);
+    if top > bottom { [bottom, top] } else { [bottom, bottom + step] }
+}
+
+/// The next of 1, 2, 2.5, 5, 10 times a power of ten.
+fn nice_above(x: f64) -> f64 {
+    if !(x.is_finite() && x > 0.0) {
+        return 1.0;
+    }
+    let power = 10f64.powf(x.log10().floor());
+    [1.0, 2.0, 2.5, 5.0, 10.0].map(|m| m * power).into_iter().find(|n| *n >= x).unwrap_or(10.0 * power)
+}
+
+/// What the learner says about itself, in two columns.
+fn metrics(frame: &mut Frame, area: Rect, told: &Told) {
+    let Some(row) = &told.metrics else { return };
+    // What stands above the curve already is left out.
+    let all = told.schema.metrics.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
+    let first = all.clone().position(|(column, _)| !column.brief.is_empty());
+    let all = all.enumerate().filter(|(i, _)| Some(*i) != first).map(|(_, cell)| cell);
+    let mut cells: Vec<(String, String)> =
+        all.map(|(column, &value)| (column.label.to_lowercase(), format::value(column, value))).collect();
+    cells.push((told.schema.iteration_word.into(), format::grouped(row.progress.iteration.into())));
+    let rest = told.schema.counters.iter().zip(&row.progress.counts).skip(1);
+    cells.extend(rest.map(|(column, &count)| (column.label.to_lowercase(), short(count))));
+    let rows = usize::from(area.height).saturating_sub(1);
+    let wide = usize::from(area.width) / 2;
+    let cell = |(label, value): &(String, String)| {
+        let width = wide.saturating_sub(10).min(18);
+        [faint(format!("{:<width$}", fitted(label, width))), Span::raw(format!("{value:>8}"))]
+    };
+    let mut lines: Vec<Line> = cells
+        .chunks(2)
+        .take(rows)
+        .map(|pair| {
+            let spans = pair.iter().map(cell).collect::<Vec<_>>().join(&Span::raw("  "));
+            Line::from(spans)
+        })
+        .collect();
+    if let Some(d) = &told.digest {
+        let unit = told.schema.iteration_word;
+        lines.push(Line::from(faint(format!("digest  {} at {unit} {}", d.weights, d.iteration))));
+    }
+    frame.render_widget(Text::from(lines), area);
+}
+
+/// Where the time goes: a bar in parts with what they are, and below it, where there is room, each in words.
+fn breakdown(frame: &mut Frame, area: Rect, told: &Told) {
+    const LABEL: &str = "time  ";
+    const COLORS: [Color; 7] =
+        [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
+    if area.height == 0 || usize::from(area.width) < LABEL.len() + 20 {
+        return;
+    }
+    let whole: f64 = told.shares.iter().sum();
+    // Before the first iteration nothing has taken any time.
+    if !(whole.is_finite() && whole > 0.0) {
+        return;
+    }
+    let width = f64::from(area.width) - LABEL.len() as f64;
+    let mut bar = vec![faint(LABEL)];
+    let mut legend = vec![faint(" ".repeat(LABEL.len()))];
+    let (mut passed, mut column) = (0.0, 0);
+    let parts = told.schema.all_parts().map(|part| part.name);
+    for ((name, &share), color) in parts.zip(&told.shares).zip(COLORS.into_iter().cycle()) {
+        passed += share;
+        let end = (passed / whole * width).round() as usize;
+        let room = end.saturating_sub(column);
+        column = column.max(end);
+        let words = [format!(" {name} {}", percent(share / whole)), format!(" {name}")];
+        let text = words.into_iter().find(|words| words.len() <= room).unwrap_or_default();
+        bar.push(Span::styled(format!("{text:room$}"), Style::new().fg(Color::Black).bg(color)));
+        let entry = [
+            Span::styled("■ ", Style::new().fg(color)),
+            Span::raw(format!("{name} {}  ", percent(share / whole))),
+        ];
+        let used: usize = legend.iter().chain(&entry).map(Span::width).sum();
+        if used <= usize::from(area.width) + 2 && share >= 0.005 * whole {
+            legend.extend(entry);
+        }
+    }
+    let mut lines = vec![Line::from(bar)];
+    if area.height >= 3 {
+        lines.push(Line::from(legend));
+    }
+    frame.render_widget(Text::from(lines), area);
+}
+
+fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.0}%", 100.0 * share) } else { "-".into() }
+}
+
+/// The knobs that can be turned now, the chosen one always in sight.
+fn knobs(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let live: Vec<&Knob> = screen.live_knobs().collect();
+    if area.height == 0 || live.is_empty() {
+        return;
+    }
+    let height = usize::from(area.height);
+    let first = screen.chosen.saturating_sub(height / 2).min(live.len().saturating_sub(height));
+    let wide = area.width >= 44;
+    let mut lines = Vec::new();
+    for (i, knob) in live.iter().enumerate().skip(first).take(height) {
+        let value = screen.value(knob);
+        let chosen = i == screen.chosen && screen.mode != Mode::Watching;
+        // The field's own term, whatever the width; the plain words are in the note.
+        let term = knob.label.split(':').next().unwrap_or(knob.label);
+        let width = if wide { 20 } else { 13 };
+        let name = fitted(term, width);
+        let style = if chosen { Style::new().add_modifier(Modifier::BOLD) } else { Style::new() };
+        let bar = usize::from(area.width).saturating_sub(width + 13).min(20);
+        lines.push(Line::from(vec![
+            Span::styled(if chosen { "> " } else { "  " }, Style::new().fg(ACCENT)),
+            Span::styled(format!("{name:<width$}"), style),
+            Span::styled(format!(" {:>8} ", fitted(&shown_value(value, knob), 8)), style),
+            slider(knob, value, bar, chosen),
+        ]));
+    }
+    frame.render_widget(Text::from(lines), area);
+}
+
+fn shown_value(value: &Value, knob: &Knob) -> String {
+    match (knob.kind, value) {
+        (KnobKind::Bool, Value::Number(number)) => (if *number == 0.0 { "off" } else { "on" }).into(),
+        (_, Value::Number(number)) if number.abs() >= 1e6 => short(*number),
+        (_, value) => value.to_string(),
+    }
+}
+
+fn slider(knob: &Knob, value: &Value, width: usize, chosen: bool) -> Span<'static> {
+    let (KnobKind::Float { .. } | KnobKind::Int { .. }, Value::Number(number)) = (knob.kind, value) else {
+        return Span::raw("");
+    };
+    if width < 4 {
+        return Span::raw("");
+    }
+    let at = (super::share(knob, *number) * (width - 1) as f64).round() as usize;
+    let text = (0..width).map(|i| if i == at { '●' } else { '─' }).collect::<String>();
+    Span::styled(text, Style::new().fg(if chosen { ACCENT } else { FAINT }))
+}
+
+/// A question, else news, else what the chosen knob means.
+fn note(frame: &mut Frame, area: Rect, screen: &Screen) {
+    let (text, color) = match (&screen.mode, &screen.view.notice) {
+        (Mode::AskReset, _) => ("Start a new run? What is not saved is lost. y / n".to_string(), MARKED),
+        (Mode::Typing(typed), _) => {
+            let name = screen.live_knobs().nth(screen.chosen).map_or("", |knob| knob.name);
+            (format!("{name} = {typed}▏"), ACCENT)
+        }
+        (_, Some((Level::Info, text))) if screen.notice_is_fresh() => (text.clone(), ACCENT),
+        (_, Some((Level::Warning, text))) if screen.notice_is_fresh() => (text.clone(), MARKED),
+        (_, Some((Level::Error, text))) => (text.clone(), Color::Red),
+        (Mode::Watching, _) => return,
+        _ => match screen.live_knobs().nth(screen.chosen) {
+            Some(knob) => (format!("{}: {}", knob.label, knob.help), FAINT),
+            None => return,
+        },
+    };
+    let mut lines = wrapped(&text, area.width.into());
+    if lines.len() > usize::from(area.height) {
+        let rest = lines.split_off(usize::from(area.height).saturating_sub(1)).join(" ");
+        lines.push(fitted(&rest, area.width.into()));
+    }
+    let lines: Vec<Line> = lines.into_iter().map(|l| Line::styled(l, Style::new().fg(color))).collect();
+    frame.render_widget(Text::from(lines), area);
+}
+
+fn footer(screen: &Screen, width: usize) -> Vec<Line<'static>> {
+    let keys: &[(&'static str, &'static str)] = match &screen.mode {
+        Mode::Watching => &[("q", "quit"), ("c", "chart"), ("?", "keys")],
+        Mode::Typing(_) => &[("enter", "set"), ("esc", "leave it")],
+        Mode::AskReset => &[("y", "new run"), ("n", "go on")],
+        Mode::Stopping => &[("ctrl-c", "quit at once, without saving")],
+        Mode::Training => &[
+            ("space", if screen.view.running { "pause" } else { "go on" }),
+            ("q", "save, quit"),
+            ("↑↓", "knob"),
+            ("←→", "change"),
+            ("enter", "type"),
+            ("w", "save"),
+            ("r", "new run"),
+            ("s", "step"),
+            ("c", "chart"),
+            ("d", "device"),
+            ("?", "keys"),
+        ],
+    };
+    key_lines(keys, width)
+}
+
+/// What each key does, in a sentence.
+fn key_words(screen: &Screen, width: usize) -> Text<'static> {
+    const TRAINING: [(&str, &str); 11] = [
+        ("space", "Pause the training, or go on with it."),
+        ("s", "Train one iteration, and pause."),
+        ("↑ ↓", "Choose one of the knobs that can change while the run goes on."),
+        ("← →", "Change the chosen knob, from the next iteration on."),
+        ("enter", "Type a value for the chosen knob."),
+        ("c", "Show the next chart."),
+        ("d", "Train on the GPU, or on the processor again."),
+        ("w", "Save the run to a file in this folder."),
+        ("r", "Begin the run anew. What is not saved is lost."),
+        ("q", "End the iteration, save, and quit. Ctrl-C does the same; a second Ctrl-C quits at once."),
+        ("?", "Close this list. Esc does the same."),
+    ];
+    const WATCHING: [(&str, &str); 3] = [
+        ("c", "Show the next chart."),
+        ("q", "Stop watching. The run goes on."),
+        ("?", "Close this list. Esc does the same."),
+    ];
+    let keys: &[(&'static str, &'static str)] =
+        if screen.mode == Mode::Watching { &WATCHING } else { &TRAINING };
+    let line = |(key, words): &(&'static str, &'static str)| {
+        Line::from(vec![bold(format!("{key:<7}")), Span::raw(fitted(words, width.saturating_sub(7)))])
+    };
+    Text::from(keys.iter().map(line).collect::<Vec<_>>())
+}
+
+/// Keys and what they do, on as many lines as it takes.
+pub fn key_lines(keys: &[(&'static str, &'static str)], width: usize) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::default()];
+    for (key, what) in keys {
+        let pair = [bold(*key), faint(format!(" {what}   "))];
+        let wanted = pair.iter().map(Span::width).sum::<usize>();
+        let line = lines.last_mut().expect("there is one");
+        // The gap behind the last one may be cut off.
+        if line.width() > 0 && line.width() + wanted > width + 3 {
+            lines.push(Line::from(pair.to_vec()));
+        } else {
+            line.spans.extend(pair);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::begun;
+    use super::*;
+    use crate::session::budget::Left;
+    use crate::session::record::Record;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+    use run::protocol::{Backend, Digest, Event, Mark, Progress, Row};
+
+    /// A run half-way to solving its task, with one change on the way.
+    fn screen(mode: Mode, room: &str) -> Screen {
+        let schema = run::room(room).unwrap().schema();
+        let mut screen = begun(mode, room);
+        let (isa, arithmetic) = ("avx2".to_string(), "fused".to_string());
+        screen.apply(Record::Opened(Backend { isa, threads: 2, arithmetic, version: "1".into() }));
+        let mut tell = |event| screen.apply(Record::Event(event));
+        tell(Event::Running { running: true });
+        for i in 1..=40u32 {
+            let progress = Progress {
+                iteration: i,
+                counts: schema.counters.iter().map(|_| f64::from(i) * 65_536.0).collect(),
+                train_s: f64::from(i) * 0.02,
+            };
+            let mut values = vec![Some(0.5); schema.row_len()];
+            values[0] = Some(f64::from(i) * 10.0);
+            let shares = [0.25, 0.125, 0.01, 0.015, 0.5, 0.05, 0.0, 0.0, 0.05];
+            for (value, share) in values[schema.metrics.len()..].iter_mut().zip(shares) {
+                *value = Some(share);
+            }
+            tell(Event::Metrics(Row { progress: progress.clone(), values }));
+            if i % 10 == 0 {
+                let values = vec![Some(f64::from(i) * 8.0); schema.tests.len()];
+                tell(Event::Test(Row { progress: progress.clone(), values }));
+            }
+            if i == 20 {
+                let (knob, from, to) = ("lr".into(), 0.0025.into(), 0.0032.into());
+                tell(Event::Mark(Mark { progress, knob, from, to }));
+            }
+        }
+        let (weights, arithmetic) = ("0123456789abcdef".into(), "fused".into());
+        tell(Event::Digest(Digest { iteration: 32, weights, arithmetic }));
+        screen
+    }
+
+    fn rows(screen: &Screen, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal.draw(|frame| draw(frame, screen)).unwrap();
+        let cells: Vec<&str> = terminal.backend().buffer().content().iter().map(|c| c.symbol()).collect();
+        cells.chunks(width.into()).map(|row| row.concat().trim_end().to_string()).collect()
+    }
+
+    fn dots(rows: &[String], columns: std::ops::Range<usize>) -> u32 {
+        let all = rows.iter().flat_map(|r| r.chars().skip(columns.start).take(columns.len()));
+        all.filter(|c| ('\u{2801}'..='\u{28ff}').contains(c)).map(|c| (c as u32 - 0x2800).count_ones()).sum()
+    }
+
+    #[test]
+    fn an_ordinary_terminal_shows_control_whole() {
+        let rows = rows(&screen(Mode::Training, "control"), 80, 24);
+        assert_eq!(
+            rows[0],
+            " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads"
+        );
+        assert!(
+            rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"),
+            "{}",
+            rows[2]
+        );
+        assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
+        assert!(rows[5].starts_with("   500 ") && rows[10].starts_with("     0 "), "{rows:#?}");
+        assert!(rows[11].contains("2.62 M steps") && rows[11].contains("training return"), "{}", rows[11]);
+        assert!(rows[12].starts_with(" time   policy 25%        world      gradient 50%"), "{}", rows[12]);
+        assert!(rows[13].contains("> Learning rate ") && rows[13].contains('●'), "{}", rows[13]);
+        assert!(rows[19].contains("0123456789abcdef at iteration 32"), "{rows:#?}");
+        assert!(rows[22].starts_with(" space pause   q save, quit   ↑↓ knob   ←→ change"), "{}", rows[22]);
+        assert!(rows[23].ends_with("? keys"), "{}", rows[23]);
+        assert!(dots(&rows[5..11], 7..48) > 100, "the curve is drawn");
+    }
+
+    #[test]
+    fn an_ordinary_terminal_shows_every_room_whole() {
+        for room in run::rooms() {
+            let (schema, variant) = (room.schema(), room.variants().remove(0));
+            let screen = screen(Mode::Training, schema.id);
+            let rows = rows(&screen, 100, 30);
+            let whole = rows.join("\n");
+            assert!(
+                rows[0].starts_with(&format!(" hothouse  {}  {}  seed 1", schema.id, variant.id)),
+                "{}",
+                rows[0]
+            );
+            let headline = schema.metrics.iter().find(|column| !column.brief.is_empty()).unwrap();
+            assert!(rows[2].starts_with(&format!(" {} 400", headline.brief)), "{}", rows[2]);
+            let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
+            assert!(tests.iter().all(|column| rows[2].contains(column.brief)), "{}", rows[2]);
+            assert!(whole.contains(schema.counters[0].unit) && whole.contains("digest"), "{whole}");
+            // Of shares that are meant for seven parts: 25%, and more where there are fewer.
+            let part = format!("{} ", schema.parts[0].name);
+            let after = whole.split(&part).skip(1).find_map(|text| text.get(..3)?.strip_suffix('%'));
+            assert!(after.is_some_and(|share| share.parse::<u32>().unwrap() >= 25), "{whole}");
+            assert!(dots(&rows[4..18], 7..50) > 50, "{whole}");
+        }
+    }
+
+    #[test]
+    fn at_any_width_a_knob_has_one_name_and_every_key_is_told() {
+        for room in run::rooms().iter().map(|room| room.schema().id) {
+            let screen = screen(Mode::Training, room);
+            let chosen = screen.live_knobs().nth(screen.chosen).unwrap();
+            let term = chosen.label.split(':').next().unwrap();
+            for width in [60, 80, 100, 120, 160] {
+                let rows = rows(&screen, width, 30);
+                let whole = rows.join("\n");
+                assert!(whole.contains(&format!("> {}", fitted(term, 13).trim_end_matches('…'))), "{whole}");
+                let keys = rows.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join("\n");
+                for key in [
+                    "space pause",
+                    "q save, quit",
+                    "enter type",
+                    "r new run",
+                    "s step",
+                    "c chart",
+                    "d device",
+                ] {
+                    assert!(keys.contains(key), "{key} at {width} columns of:\n{keys}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_bar_of_time_is_cut_as_the_shares_are() {
+        let screen = screen(Mode::Training, "control");
+        let mut terminal = Terminal::new(TestBackend::new(107, 30)).unwrap();
+        terminal.draw(|frame| draw(frame, &screen)).unwrap();
+        let buffer = terminal.backend().buffer();
+        let at = |row: u16, column: u16| buffer.cell((column, row)).unwrap();
+        let row =
+            (0..30).find(|row| (1..5).map(|x| at(*row, x).symbol()).collect::<String>() == "time").unwrap();
+        // A column is a hundredth: a space, the label's six columns, then the parts.
+        let mut widths: Vec<(Color, u32)> = Vec::new();
+        for x in 7..106 {
+            match widths.last_mut() {
+                Some((color, width)) if *color == at(row, x).bg => *width += 1,
+                _ => widths.push((at(row, x).bg, 1)),
+            }
+        }
+        let widths: Vec<u32> = widths.into_iter().map(|(_, width)| width).collect();
+        assert_eq!(widths, [25, 12, 1, 2, 49, 5, 5]);
+        let legend: String = (0..107).map(|x| at(row + 1, x).symbol()).collect();
+        for words in ["policy 25%", "world 12%", "advantages", "gather 2%", "gradient 50%", "rest 5%"] {
+            assert!(legend.contains(words), "{legend}");
+        }
+    }
+
+    #[test]
+    fn the_curve_rises_as_the_returns_do() {
+        let mut only_curve = screen(Mode::Training, "control");
+        let told = only_curve.view.told.as_mut().unwrap();
+        told.marks.clear();
+        told.tests.fill(Default::default());
+        told.variant.as_mut().unwrap().goal = None;
+        only_curve.picture = None;
+        let rows = rows(&only_curve, 80, 24);
+        // The lowest part of the plot on the left, the upper part on the right.
+        assert!(dots(&rows[9..12], 7..14) > 3, "{rows:#?}");
+        assert_eq!(dots(&rows[8..12], 66..79), 0, "{rows:#?}");
+        assert!(dots(&rows[4..7], 66..79) > 3, "{rows:#?}");
+    }
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        assert_eq!(bounds(8.0, 475.0, false), [0.0, 500.0]);
+        assert_eq!(bounds(-195.0, -80.0, false), [-200.0, 0.0]);
+        assert_eq!(bounds(-0.3, 0.4, false), [-0.4, 0.4]);
+        assert_eq!(bounds(-3.2, -2.1, true), [-4.0, -2.0]);
+        assert_eq!(bounds(f64::INFINITY, f64::NEG_INFINITY, false), [0.0, 1.0]);
+        assert!(bounds(7.0, 7.0, false)[0] < bounds(7.0, 7.0, false)[1]);
+    }
+
+    #[test]
+    fn labels_tell_how_far_the_ends_are_apart() {
+        let of = |bottom: f64, top: f64| labels([top, (top + bottom) / 2.0, bottom], false);
+        assert_eq!(of(0.0, 500.0), ["500", "250", "0"]);
+        assert_eq!(of(0.0, 1.0), ["1.0", "0.5", "0.0"]);
+        assert_eq!(of(0.998, 1.0), ["1.000", "0.999", "0.998"]);
+        assert_eq!(of(-0.4, 0.4), ["0.4", "0.0", "-0.4"]);
+        assert_eq!(of(1.2345, 1.2346), ["1.23460", "1.23455", "1.23450"]);
+        assert_eq!(of(0.0, 3e6), ["3.00 M", "1.50 M", "0"]);
+        assert_eq!(of(1_000_000.0, 1_000_100.0), ["1000100", "1000050", "1000000"]);
+        assert_eq!(of(0.0, 2e-9), ["2e-9", "1e-9", "0e0"]);
+        assert_eq!(labels([-2.0, -3.0, -4.0], true), ["1e-2", "1e-3", "1e-4"]);
+        assert_eq!(labels([-2.0, -2.5, -3.0], true), ["1e-2", "", "1e-3"]);
+        // Whatever the axis, no two of them are the same.
+        for scale in -12..12 {
+            for (low, high) in [(0.0, 1.0), (0.99, 1.0), (-3.0, -2.9), (7.25, 7.26)] {
+                let [bottom, top] = bounds(low * 10f64.powi(scale), high * 10f64.powi(scale), false);
+                let [a, b, c] = of(bottom, top);
+                assert!(a != b && b != c && a != c, "{a} {b} {c} of {bottom} to {top}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_question_mark_tells_every_key() {
+        for (mode, words) in [(Mode::Training, "Train one iteration"), (Mode::Watching, "Stop watching")] {
+            let mut screen = screen(mode, "control");
+            assert!(!rows(&screen, 80, 24).join("\n").contains(words));
+            screen.key(ratatui::crossterm::event::KeyCode::Char('?').into());
+            let shown = rows(&screen, 80, 24);
+            let whole = shown.join("\n");
+            assert!(whole.contains(words) && whole.contains("Close this list"), "{whole}");
+            for key in shown
+                .iter()
+                .rev()
+                .take(2)
+                .flat_map(|row| row.split("   "))
+                .filter_map(|key| key.trim().split(' ').next())
+            {
+                assert!(
+                    shown[3..20].iter().any(|row| row.contains(key.trim_matches(['↓', '→']))),
+                    "{key}: {whole}"
+                );
+            }
+            screen.key(ratatui::crossterm::event::KeyCode::Char('?').into());
+            assert!(!rows(&screen, 80, 24).join("\n").contains(words));
+        }
+    }
+
+    #[test]
+    fn the_first_chart_is_what_the_lines_begin_with() {
+        let first = |room| begun(Mode::Training, room).chart_name();
+        let all =
+            run::rooms().iter().map(|room| (room.schema().id, first(room.schema().id))).collect::<Vec<_>>();
+        let expected = [
+            ("control", "return"),
+            ("backgammon", "strength"),
+            ("cube", "solved"),
+            ("logic", "perfect"),
+            ("words", "loss"),
+        ];
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn no_size_and_no_number_breaks_the_drawing() {
+        for room in run::rooms().iter().map(|room| room.schema().id) {
+            let mut wild = screen(Mode::Training, room);
+            let told = wild.view.told.as_mut().unwrap();
+            let mut row = told.metrics.clone().unwrap();
+            row.progress.counts[0] *= 2.0;
+            let strange = [f64::NAN, f64::NEG_INFINITY, -1e300].map(Some).into_iter().cycle();
+            row.values.iter_mut().zip(strange).for_each(|(value, strange)| *value = strange);
+            row.values[0] = Some(-1e300);
+            told.values.insert("lr".into(), f64::NAN.into());
+            wild.apply(Record::Event(Event::Metrics(row)));
+            let modes = [Mode::AskReset, Mode::Watching, Mode::Stopping, Mode::Typing("0.1".into())];
+            for screen in [wild].into_iter().chain(modes.map(|mode| screen(mode, room))) {
+                for width in (1..30).chain([39, 40, 41, 71, 72, 80, 133, 250]) {
+                    for height in (1..28).chain([40, 90]) {
+                        assert_eq!(rows(&screen, width, height).len(), usize::from(height));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_budget_stands_beside_the_numbers() {
+        let mut screen = screen(Mode::Training, "control");
+        screen.apply(Record::Left(Left { done: 0.42, seconds: 187.0 }));
+        let line = |screen: &Screen, width| rows(screen, width, 24).swap_remove(2);
+        for width in [80, 120] {
+            let line = line(&screen, width);
+            assert!(line.starts_with(" return 400.0   test 320.0   time 0.80 s"), "{line}");
+            assert!(line.ends_with("  42% done, about 3:07 left"), "{line}");
+        }
+        assert!(line(&screen, 50).starts_with(" return 400.0") && !line(&screen, 50).contains("left"));
+        screen.apply(Record::Event(Event::Running { running: false }));
+        assert!(line(&screen, 80).ends_with("  paused"));
+    }
+
+    #[test]
+    fn each_mode_says_which_keys_it_takes() {
+        let last = |mode| rows(&screen(mode, "control"), 80, 24).pop().unwrap();
+        assert_eq!(last(Mode::Watching), " q quit   c chart   ? keys");
+        assert_eq!(last(Mode::AskReset), " y new run   n go on");
+        assert_eq!(last(Mode::Stopping), " ctrl-c quit at once, without saving");
+        assert_eq!(last(Mode::Typing("1".into())), " enter set   esc leave it");
+        let mut paused = screen(Mode::Training, "control");
+        paused.apply(Record::Event(Event::Running { running: false }));
+        let rows = rows(&paused, 80, 24);
+        assert!(rows[2].ends_with("paused") && rows[22].starts_with(" space go on"), "{rows:#?}");
+    }
+}

@@ -1,0 +1,465 @@
+//! What a person sees and has chosen, and what their keys ask for. It refuses to touch the
+//! terminal or the training: keys come in, wishes go out.
+
+mod aside;
+pub mod braille;
+pub mod draw;
+pub mod terminal;
+
+use crate::args::values::set_one;
+use crate::outputs::view::View;
+use crate::session::record::Record;
+use crate::session::training::Wish;
+use ratatui::Frame;
+use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::layout::Rect;
+use ratatui::style::Color;
+use run::protocol::{Command, DeviceWish, Event, Knob, KnobKind, Knobs, Level, Value, Variant};
+use std::time::{Duration, Instant};
+
+pub const ACCENT: Color = Color::Green;
+pub const MARKED: Color = Color::Yellow;
+pub const FAINT: Color = Color::DarkGray;
+
+/// How long a notice stays.
+const NOTICE: Duration = Duration::from_secs(6);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Training,
+    /// A value for the chosen knob is typed.
+    Typing(String),
+    AskReset,
+    /// The end was asked for; the iteration in progress is on its way to it.
+    Stopping,
+    Watching,
+}
+
+/// A picture of what is learned, beside the curve: it asks the run and draws the answer.
+pub trait Picture {
+    /// What to ask of the run now, if anything; asked again once it was answered.
+    fn question(&mut self, now: Instant) -> Option<serde_json::Value>;
+    fn answer(&mut self, json: &[u8], now: Instant);
+    fn draw(&self, frame: &mut Frame, area: Rect, knobs: &Knobs);
+}
+
+/// The picture of a run of that room, where it has one.
+pub type PictureOf = fn(&str, &Variant) -> Option<Box<dyn Picture>>;
+
+pub struct Screen {
+    pub view: View,
+    pub mode: Mode,
+    /// Which of the live knobs is chosen.
+    pub chosen: usize,
+    /// Which chart was chosen; none where it is the first that has a point.
+    pub chart: Option<usize>,
+    /// What the room draws beside the curve.
+    pub picture: Option<Box<dyn Picture>>,
+    pictures: PictureOf,
+    /// All keys are told instead of the curves.
+    pub keys: bool,
+    notice_since: Instant,
+}
+
+pub enum Key {
+    Wish(Wish),
+    /// End the run, or stop watching.
+    Quit,
+    Nothing,
+}
+
+impl Screen {
+    /// Who watches another process cannot ask it for a picture.
+    pub fn watching() -> Screen {
+        Screen::new(Mode::Watching, |_, _| None)
+    }
+
+    pub fn new(mode: Mode, pictures: PictureOf) -> Screen {
+        Screen {
+            view: View::default(),
+            mode,
+            chosen: 0,
+            chart: None,
+            picture: None,
+            pictures,
+            keys: false,
+            notice_since: Instant::now(),
+        }
+    }
+
+    pub fn apply(&mut self, record: Record) {
+        let before = self.view.notice.take();
+        let began = matches!(record, Record::Event(Event::Began(_)));
+        self.view.apply(record);
+        match self.view.notice {
+            Some(_) => self.notice_since = Instant::now(),
+            None => self.view.notice = before,
+        }
+        if began {
+            let told = self.view.told.as_ref();
+            self.picture = told.and_then(|told| (self.pictures)(&told.config.room, told.variant.as_ref()?));
+        }
+    }
+
+    /// Something was written to standard error, by this program or by a driver.
+    pub fn heard(&mut self, line: String) {
+        self.view.notice = Some((Level::Warning, line));
+        self.notice_since = Instant::now();
+    }
+
+    pub fn notice_is_fresh(&self) -> bool {
+        self.notice_since.elapsed() < NOTICE
+    }
+
+    pub fn live_knobs(&self) -> impl Iterator<Item = &Knob> {
+        self.view.told.iter().flat_map(|told| &told.knobs).filter(|knob| knob.live)
+    }
+
+    pub fn value<'a>(&'a self, knob: &'a Knob) -> &'a Value {
+        let told = self.view.told.as_ref();
+        told.and_then(|told| told.values.get(knob.name)).unwrap_or(&knob.default)
+    }
+
+    /// The name of the chart that is drawn.
+    pub fn chart_name(&self) -> &'static str {
+        let Some(told) = &self.view.told else { return "" };
+        let charts = told.charts();
+        let has_points =
+            |name: &&&str| told.chart(name).iter().flatten().any(|(_, curve)| curve.iter().next().is_some());
+        match self.chart {
+            Some(at) => charts.get(at % charts.len().max(1)).copied().unwrap_or_default(),
+            None => charts.iter().find(has_points).or(charts.first()).copied().unwrap_or_default(),
+        }
+    }
+
+    pub fn key(&mut self, key: KeyEvent) -> Key {
+        if key.modifiers.contains(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'C')) {
+            return Key::Quit;
+        }
+        let was_open = std::mem::take(&mut self.keys);
+        match (&mut self.mode, key.code) {
+            (Mode::Watching | Mode::Training, KeyCode::Char('?')) => {
+                self.keys = !was_open;
+                Key::Nothing
+            }
+            // It closes what is told of keys, and nothing more.
+            (_, KeyCode::Esc) if was_open => Key::Nothing,
+            (Mode::Watching | Mode::Training, KeyCode::Char('c')) => self.next_chart(),
+            (Mode::Watching, KeyCode::Char('q') | KeyCode::Esc) => Key::Quit,
+            (Mode::Watching | Mode::Stopping, _) => Key::Nothing,
+            (Mode::AskReset, code) => {
+                self.mode = Mode::Training;
+                match code {
+                    KeyCode::Char('y' | 'Y') => Key::Wish(Wish::Command(Command::Reset { config: None })),
+                    _ => Key::Nothing,
+                }
+            }
+            (Mode::Typing(text), code) => {
+                match code {
+                    KeyCode::Char(letter) => text.push(letter),
+                    KeyCode::Backspace => drop(text.pop()),
+                    KeyCode::Esc => self.mode = Mode::Training,
+                    KeyCode::Enter => return self.typed(),
+                    _ => {}
+                }
+                Key::Nothing
+            }
+            (Mode::Training, code) => self.training_key(code),
+        }
+    }
+
+    fn training_key(&mut self, code: KeyCode) -> Key {
+        let command = match code {
+            KeyCode::Char('q') => return Key::Quit,
+            KeyCode::Char('w') => return Key::Wish(Wish::Save),
+            KeyCode::Char('r') => {
+                self.mode = Mode::AskReset;
+                return Key::Nothing;
+            }
+            KeyCode::Char(' ') if self.view.running => Command::Pause,
+            KeyCode::Char(' ') => Command::Start,
+            KeyCode::Char('s') => Command::Step,
+            KeyCode::Char('d') => Command::Device { wish: self.other_device() },
+            KeyCode::Up => return self.choose(-1),
+            KeyCode::Down => return self.choose(1),
+            KeyCode::Left => return self.turn(-1),
+            KeyCode::Right => return self.turn(1),
+            KeyCode::Enter if self.live_knobs().next().is_some() => {
+                self.mode = Mode::Typing(String::new());
+                return Key::Nothing;
+            }
+            _ => return Key::Nothing,
+        };
+        Key::Wish(Wish::Command(command))
+    }
+
+    /// What does not train now.
+    fn other_device(&self) -> DeviceWish {
+        if self.view.device.as_ref().is_some_and(|device| device.on_gpu) {
+            DeviceWish::Cpu
+        } else {
+            DeviceWish::Gpu
+        }
+    }
+
+    fn next_chart(&mut self) -> Key {
+        if let Some(told) = &self.view.told {
+            let (charts, now) = (told.charts(), self.chart_name());
+            let at = charts.iter().position(|&name| name == now).unwrap_or(0);
+            self.chart = Some((at + 1) % charts.len().max(1));
+        }
+        Key::Nothing
+    }
+
+    fn choose(&mut self, by: isize) -> Key {
+        let last = self.live_knobs().count().saturating_sub(1);
+        self.chosen = self.chosen.saturating_add_signed(by).min(last);
+        Key::Nothing
+    }
+
+    fn turn(&mut self, by: i32) -> Key {
+        let Some(knob) = self.live_knobs().nth(self.chosen) else { return Key::Nothing };
+        match turned(knob, self.value(knob), by) {
+            Some(value) if value != *self.value(knob) => self.set(knob.name, value),
+            _ => Key::Nothing,
+        }
+    }
+
+    /// What was typed is the chosen knob's new value, if it can be.
+    fn typed(&mut self) -> Key {
+        let Mode::Typing(text) = std::mem::replace(&mut self.mode, Mode::Training) else {
+            return Key::Nothing;
+        };
+        let Some(knob) = self.live_knobs().nth(self.chosen) else { return Key::Nothing };
+        match set_one(knob.name, &text, std::slice::from_ref(knob)) {
+            Ok(value) => self.set(knob.name, value),
+            Err(error) => {
+                self.view.notice = Some((Level::Warning, format!("{error}.")));
+                self.notice_since = Instant::now();
+                Key::Nothing
+            }
+        }
+    }
+
+    fn set(&mut self, name: &'static str, value: Value) -> Key {
+        // Shown at once; the run confirms it at the end of its iteration.
+        if let Some(told) = &mut self.view.told {
+            told.values.insert(name.into(), value.clone());
+        }
+        Key::Wish(Wish::Command(Command::SetKnob { name: name.into(), value }))
+    }
+}
+
+/// Where a value lies in its knob's range, from 0 to 1.
+pub fn share(knob: &Knob, value: f64) -> f64 {
+    let share = match knob.kind {
+        KnobKind::Float { min, max, log: true } | KnobKind::Int { min, max, log: true } if min > 0.0 => {
+            (value / min).ln() / (max / min).ln()
+        }
+        KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. } => (value - min) / (max - min),
+        KnobKind::Bool => value,
+        KnobKind::Choice { .. } | KnobKind::Text { .. } => 0.0,
+    };
+    if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// The next value up or down: a round one within the knob's range, or the next choice. None for a text.
+fn turned(knob: &Knob, value: &Value, by: i32) -> Option<Value> {
+    match (knob.kind, value) {
+        (KnobKind::Choice { options }, Value::Text(name)) => {
+            let at = options.iter().position(|option| option.name == name).unwrap_or(0) as i32 + by;
+            Some(options[at.rem_euclid(options.len() as i32) as usize].name.into())
+        }
+        (KnobKind::Text { .. }, _) => None,
+        (_, Value::Number(number)) => Some(turned_number(knob, *number, by).into()),
+        _ => None,
+    }
+}
+
+fn turned_number(knob: &Knob, value: f64, by: i32) -> f64 {
+    match knob.kind {
+        KnobKind::Bool => f64::from(u8::from(by > 0)),
+        KnobKind::Choice { .. } | KnobKind::Text { .. } => value,
+        KnobKind::Int { min, max, .. } => {
+            let step = if value < 20.0 { 1.0 } else { 10f64.powf(value.log10().floor() - 1.0).round() };
+            (value + step * f64::from(by)).round().clamp(min, max)
+        }
+        KnobKind::Float { min, max, log: true } => on_ladder(value, by).clamp(min, max),
+        // A range that spans many powers of ten from 0 is climbed as a ladder too.
+        KnobKind::Float { min, max, .. } if max - min > 1e4 => match (value <= 1e3, by > 0) {
+            (true, true) if value < 1e3 => 1e3_f64.clamp(min, max),
+            (true, false) => min,
+            _ => on_ladder(value, by).clamp(min, max),
+        },
+        KnobKind::Float { min, max, .. } => {
+            // A fiftieth of the range, rounded down to 1, 2 or 5 of some power of ten.
+            let raw = (max - min) / 50.0;
+            let power = 10f64.powf(raw.log10().floor());
+            let step = [5.0, 2.0, 1.0].map(|m| m * power).into_iter().find(|s| *s <= raw).unwrap_or(power);
+            tidy(((value / step).round() + f64::from(by)) * step).clamp(min, max)
+        }
+    }
+}
+
+/// Ten even rungs to a power of ten: 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8.
+fn on_ladder(value: f64, by: i32) -> f64 {
+    const RUNGS: [f64; 10] = [1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0];
+    let place = (value.log10() * 10.0).round() as i32 + by;
+    tidy(RUNGS[place.rem_euclid(10) as usize] * 10f64.powi(place.div_euclid(10)))
+}
+
+/// Without the last digits that arithmetic leaves behind.
+fn tidy(x: f64) -> f64 {
+    format!("{x:.6e}").parse().unwrap_or(x)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use run::protocol::{Began, Named, Progress};
+
+    /// A run of the room has begun.
+    pub(crate) fn begun(mode: Mode, room: &str) -> Screen {
+        let room = run::room(room).unwrap();
+        let config = run::config_of(room);
+        let knobs = room.knobs(&config.variant);
+        let mut screen = match mode {
+            Mode::Watching => Screen::watching(),
+            mode => Screen::new(mode, crate::rooms::picture),
+        };
+        screen.apply(Record::Event(Event::Began(Box::new(Began {
+            config,
+            knobs: knobs.into_iter().map(|knob| (knob.name.to_string(), knob.default)).collect(),
+            progress: Progress { counts: vec![0.0; room.schema().counters.len()], ..Progress::default() },
+            solved: None,
+            attempts: 0,
+            history: Vec::new(),
+            tests: Vec::new(),
+            marks: Vec::new(),
+            room: serde_json::Value::Null,
+        }))));
+        screen
+    }
+
+    fn press(screen: &mut Screen, code: KeyCode) -> Option<Command> {
+        match screen.key(KeyEvent::new(code, KeyModifiers::NONE)) {
+            Key::Wish(Wish::Command(command)) => Some(command),
+            _ => None,
+        }
+    }
+
+    fn all_knobs() -> Vec<Knob> {
+        let rooms = run::rooms();
+        let of = |room: &&dyn run::AnyRoom| {
+            let variants = room.variants();
+            variants.iter().flat_map(|variant| room.knobs(variant.id)).collect::<Vec<_>>()
+        };
+        rooms.iter().flat_map(of).collect()
+    }
+
+    #[test]
+    fn knobs_turn_to_round_values_within_their_range() {
+        let knob = |kind| Knob { kind, ..all_knobs().remove(0) };
+        let lr = knob(KnobKind::Float { min: 1e-5, max: 0.1, log: true });
+        let gamma = knob(KnobKind::Float { min: 0.9, max: 1.0, log: false });
+        let epochs = knob(KnobKind::Int { min: 1.0, max: 20.0, log: true });
+        let anneal = knob(KnobKind::Float { min: 0.0, max: 1e8, log: false });
+        let flag = knob(KnobKind::Bool);
+        let turn = |knob: &Knob, value: f64, by| turned_number(knob, value, by);
+        assert_eq!((turn(&lr, 0.0025, 1), turn(&lr, 0.0025, -1)), (0.0032, 0.002));
+        assert_eq!((turn(&lr, 0.1, 1), turn(&lr, 1e-5, -1)), (0.1, 1e-5));
+        assert_eq!(turn(&gamma, 0.99, -1), 0.989);
+        assert_eq!((turn(&epochs, 4.0, 1), turn(&epochs, 1.0, -1)), (5.0, 1.0));
+        assert_eq!([0.0, 1e3, 1e6].map(|v| turn(&anneal, v, 1)), [1e3, 1250.0, 1.25e6]);
+        assert_eq!((turn(&anneal, 1e3, -1), turn(&anneal, 1e8, 1)), (0.0, 1e8));
+        assert_eq!((turn(&flag, 0.0, 1), turn(&flag, 1.0, -1)), (1.0, 0.0));
+        const OPTIONS: [Named; 2] = [Named { name: "tanh", label: "" }, Named { name: "relu", label: "" }];
+        let choice = knob(KnobKind::Choice { options: &OPTIONS });
+        assert_eq!(turned(&choice, &"tanh".into(), 1), Some("relu".into()));
+        assert_eq!(turned(&choice, &"tanh".into(), -1), Some("relu".into()));
+        assert_eq!(turned(&knob(KnobKind::Text { most: 9 }), &"x".into(), 1), None);
+    }
+
+    #[test]
+    fn every_turn_of_every_knob_stays_in_range_and_gets_somewhere() {
+        for knob in all_knobs() {
+            let (KnobKind::Float { min, max, .. } | KnobKind::Int { min, max, .. }) = knob.kind else {
+                continue;
+            };
+            for (by, end) in [(1, max), (-1, min)] {
+                let Value::Number(mut value) = knob.default else { panic!("{} is a number", knob.name) };
+                let mut turns = 0;
+                while value != end {
+                    let next = turned_number(&knob, value, by);
+                    assert!((min..=max).contains(&next) && next != value, "{} sticks at {value}", knob.name);
+                    assert!((0.0..=1.0).contains(&share(&knob, next)));
+                    value = next;
+                    turns += 1;
+                    assert!(turns < 1000, "{} takes too many turns", knob.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn keys_ask_for_what_the_footer_says() {
+        for room in run::rooms() {
+            let mut screen = begun(Mode::Training, room.schema().id);
+            assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Start));
+            screen.apply(Record::Event(Event::Running { running: true }));
+            assert_eq!(press(&mut screen, KeyCode::Char(' ')), Some(Command::Pause));
+            assert_eq!(press(&mut screen, KeyCode::Char('s')), Some(Command::Step));
+            assert_eq!(press(&mut screen, KeyCode::Char('r')), None);
+            assert_eq!(screen.mode, Mode::AskReset);
+            assert_eq!(press(&mut screen, KeyCode::Char('n')), None);
+            press(&mut screen, KeyCode::Char('r'));
+            assert_eq!(press(&mut screen, KeyCode::Char('y')), Some(Command::Reset { config: None }));
+
+            let live: Vec<Knob> = screen.live_knobs().cloned().collect();
+            assert_eq!(press(&mut screen, KeyCode::Up), None);
+            let up = turned(&live[0], &live[0].default, 1).unwrap();
+            let asked = Command::SetKnob { name: live[0].name.into(), value: up.clone() };
+            assert_eq!(press(&mut screen, KeyCode::Right), Some(asked));
+            assert_eq!(screen.value(&live[0]), &up, "shown before the run confirms it");
+            press(&mut screen, KeyCode::Down);
+            assert!(
+                matches!(press(&mut screen, KeyCode::Right), Some(Command::SetKnob { name, .. }) if name == live[1].name)
+            );
+            (0..50).for_each(|_| drop(press(&mut screen, KeyCode::Down)));
+            assert_eq!(screen.chosen, live.len() - 1);
+
+            let quit = |screen: &mut Screen, key| matches!(screen.key(key), Key::Quit);
+            let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+            assert!(quit(&mut screen, ctrl_c) && quit(&mut screen, KeyCode::Char('q').into()));
+            screen.mode = Mode::Stopping;
+            assert!(!quit(&mut screen, KeyCode::Char('q').into()), "a second q is no emergency; Ctrl-C is");
+            assert!(quit(&mut screen, ctrl_c));
+            screen.mode = Mode::Watching;
+            assert_eq!(press(&mut screen, KeyCode::Right), None, "who watches changes nothing");
+            assert_eq!(press(&mut screen, KeyCode::Char('?')), None);
+            assert!(screen.keys, "the help stands");
+            assert!(!quit(&mut screen, KeyCode::Esc.into()));
+            assert!(!screen.keys, "the help is gone");
+            let first = screen.chart_name();
+            press(&mut screen, KeyCode::Char('c'));
+            assert_ne!(screen.chart_name(), first, "the next chart");
+        }
+    }
+
+    #[test]
+    fn a_value_can_be_typed() {
+        let mut screen = begun(Mode::Training, "control");
+        let lr = screen.live_knobs().position(|knob| knob.name == "lr").unwrap();
+        screen.chosen = lr;
+        let type_in = |screen: &mut Screen, text: &str| {
+            press(screen, KeyCode::Enter);
+            text.chars().for_each(|letter| drop(press(screen, KeyCode::Char(letter))));
+            press(screen, KeyCode::Enter)
+        };
+        let asked = Command::SetKnob { name: "lr".into(), value: 0.001.into() };
+        assert_eq!(type_in(&mut screen, "1e-3"), Some(asked));
+        assert_eq!(type_in(&mut screen, "quick"), None, "q is a letter here");
+        assert!(screen.view.notice.as_ref().unwrap().1.contains("wrong kind"), "{:?}", screen.view.notice);
+        assert_eq!(screen.mode, Mode::Training);
+    }
+}

@@ -1,0 +1,23 @@
+//! Who plays, by name.
+
+use anyhow::{Context, Result, bail};
+use run::Host;
+use run::backgammon::baselines::{Linear, Random};
+use run::backgammon::{Player, player_from_checkpoint};
+use std::path::Path;
+
+/// Who plays without another program's help.
+pub fn player(name: &str, evals: u32, seed: u32, host: Host) -> Result<Box<dyn Player>> {
+    match name {
+        "random" => Ok(Box::new(Random::new(seed))),
+        "linear" => Ok(Box::new(Linear::new())),
+        file => {
+            let path = Path::new(file);
+            if !path.exists() {
+                bail!("there is no player '{file}' here. Name a checkpoint, linear or random");
+            }
+            let bytes = files::read_checkpoint(path)?;
+            player_from_checkpoint(&bytes, evals, host).with_context(|| format!("cannot use {file}"))
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Circuits, by what is typed.
+
+use crate::error::Usage;
+use anyhow::{Context, Result, bail};
+use run::logic::Circuit;
+use run::{AnyRun, Host, RunError};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+/// Which circuit.
+#[derive(Clone, Debug, clap::Args)]
+pub struct CircuitArgs {
+    /// A circuit as `hothouse export logic` writes it in JSON, a checkpoint of `hothouse train logic`, or life: Conway's, by hand
+    #[arg(value_name = "CIRCUIT")]
+    file: PathBuf,
+    /// Which member of a checkpoint's population, from 0 [default: its best]
+    #[arg(long, allow_negative_numbers = true, value_name = "N")]
+    member: Option<u32>,
+}
+
+impl CircuitArgs {
+    pub fn read(&self, host: Host) -> Result<Circuit> {
+        let shown = self.file.display();
+        if self.file == Path::new("life") && !self.file.exists() {
+            self.refuse_member()?;
+            return Ok(Circuit::life());
+        }
+        if !self.file.exists() {
+            bail!(
+                "there is no file {shown}. `hothouse export logic CHECKPOINT --format json --out {shown}` makes one"
+            )
+        }
+        let bytes = files::read_any(&self.file)?;
+        let from_json = |text: &str| Circuit::from_json(text).with_context(|| format!("cannot use {shown}"));
+        let first = bytes.iter().find(|byte| !byte.is_ascii_whitespace());
+        if let (Some(b'{'), Ok(text)) = (first, str::from_utf8(&bytes)) {
+            self.refuse_member()?;
+            return from_json(text);
+        }
+        match run::room_of(&bytes) {
+            Ok(room) if room == "logic" => {
+                let mut run = run::restore(&bytes, host).with_context(|| format!("cannot use {shown}"))?;
+                from_json(&exported(&mut *run, self.member)?)
+            }
+            Ok(room) => Err(Usage(format!(
+                "{shown} is of the room '{room}', which makes no circuits. Name a checkpoint of `hothouse train logic`"
+            ))
+            .into()),
+            Err(RunError::Foreign { .. }) => bail!(
+                "{shown} is no circuit. Name a JSON file of `hothouse export logic`, a checkpoint of `hothouse train logic`, or life"
+            ),
+            Err(error) => Err(error).with_context(|| format!("cannot use {shown}")),
+        }
+    }
+
+    /// A circuit by itself has no population.
+    fn refuse_member(&self) -> Result<()> {
+        match self.member {
+            Some(_) => Err(Usage(
+                "--member chooses from a checkpoint's population, and this is one circuit. Leave it out"
+                    .into(),
+            )
+            .into()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The circuit of a member of a run's population as JSON.
+fn exported(run: &mut dyn AnyRun, member: Option<u32>) -> Result<String> {
+    let mut ask = |question: Value| -> Result<Value> { Ok(serde_json::to_value(run.ask(question)?)?) };
+    let member = match member {
+        Some(member) => json!(member),
+        None => ask(json!({ "ask": "population" }))?["best"].clone(),
+    };
+    let answer = ask(json!({ "ask": "export", "member": member, "format": "json" }))?;
+    Ok(answer["text"].as_str().context("the room tells a circuit's text")?.into())
+}

@@ -1,0 +1,103 @@
+//! `hothouse bench`: the figures of the compute core, of the GPU, or of a room, and with `--profile` where the time of a training step
+//! goes. Every figure is printed as soon as it is known.
+
+use crate::args::MachineArgs;
+use crate::error::Usage;
+use crate::host::Machine;
+use crate::rooms;
+use crate::session::monitor_file;
+use crate::session::training::now_s;
+use anyhow::{Result, bail};
+use gpu::Measured;
+use run::bench::{Bench, Figure};
+use std::io::Write;
+
+pub fn run(
+    suite: &str,
+    versus: Option<&str>,
+    profile: bool,
+    json: bool,
+    machine: &MachineArgs,
+) -> Result<()> {
+    rooms::check_versus(suite, versus)?;
+    let machine = Machine::new(machine)?;
+    machine.pool.install(|| measure(suite, versus, profile, json, &machine))
+}
+
+fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine: &Machine) -> Result<()> {
+    let isa = machine.host.isa;
+    let mut printed = Ok(());
+    let mut measured = Vec::new();
+    let mut print = |figure: Figure| {
+        if printed.is_ok() {
+            printed = self::print(&figure, json);
+        }
+        measured.push(figure);
+    };
+    match (suite, run::room(suite)) {
+        ("core", _) if profile => run::bench::profile_core(isa, now_s, &mut print),
+        ("core", _) => run::bench::core(isa, &now_s, math::rivals::ALL, &mut print),
+        ("gpu", _) if !profile => {
+            let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;
+            let mut sink = |name: String, measured: Measured, unit: String| {
+                print(match measured {
+                    Measured::Rounds(rounds) => Figure::measured(name, rounds, unit),
+                    Measured::Count(count) => Figure::counted(name, count, unit),
+                });
+            };
+            gpu::bench_blocking(&gpu, isa, &now_s, &mut sink)?;
+        }
+        (_, Ok(room)) => {
+            let file = std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()));
+            let mut attach = |schema: &_| monitor_file::measured(&file, schema).ok();
+            let mut lacking = Vec::new();
+            let lacks = &mut |what| lacking.push(what);
+            let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, lacks };
+            if profile {
+                room.profile(&mut bench)
+            } else {
+                room.bench(&mut bench)
+            }
+            // Where none was made, there is none to remove.
+            let _ = std::fs::remove_file(&file);
+            if !json {
+                lacking.iter().try_for_each(|what| writeln!(std::io::stdout(), "not here: {what}"))?;
+            }
+        }
+        ("gpu", Err(_)) => {}
+        (_, Err(_)) => {
+            let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
+            bail!(Usage(format!(
+                "there is nothing called '{suite}' to measure. Choose core, gpu, {}",
+                rooms.join(", ")
+            )))
+        }
+    }
+    // Where nobody reads on, the long part is not begun.
+    printed?;
+    if !profile {
+        return rooms::shell(suite).map_or(Ok(()), |shell| {
+            shell.bench(versus.is_some(), &measured, machine, &mut |figure| self::print(&figure, json))
+        });
+    }
+    if measured.is_empty() {
+        bail!(Usage(format!(
+            "--profile measures core and words, not {suite}. Choose core or words; the page shows the same for other rooms"
+        )));
+    }
+    Ok(())
+}
+
+/// `core.net284k.share   0.8905 (0.8871 to 0.8922) of peak`
+fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if json {
+        serde_json::to_writer(&mut out, figure)?;
+        writeln!(out)?;
+    } else {
+        let spread = figure.spread().map(|s| format!("({:.4} to {:.4}) ", s.lower, s.upper));
+        let (name, value, unit) = (figure.name(), figure.value(), figure.unit());
+        writeln!(out, "{name:<44} {value:>12.4} {}{unit}", spread.unwrap_or_default())?;
+    }
+    out.flush()
+}

@@ -1,0 +1,350 @@
+//! A run as a file: what `--config FILE` reads and `--print-config` writes. What the file says is what the flags of the same names
+//! say, and flags that are given beside it go before it.
+
+use crate::args::TrainArgs;
+use crate::args::values::{device, number, seconds, set_one};
+use crate::error::Usage;
+use crate::error::refusal;
+use crate::session::begin;
+use anyhow::{Result, anyhow};
+use run::protocol::{Config, DeviceWish, Value as Setting};
+use run::{AnyRoom, Host};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Bytes of such a file at most.
+const LARGEST: u64 = 1 << 20;
+/// The version of the file's keys.
+const VERSION: u64 = 1;
+const KEYS: [&str; 21] = [
+    "version",
+    "room",
+    "variant",
+    "seed",
+    "data",
+    "vocab",
+    "device",
+    "threads",
+    "isa",
+    "steps",
+    "seconds",
+    "cpu_seconds",
+    "until_solved",
+    "save",
+    "save_every",
+    "monitor",
+    "events",
+    "csv",
+    "tensorboard",
+    "knobs",
+    "changes",
+];
+
+/// In the order in which it is written. What is left out is as without a flag.
+#[derive(Serialize)]
+struct Written<'a> {
+    version: u64,
+    room: &'a str,
+    variant: &'a str,
+    seed: u32,
+    #[serde(flatten)]
+    flags: BTreeMap<&'static str, toml::Value>,
+    knobs: BTreeMap<&'a str, toml::Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<Change<'a>>,
+}
+
+#[derive(Serialize)]
+struct Change<'a> {
+    iteration: u32,
+    knob: &'a str,
+    value: toml::Value,
+}
+
+/// The file of a run that begins with this config and these flags, every knob with its value.
+pub fn text(room: &dyn AnyRoom, config: &Config, args: &TrainArgs) -> Result<String> {
+    let known = room.knobs(&config.variant);
+    let value = |knob: &run::protocol::Knob| {
+        let set = config.knobs.get(knob.name).unwrap_or(&knob.default);
+        setting(set)
+    };
+    let common = &args.common;
+    let mut flags = BTreeMap::new();
+    let mut put = |name, value: Option<toml::Value>| flags.extend(value.map(|value| (name, value)));
+    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned().into());
+    put("data", path(&common.data.data));
+    put("vocab", path(&common.data.vocab));
+    put(
+        "device",
+        common.device.map(|wish| match wish {
+            DeviceWish::Auto => "auto".into(),
+            DeviceWish::Cpu => "cpu".into(),
+            DeviceWish::Gpu => "gpu".into(),
+        }),
+    );
+    put("threads", common.machine.threads.map(|threads| i64::from(threads).into()));
+    put("isa", common.machine.isa.clone().map(toml::Value::from));
+    put("steps", common.steps.map(|steps| (steps as i64).into()));
+    put("seconds", common.seconds.map(toml::Value::from));
+    put("cpu_seconds", common.cpu_seconds.map(toml::Value::from));
+    put("until_solved", common.until_solved.then(|| true.into()));
+    put("save", path(&common.save));
+    put("save_every", common.save_every.map(toml::Value::from));
+    put("monitor", path(&common.monitor));
+    put("events", path(&common.events));
+    put("csv", path(&common.csv));
+    put("tensorboard", path(&common.tensorboard));
+    let changes = config.changes.iter();
+    let written = Written {
+        version: VERSION,
+        room: &config.room,
+        variant: &config.variant,
+        seed: config.seed,
+        flags,
+        knobs: known.iter().map(|knob| (knob.name, value(knob))).collect(),
+        changes: changes
+            .map(|change| Change {
+                iteration: change.iteration,
+                knob: &change.knob,
+                value: setting(&change.value),
+            })
+            .collect(),
+    };
+    Ok(toml::to_string(&written)?)
+}
+
+fn setting(value: &Setting) -> toml::Value {
+    match value {
+        Setting::Number(number) if number.fract() == 0.0 && number.abs() < 2f64.powi(53) => {
+            (*number as i64).into()
+        }
+        Setting::Number(number) => (*number).into(),
+        Setting::Text(text) => text.as_str().into(),
+    }
+}
+
+/// The room, and the flags with what the file says where they say nothing.
+pub fn with_file(
+    file: &Path,
+    id: Option<String>,
+    mut args: TrainArgs,
+) -> Result<(Option<String>, TrainArgs)> {
+    let bytes = files::read_at_most(files::open(file)?, LARGEST, &file.display().to_string())?;
+    let shown = file.display();
+    let wrong = |why: String| anyhow!(Usage(format!("{shown}: {why}")));
+    let said = parse(&bytes).map_err(&wrong)?;
+    let mut said = Said { said, wrong: &wrong };
+    if let Some(version) = said.take("version", whole)?.filter(|&version| version != VERSION) {
+        return Err(wrong(format!(
+            "it has version {version}, and this program reads {VERSION}. Write version = {VERSION}"
+        )));
+    }
+    let room = said.take("room", text_of)?;
+    let id = id.or(room);
+    let variant = said.take("variant", text_of)?;
+    args.variant = args.variant.or(variant);
+    let seed =
+        said.take("seed", |value| u32::try_from(whole(value)?).map_err(|_| "write 0 to 4294967295".into()))?;
+    args.seed = args.seed.or(seed);
+    let common = &mut args.common;
+    let path = |value: &Value| text_of(value).map(PathBuf::from);
+    for (name, flag) in [
+        ("data", &mut common.data.data),
+        ("vocab", &mut common.data.vocab),
+        ("save", &mut common.save),
+        ("monitor", &mut common.monitor),
+        ("events", &mut common.events),
+        ("csv", &mut common.csv),
+        ("tensorboard", &mut common.tensorboard),
+    ] {
+        let named = said.take(name, path)?;
+        *flag = flag.take().or(named);
+    }
+    let wish = said.take("device", |value| device(&text_of(value)?))?;
+    common.device = common.device.or(wish);
+    let threads = said.take("threads", |value| match whole(value)? {
+        threads @ 1..=1024 => Ok(threads as u32),
+        _ => Err("write 1 to 1024".into()),
+    })?;
+    common.machine.threads = common.machine.threads.or(threads);
+    let isa = said.take("isa", text_of)?;
+    common.machine.isa = common.machine.isa.take().or(isa);
+    let steps = said.take("steps", whole)?;
+    common.steps = common.steps.or(steps);
+    for (name, flag) in [
+        ("seconds", &mut common.seconds),
+        ("cpu_seconds", &mut common.cpu_seconds),
+        ("save_every", &mut common.save_every),
+    ] {
+        let named = said.take(name, |value| seconds(&value.to_string()))?;
+        *flag = flag.or(named);
+    }
+    let until = said.take("until_solved", |value| value.as_bool().ok_or("write true or false".into()))?;
+    common.until_solved |= until.unwrap_or(false);
+
+    let knobs = said.take("knobs", |value| match value {
+        Value::Object(knobs) => {
+            let word = |(name, value): (&String, &Value)| Ok((name.clone(), word(value)?));
+            knobs.iter().map(word).collect::<Result<Vec<_>, String>>()
+        }
+        _ => Err("write a table of knobs, as in [knobs] and lr = 0.003".into()),
+    })?;
+    let changes = said.take("changes", |value| {
+        let one = |change: &Value| -> Option<(u32, String, String)> {
+            let fields = change.as_object().filter(|fields| fields.len() == 3)?;
+            let iteration = fields.get("iteration")?.as_u64()?.try_into().ok()?;
+            Some((iteration, fields.get("knob")?.as_str()?.into(), word(fields.get("value")?).ok()?))
+        };
+        let all = value.as_array().and_then(|all| all.iter().map(one).collect::<Option<Vec<_>>>());
+        all.ok_or("write each as iteration, knob and value, under [[changes]]".into())
+    })?;
+    said.end()?;
+
+    let (knobs, changes) = (knobs.unwrap_or_default(), changes.unwrap_or_default());
+    if !(knobs.is_empty() && changes.is_empty()) {
+        let room = begin::room(id.as_deref())?;
+        let config = begin::config(room, args.variant.clone(), &[], Host::new(math::Isa::best()))?;
+        let known = room.knobs(&config.variant);
+        let names: Vec<&str> = known.iter().map(|knob| knob.name).collect();
+        let set = knobs.iter().map(|(name, value)| (name, value));
+        for (name, value) in set.chain(changes.iter().map(|(_, name, value)| (name, value))) {
+            if !names.contains(&name.as_str()) {
+                return Err(wrong(unknown("knob", name, &names)));
+            }
+            set_one(name, value, &known).map_err(refusal)?;
+        }
+    }
+    // What comes later counts.
+    args.common.set.splice(0..0, knobs);
+    let given = std::mem::take(&mut args.at);
+    let is_same =
+        |(at, name, _): &(u32, String, String)| given.iter().any(|(i, knob, _)| (i, knob) == (at, name));
+    args.at = changes.into_iter().filter(|change| !is_same(change)).chain(given.iter().cloned()).collect();
+    Ok((id, args))
+}
+
+/// TOML, or JSON where it begins with a brace.
+fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
+    let text = str::from_utf8(bytes).map_err(|_| "it is no text. Write TOML or JSON")?;
+    let parsed = match text.trim_start().starts_with('{') {
+        true => serde_json::from_str(text).map_err(|error| format!("it is no JSON ({error})"))?,
+        false => toml::from_str(text).map_err(|error| format!("it is no TOML ({error})"))?,
+    };
+    match parsed {
+        Value::Object(said) => Ok(said),
+        _ => Err("it has no keys. Write room = \"…\" and seed = 1, as --print-config does".into()),
+    }
+}
+
+/// The keys of the file that are not read yet.
+struct Said<'a> {
+    said: Map<String, Value>,
+    wrong: &'a dyn Fn(String) -> anyhow::Error,
+}
+
+impl Said<'_> {
+    fn take<T>(&mut self, name: &str, read: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>> {
+        let value = self.said.remove(name);
+        let read =
+            |value: Value| read(&value).map_err(|why| (self.wrong)(format!("{name} = {value}: {why}")));
+        value.map(read).transpose()
+    }
+
+    fn end(&self) -> Result<()> {
+        match self.said.keys().next() {
+            Some(name) => Err((self.wrong)(unknown("key", name, &KEYS))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn text_of(value: &Value) -> Result<String, String> {
+    value.as_str().map(String::from).ok_or("write a text in quotes".into())
+}
+
+fn whole(value: &Value) -> Result<u64, String> {
+    let given =
+        value.as_f64().filter(|number| (0.0..=2f64.powi(53)).contains(number) && number.fract() == 0.0);
+    given.map(|number| number as u64).ok_or("write a whole number".into())
+}
+
+/// The value of a knob, as it is written behind `--set`.
+fn word(value: &Value) -> Result<String, String> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Bool(on) => Ok(if *on { "yes" } else { "no" }.into()),
+        Value::Number(value) => number(&value.to_string()).map(|number| number.to_string()),
+        _ => Err("write a number, a text, true or false".into()),
+    }
+}
+
+fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let nearest = known.iter().min_by_key(|other| distance(name, other));
+    let nearest = nearest.map_or(String::new(), |nearest| format!(" Did you mean {nearest}?"));
+    format!("there is no {what} called '{name}'.{nearest} There are: {}", known.join(", "))
+}
+
+/// Letters to insert, remove or replace to get from one to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, &b) in to.iter().enumerate() {
+            let best = (before + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
+            before = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn args(flags: &[&str]) -> TrainArgs {
+        crate::args::Cli::parse_from([&["hothouse"], flags].concat()).train
+    }
+
+    #[test]
+    fn every_variant_of_every_room_comes_back_as_it_was_written() {
+        let folder = testkit::Scratch::new("config");
+        let file = folder.path("run.toml");
+        let host = Host::new(math::Isa::best());
+        for room in run::rooms() {
+            for variant in room.variants() {
+                let flags =
+                    args(&["--variant", variant.id, "--seed", "7", "--steps", "2e6", "--device", "cpu"]);
+                let mut config = begin::config(room, flags.variant.clone(), &[], host).unwrap();
+                config.seed = 7;
+                let written = text(room, &config, &flags).unwrap();
+                std::fs::write(&file, &written).unwrap();
+                let (id, read) = with_file(&file, None, args(&[])).unwrap();
+                assert_eq!(id.as_deref(), Some(room.schema().id));
+                assert_eq!(
+                    (read.seed, read.common.steps, read.common.device),
+                    (Some(7), Some(2_000_000), Some(DeviceWish::Cpu))
+                );
+                let mut again = begin::config(room, read.variant.clone(), &read.common.set, host).unwrap();
+                again.seed = 7;
+                for knob in room.knobs(variant.id) {
+                    assert_eq!(again.knobs[knob.name], knob.default, "{} of {}", knob.name, variant.id);
+                }
+                assert_eq!(text(room, &again, &read).unwrap(), written);
+            }
+        }
+    }
+
+    #[test]
+    fn the_nearest_name_is_told() {
+        assert_eq!(
+            [distance("sed", "seed"), distance("lrr", "lr"), distance("", "abc"), distance("a", "a")],
+            [1, 1, 3, 0]
+        );
+        let told = unknown("key", "vairant", &KEYS);
+        assert!(told.starts_with("there is no key called 'vairant'. Did you mean variant?"), "{told}");
+    }
+}

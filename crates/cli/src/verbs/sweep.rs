@@ -1,0 +1,761 @@
+//! `hothouse sweep`: one config under many settings and seeds. Every run has one thread and
+//! nothing in common with the others, so how many go at once changes no result. Each finished run
+//! is a line of a file, and that file is all there is to resume from: unfinished runs begin anew.
+//! It refuses to search: it runs the grid it was asked for and tells what came of it.
+
+use crate::args::SweepArgs;
+use crate::error::Usage;
+use crate::error::refusal;
+use crate::format::{self, clock, grouped, quoted, short};
+use crate::host::Machine;
+use crate::session::begin;
+use crate::session::record::{NamedProgress, NamedRow, Record};
+use crate::signals::Signals;
+use anyhow::{Context, Result, anyhow, bail};
+use files::Kind;
+use run::protocol::{Backend, Column, Command, Config, Event, Knobs, Value};
+use run::sweep::{VARIANT, with};
+use run::{AnyRoom, Host};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// More is a slip of the hand.
+const MOST_RUNS: usize = 100_000;
+/// Silence after which a line says that the sweep goes on.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+/// How every line of a results file begins.
+const LINE_BEGINS: &[u8] = br#"{"kind":"sweep_run""#;
+const RESULTS: Kind = Kind {
+    name: "file with results of a sweep",
+    is_one: |file| files::begins(file, LINE_BEGINS),
+    next: "Name another file with --out",
+    is_stream: false,
+};
+
+pub const HELP: &str = "\
+Every run has one thread, and as many go at once as there are processors: no result depends on how
+many. A finished run is at once a line of the results file. Ctrl-C ends the sweep; the same command
+goes on with what is missing, and `--seeds` may then be more. A file with the results of another
+sweep is refused.
+
+At the end a table: for every setting the median and the quartiles of the last test's result, which is the number that
+the goal is about, and of what was done until a test first reached the goal.";
+
+type Setting = Knobs;
+/// Which setting, and the seed.
+type Job = (usize, u32);
+type Done = BTreeMap<Job, Box<Finished>>;
+/// Takes each finished run, and nothing where there was none for a while.
+type Tell<'a> = &'a mut dyn FnMut(Option<(Job, Box<Finished>)>) -> Result<()>;
+
+/// When a run ends; the first that holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Limit {
+    steps: Option<u64>,
+    seconds: Option<f64>,
+    until_solved: bool,
+}
+
+impl Limit {
+    /// `solved or 1,000,000 steps`
+    fn words(&self, unit: &str) -> String {
+        let ends = [
+            self.until_solved.then(|| "solved".to_string()),
+            self.steps.map(|n| format!("{} {unit}", grouped(n))),
+            self.seconds.map(|s| format!("{s} s")),
+        ];
+        ends.into_iter().flatten().collect::<Vec<_>>().join(" or ")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Line {
+    SweepRun(Box<Finished>),
+    SweepSummary(Totals),
+}
+
+impl Line {
+    fn text(&self) -> String {
+        // Plain data with string keys: there is nothing in it that JSON cannot hold.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A finished run: what it was, then what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Finished {
+    room: String,
+    variant: String,
+    knobs: Setting,
+    seed: u32,
+    limit: Limit,
+    arithmetic: String,
+    version: String,
+    /// By the names of the room's counters.
+    progress: serde_json::Value,
+    /// On the wall, while other runs shared the machine.
+    seconds: f64,
+    /// The last metrics and the test at the end, by the names of their columns.
+    metrics: serde_json::Value,
+    test: serde_json::Value,
+    /// The number that the goal is about.
+    result: Option<f64>,
+    /// Of the first counter, where a test first reached the goal.
+    solved_at: Option<f64>,
+    /// The weights are no longer numbers.
+    diverged: bool,
+    digest: String,
+}
+
+/// What came of one setting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Outcome {
+    knobs: Setting,
+    /// Finished so far.
+    runs: usize,
+    solved: usize,
+    diverged: usize,
+    /// A run that diverged counts as the worst.
+    result: Quartiles,
+    /// A run that was not solved counts as one that takes for ever.
+    solved_at: Quartiles,
+}
+
+/// Null where there is no such number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Quartiles {
+    q1: Option<f64>,
+    median: Option<f64>,
+    q3: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Totals {
+    complete: bool,
+    runs: usize,
+    finished: usize,
+    /// Of these, taken from the file.
+    from_file: usize,
+    seconds: f64,
+    file: String,
+    /// The command that does the rest.
+    resume: Option<String>,
+    settings: Vec<Outcome>,
+}
+
+struct Sweep {
+    room: &'static dyn AnyRoom,
+    base: Config,
+    settings: Vec<Setting>,
+    seeds: u32,
+    limit: Limit,
+    /// With the memory that one of the runs may have.
+    host: Host,
+    arithmetic: String,
+    version: String,
+    /// Of the first counter, in this process and all runs together.
+    done: AtomicU64,
+}
+
+pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()> {
+    let began = Instant::now();
+    let machine = Machine::new(&args.machine)?;
+    let threads = machine.threads();
+    let (sweep, opened) = Sweep::new(begin::room(room)?, args, &machine)?;
+    let path = args.out.clone().unwrap_or_else(|| sweep.default_file());
+    let (mut file, mut done) = sweep.open(&path)?;
+    let total = sweep.settings.len() * sweep.seeds as usize;
+    let missing: Vec<Job> = (1..=sweep.seeds)
+        .flat_map(|seed| (0..sweep.settings.len()).map(move |setting| (setting, seed)))
+        .filter(|job| !done.contains_key(job))
+        .collect();
+    let from_file = total - missing.len();
+
+    let out = Lines { json: args.json, total, width: total.to_string().len() };
+    out.head(&sweep, opened, &path, from_file)?;
+    let swept = sweep.work(&missing, threads, signals, &mut |finished| match finished {
+        Some((job, run)) => {
+            let line = Line::SweepRun(run.clone()).text();
+            // One write, so that what a crash leaves is whole lines and at most one part of a line.
+            file.write_all(format!("{line}\n").as_bytes()).with_context(|| {
+                format!("cannot write to {}. Make room and give the same command again", path.display())
+            })?;
+            done.insert(job, run);
+            out.finished(&sweep, done_count(&done, sweep.seeds), &done[&job], &line)
+        }
+        None => out.alive(&sweep, from_file, done_count(&done, sweep.seeds), began),
+    });
+    swept?;
+
+    let finished = done_count(&done, sweep.seeds);
+    let again: Vec<String> = std::env::args().map(|word| quoted(&word)).collect();
+    let totals = Totals {
+        complete: finished == total,
+        runs: total,
+        finished,
+        from_file,
+        seconds: began.elapsed().as_secs_f64(),
+        file: path.display().to_string(),
+        resume: (finished < total).then(|| again.join(" ")),
+        settings: sweep.outcomes(&done),
+    };
+    out.tail(&sweep, totals)
+}
+
+/// A file may hold more seeds than were asked for this time.
+fn done_count(done: &Done, seeds: u32) -> usize {
+    done.keys().filter(|(_, seed)| *seed <= seeds).count()
+}
+
+impl Sweep {
+    fn new(room: &'static dyn AnyRoom, args: &SweepArgs, machine: &Machine) -> Result<(Sweep, Backend)> {
+        let (host, threads) = (machine.host, machine.threads());
+        let mut base = begin::config(room, args.variant.clone(), &args.set, host)?;
+        begin::give_data(&mut base, &args.data, host)?;
+        let knobs = room.knobs(&base.variant);
+        let mut settings = vec![base.knobs.clone()];
+        for axis in &args.knobs {
+            if settings[0].contains_key(&axis.name) {
+                bail!(Usage(format!("{0} is given twice. Name it once, with all its values", axis.name)));
+            }
+            let values = axis.values(args.points, &knobs).map_err(refusal)?;
+            // Counted before anything is made of it.
+            let runs = settings.len().saturating_mul(values.len()).saturating_mul(args.seeds as usize);
+            if runs > MOST_RUNS {
+                bail!(Usage(format!(
+                    "that is more than {} runs. Ask for fewer --points, values or --seeds",
+                    grouped(MOST_RUNS as u64)
+                )));
+            }
+            settings = settings
+                .iter()
+                .flat_map(|setting| {
+                    values.iter().map(|value| {
+                        let mut setting = setting.clone();
+                        setting.insert(axis.name.clone(), value.clone());
+                        setting
+                    })
+                })
+                .collect();
+        }
+        // As many as go at once share the memory.
+        let at_once = threads.min(settings.len() * args.seeds as usize).max(1) as u64;
+        let host = Host { memory_bytes: host.memory_bytes / at_once, ..host };
+        let declared = room.variants().into_iter().find(|variant| variant.id == base.variant);
+        let declared = declared.map(|variant| variant.sweep_budget as u64);
+        let steps = args.steps.or_else(|| declared.filter(|_| args.seconds.is_none()));
+        let limit = Limit { steps, seconds: args.seconds, until_solved: args.until_solved };
+        let mut sweep = Sweep {
+            room,
+            base,
+            settings,
+            seeds: args.seeds,
+            limit,
+            host,
+            arithmetic: String::new(),
+            version: String::new(),
+            done: AtomicU64::new(0),
+        };
+        // Whatever no run can start from is known before the first one does: ranges by the table, and
+        // sizes that do not go together by making one learner of each.
+        let mut sizes = BTreeSet::new();
+        let mut opened = Backend::default();
+        for setting in &sweep.settings {
+            let config = sweep.config(setting, 1);
+            run::validate(&config, host).map_err(refusal)?;
+            let is_size = |name: &str| name == VARIANT || knobs.iter().any(|k| k.name == name && !k.live);
+            let size: Vec<_> =
+                setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| format!("{k}={v}")).collect();
+            if sizes.insert(size) {
+                let run = run::begin(config, host).map_err(|e| Usage(format!("{}: {e}", named(setting))))?;
+                opened = run.backend();
+            }
+        }
+        opened.threads = threads as u32;
+        (sweep.arithmetic, sweep.version) = (opened.arithmetic.clone(), opened.version.clone());
+        Ok((sweep, opened))
+    }
+
+    fn config(&self, setting: &Setting, seed: u32) -> Config {
+        let base = Config { seed, knobs: Setting::new(), ..self.base.clone() };
+        setting.iter().fold(base, |config, (name, value)| with(&config, name, value))
+    }
+
+    /// Told apart by all that decides the runs but the number of seeds, of which more may follow.
+    fn default_file(&self) -> PathBuf {
+        let (base, arithmetic) = (&self.base, &self.arithmetic);
+        let identity = format!("{base:?} {:?} {:?} {arithmetic} {}", self.settings, self.limit, self.version);
+        // FNV-1a
+        let hash = identity
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        PathBuf::from(format!("sweep-{}-{}-{:08x}.jsonl", base.room, base.variant, hash >> 32))
+    }
+
+    /// The results file, ready for more lines, and what it holds already.
+    fn open(&self, path: &Path) -> Result<(File, Done)> {
+        let shown = path.display();
+        files::check(path, RESULTS)?;
+        let mut file = files::open_lines(path, RESULTS)?;
+        let bytes = files::read_at_most(&file, files::LARGEST_BYTES, &shown.to_string())?;
+        let (done, whole) = self.read(&bytes).map_err(|why| {
+            anyhow!(
+                "{shown} {why}. Name another file with --out, or repeat the command that this one comes from"
+            )
+        })?;
+        if whole < bytes.len() {
+            let mended = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
+            mended.with_context(|| format!("cannot mend the last line of {shown}"))?;
+        }
+        Ok((file, done))
+    }
+
+    /// The runs in a file, and how many of its bytes are whole lines.
+    fn read(&self, bytes: &[u8]) -> Result<(Done, usize), String> {
+        let whole = bytes.iter().rposition(|&b| b == b'\n').map_or(0, |last| last + 1);
+        let rest = &bytes[whole..];
+        if !(rest.starts_with(LINE_BEGINS) || LINE_BEGINS.starts_with(rest)) {
+            return Err("holds no results of a sweep".into());
+        }
+        let mut done = Done::new();
+        for (i, line) in bytes[..whole].split_inclusive(|&b| b == b'\n').enumerate() {
+            let Ok(Line::SweepRun(run)) = serde_json::from_slice(line) else {
+                return Err(format!("holds no results of a sweep in line {}", i + 1));
+            };
+            let Some(setting) = self.place(&run) else {
+                return Err(format!(
+                    "holds the results of another sweep (line {}: {} {}, {}, until {}, {} arithmetic, Hothouse {})",
+                    i + 1,
+                    run.room,
+                    run.variant,
+                    named(&run.knobs),
+                    run.limit.words(self.counter().unit),
+                    run.arithmetic,
+                    run.version
+                ));
+            };
+            done.entry((setting, run.seed)).or_insert(run);
+        }
+        Ok((done, whole))
+    }
+
+    /// Which setting of this sweep a run has, if it is one of its runs.
+    fn place(&self, run: &Finished) -> Option<usize> {
+        let same = run.room == self.base.room
+            && run.variant == self.base.variant
+            && run.limit == self.limit
+            && run.arithmetic == self.arithmetic
+            && run.version == self.version;
+        self.settings.iter().position(|setting| same && *setting == run.knobs)
+    }
+
+    /// Does the jobs on `threads` threads, one run on each; `tell` is called on this thread.
+    fn work(&self, jobs: &[Job], threads: usize, signals: &Signals, tell: Tell) -> Result<()> {
+        // A pool of one each: inside it the parallel seam runs everything in order.
+        let pools = (0..threads.min(jobs.len()))
+            .map(|_| rayon::ThreadPoolBuilder::new().num_threads(1).build())
+            .collect::<Result<Vec<_>, _>>()
+            .context("cannot start the threads. Ask for fewer with --threads")?;
+        let next = AtomicUsize::new(0);
+        let (give, results) = channel();
+        std::thread::scope(|scope| {
+            let workers: Vec<_> = pools
+                .iter()
+                .map(|pool| {
+                    let (give, next) = (give.clone(), &next);
+                    scope.spawn(move || pool.install(|| self.worker(jobs, next, signals, &give)))
+                })
+                .collect();
+            drop(give);
+            let told = gather(&results, tell);
+            if told.is_err() {
+                signals.output_closed.store(true, Relaxed);
+            }
+            let panicked = workers.into_iter().map(|w| w.join()).filter(Result::is_err).count();
+            told?;
+            if panicked > 0 {
+                bail!("a run stopped at an internal error, told above. Please report it");
+            }
+            Ok(())
+        })
+    }
+
+    fn worker(
+        &self,
+        jobs: &[Job],
+        next: &AtomicUsize,
+        signals: &Signals,
+        give: &Sender<Result<(Job, Box<Finished>)>>,
+    ) {
+        while let Some(&(setting, seed)) = jobs.get(next.fetch_add(1, Relaxed)) {
+            let Some(run) = self.one(&self.settings[setting], seed, signals).transpose() else { return };
+            let failed = run.is_err();
+            // Where nobody listens, an earlier error is being told.
+            if give.send(run.map(|run| ((setting, seed), run))).is_err() || failed {
+                return;
+            }
+        }
+    }
+
+    /// The budget's.
+    fn counter(&self) -> &'static Column {
+        &self.room.schema().counters[0]
+    }
+
+    /// The number that a run is compared by: the goal's, or else the first of a test, or of the metrics.
+    fn result(&self) -> &'static Column {
+        let schema = self.room.schema();
+        let variants = self.room.variants();
+        let goal = variants.iter().find(|v| v.id == self.base.variant).and_then(|variant| variant.goal);
+        let column = goal.and_then(|goal| Some(&schema.tests[schema.test(goal.column)?]));
+        column.or(schema.tests.first()).unwrap_or(&schema.metrics[0])
+    }
+
+    /// One run from its beginning to its end; nothing where it was stopped before.
+    fn one(&self, setting: &Setting, seed: u32, signals: &Signals) -> Result<Option<Box<Finished>>> {
+        let began = Instant::now();
+        let mut run = run::begin(self.config(setting, seed), self.host)?;
+        let schema = run.schema();
+        run.command(Command::Start)?;
+        let (mut done, mut metrics) = (0.0, None);
+        loop {
+            for event in run.events() {
+                if let Event::Metrics(row) = event {
+                    self.done.fetch_add((row.progress.counts[0] - done) as u64, Relaxed);
+                    done = row.progress.counts[0];
+                    metrics = Some(row);
+                }
+            }
+            let spent = self.limit.steps.is_some_and(|limit| done >= limit as f64)
+                || self.limit.seconds.is_some_and(|limit| began.elapsed().as_secs_f64() >= limit)
+                || (self.limit.until_solved && run.solved().is_some());
+            if run.diverged() || (spent && run.at_boundary()) {
+                break;
+            }
+            if signals.stopping() {
+                return Ok(None);
+            }
+            run.advance(began.elapsed().as_secs_f64());
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        let test = if run.diverged() { None } else { Some(run.test()?) };
+        let named = |row: &Option<run::protocol::Row>, test| {
+            serde_json::to_value(row.as_ref().map(|row| NamedRow { row, test, schema }))
+        };
+        let test_row = named(&test, true)?;
+        let metrics = named(&metrics, false)?;
+        let result = self.result().name;
+        let result = test_row.get(result).or(metrics.get(result)).and_then(serde_json::Value::as_f64);
+        Ok(Some(Box::new(Finished {
+            room: self.base.room.clone(),
+            variant: self.base.variant.clone(),
+            knobs: setting.clone(),
+            seed,
+            limit: self.limit.clone(),
+            arithmetic: self.arithmetic.clone(),
+            version: self.version.clone(),
+            progress: serde_json::to_value(NamedProgress { progress: &run.progress(), schema })?,
+            seconds,
+            metrics,
+            test: test_row,
+            result,
+            solved_at: run.solved().map(|progress| progress.counts[0]),
+            diverged: run.diverged(),
+            digest: run.digest().weights,
+        })))
+    }
+
+    fn outcomes(&self, done: &Done) -> Vec<Outcome> {
+        let outcome = |(place, knobs): (usize, &Setting)| {
+            let runs: Vec<&Finished> =
+                (1..=self.seeds).filter_map(|seed| done.get(&(place, seed)).map(Box::as_ref)).collect();
+            let results = runs.iter().map(|r| r.result.unwrap_or(f64::NEG_INFINITY)).collect();
+            let solved_at = runs.iter().map(|r| r.solved_at.unwrap_or(f64::INFINITY)).collect();
+            Outcome {
+                knobs: knobs.clone(),
+                runs: runs.len(),
+                solved: runs.iter().filter(|r| r.solved_at.is_some()).count(),
+                diverged: runs.iter().filter(|r| r.diverged).count(),
+                result: quartiles(results),
+                solved_at: quartiles(solved_at),
+            }
+        };
+        self.settings.iter().enumerate().map(outcome).collect()
+    }
+
+    /// The setting to go on with: most seeds solved, then by what the sweep was to find out.
+    fn best<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a Outcome> {
+        let key = |o: &Outcome| {
+            let share = o.solved as f64 / o.runs as f64;
+            let (gain, cost) = (o.result.median.unwrap_or(f64::MIN), o.solved_at.median.unwrap_or(f64::MAX));
+            if self.limit.until_solved { [share, -cost, gain] } else { [share, gain, -cost] }
+        };
+        let better = |a: &[f64; 3], b: &[f64; 3]| a.partial_cmp(b).is_some_and(|order| order.is_gt());
+        outcomes.iter().filter(|o| o.runs > 0).reduce(|a, b| if better(&key(b), &key(a)) { b } else { a })
+    }
+}
+
+fn gather(results: &Receiver<Result<(Job, Box<Finished>)>>, tell: Tell) -> Result<()> {
+    loop {
+        match results.recv_timeout(HEARTBEAT) {
+            Ok(finished) => tell(Some(finished?))?,
+            Err(RecvTimeoutError::Timeout) => tell(None)?,
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
+}
+
+/// `lr=0.001 hidden=64`
+fn named(setting: &Setting) -> String {
+    if setting.is_empty() {
+        return "all defaults".into();
+    }
+    setting
+        .iter()
+        .map(|(name, value)| format!("{name}={}", format::knob(value)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// By linear interpolation between the sorted values, as NumPy has it. Infinite is none.
+fn quartiles(mut values: Vec<f64>) -> Quartiles {
+    values.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let place = share * values.len().checked_sub(1)? as f64;
+        let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
+        // Equal ends first: the way from infinity to infinity is no number.
+        let value = if low == high { low } else { low + (high - low) * place.fract() };
+        Some(value).filter(|v| v.is_finite())
+    };
+    Quartiles { q1: at(0.25), median: at(0.5), q3: at(0.75) }
+}
+
+/// What the sweep prints.
+struct Lines {
+    json: bool,
+    total: usize,
+    /// Of the number of runs, in digits.
+    width: usize,
+}
+
+impl Lines {
+    fn print(&self, text: &str) -> Result<()> {
+        let mut out = crate::plain::stdout();
+        writeln!(out, "{text}")?;
+        Ok(out.flush()?)
+    }
+
+    fn head(&self, sweep: &Sweep, opened: Backend, path: &Path, from_file: usize) -> Result<()> {
+        if self.json {
+            return self.print(&Record::Opened(opened).line(sweep.room.schema()));
+        }
+        let (o, base) = (opened, &sweep.base);
+        self.print(&format!("Hothouse {}: {}, {} arithmetic", o.version, o.isa, o.arithmetic))?;
+        self.print(&format!(
+            "{} / {}: {}, {}, {} at a time, each until {}",
+            base.room,
+            base.variant,
+            counted(sweep.settings.len(), "setting"),
+            counted(sweep.seeds as usize, "seed"),
+            counted((o.threads as usize).min(self.total), "run"),
+            sweep.limit.words(sweep.counter().unit)
+        ))?;
+        match from_file {
+            0 => self.print(&format!("results go to {}", path.display())),
+            n => self.print(&format!("{n} of {} runs are in {} already", self.total, path.display())),
+        }
+    }
+
+    fn finished(&self, sweep: &Sweep, done: usize, run: &Finished, line: &str) -> Result<()> {
+        if self.json {
+            return self.print(line);
+        }
+        let end = match run.solved_at {
+            _ if run.diverged => "diverged".into(),
+            Some(at) => format!("solved after {}", format::counted(sweep.counter(), at)),
+            None => "not solved".into(),
+        };
+        let column = sweep.result();
+        self.print(&format!(
+            "[{done:>width$}/{}] {} seed {}: {} {}, {end}, {}",
+            self.total,
+            named(&run.knobs),
+            run.seed,
+            column.label.to_lowercase(),
+            format::value(column, run.result),
+            clock(run.seconds),
+            width = self.width
+        ))
+    }
+
+    fn alive(&self, sweep: &Sweep, from_file: usize, done: usize, began: Instant) -> Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        let passed_s = began.elapsed().as_secs_f64();
+        let left = match done - from_file {
+            0 => String::new(),
+            now => format!(", about {} left", clock(passed_s / now as f64 * (self.total - done) as f64)),
+        };
+        let (count, unit) = (sweep.done.load(Relaxed), sweep.counter().unit);
+        self.print(&format!(
+            "[{done:>width$}/{}] {} passed, {} {unit}, {} {unit}/s{left}",
+            self.total,
+            clock(passed_s),
+            grouped(count),
+            short(count as f64 / passed_s),
+            width = self.width
+        ))
+    }
+
+    fn tail(&self, sweep: &Sweep, totals: Totals) -> Result<()> {
+        if self.json {
+            return self.print(&Line::SweepSummary(totals).text());
+        }
+        self.print(&format!("\n{}", table(&totals.settings, sweep.result(), sweep.counter())))?;
+        let variants = sweep.room.variants();
+        let goal = variants.iter().find(|variant| variant.id == sweep.base.variant).and_then(|v| v.goal);
+        if let (Some(goal), true) = (goal, totals.settings.iter().any(|o| o.solved < o.runs)) {
+            self.print(&format!(
+                "Solved is a {}. An unsolved run counts as one that takes for ever, shown as -.",
+                format::goal(sweep.room.schema(), &goal)
+            ))?;
+        }
+        let program = quoted(&std::env::args().next().unwrap_or("hothouse".into()));
+        if let (true, true, Some(best)) =
+            (totals.complete, sweep.settings.len() > 1, sweep.best(&totals.settings))
+        {
+            let set =
+                |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
+            let knobs = best.knobs.iter().filter(|(name, _)| *name != VARIANT);
+            let set: String = knobs.map(set).collect();
+            self.print(&format!(
+                "best        {}\n  train it  {program} train {} --variant {}{set}",
+                named(&best.knobs),
+                sweep.base.room,
+                sweep.config(&best.knobs, 1).variant
+            ))?;
+        }
+        let state = if totals.complete { "done" } else { "stopped" };
+        self.print(&format!(
+            "{state:<12}{} of {} runs, {}\nresults     {}",
+            totals.finished,
+            totals.runs,
+            clock(totals.seconds),
+            totals.file
+        ))?;
+        match totals.resume {
+            Some(resume) => self.print(&format!("continue    {resume}")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn counted(n: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
+}
+
+fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
+    let results = |x: Option<f64>| format::value(result, x);
+    let counts = |x: Option<f64>| x.map_or("-".into(), |x| grouped(x.round() as u64));
+    let names: Vec<&String> = outcomes.first().map_or(Vec::new(), |o| o.knobs.keys().collect());
+    let until = format!("{} to solved", counter.unit);
+    let head = ["solved", result.brief, "25 %", "75 %", &until, "25 %", "75 %"];
+    let mut rows: Vec<Vec<String>> =
+        vec![names.iter().map(|n| n.to_string()).chain(head.map(String::from)).collect()];
+    for o in outcomes {
+        let diverged = if o.diverged > 0 { format!(", {} diverged", o.diverged) } else { String::new() };
+        let (r, s) = (o.result, o.solved_at);
+        let knobs = o.knobs.values().map(format::knob);
+        let solved = format!("{} of {}{diverged}", o.solved, o.runs);
+        let figures = [r.median, r.q1, r.q3].map(results).into_iter();
+        rows.push(knobs.chain([solved]).chain(figures).chain([s.median, s.q1, s.q3].map(counts)).collect());
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
+        cells.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn result_files_fuzz() {
+        let (room, setting) =
+            (run::room("control").unwrap(), Setting::from([("lr".to_string(), 0.5.into())]));
+        let limit = Limit { steps: Some(8192), seconds: None, until_solved: true };
+        let sweep = Sweep {
+            room,
+            base: run::config_of(room),
+            settings: vec![setting.clone(), Setting::new()],
+            seeds: 2,
+            limit: limit.clone(),
+            host: Host::new(math::Isa::best()),
+            arithmetic: "fused".into(),
+            version: "1".into(),
+            done: AtomicU64::new(0),
+        };
+        let base = &sweep.base;
+        let finished = Finished {
+            room: base.room.clone(),
+            variant: base.variant.clone(),
+            knobs: setting,
+            seed: 1,
+            limit,
+            arithmetic: "fused".into(),
+            version: "1".into(),
+            progress: serde_json::json!({ "iteration": 2, "steps": 8192.0 }),
+            seconds: 1.5,
+            metrics: serde_json::json!({ "return": 20.0 }),
+            test: serde_json::json!({ "mean": 21.0 }),
+            result: Some(21.0),
+            solved_at: None,
+            diverged: false,
+            digest: "0123456789abcdef".into(),
+        };
+        let line = Line::SweepRun(Box::new(finished)).text();
+        let (done, whole) = sweep.read(format!("{line}\n").as_bytes()).unwrap();
+        assert_eq!((done.len(), whole), (1, line.len() + 1));
+        let document: serde_json::Value = serde_json::from_str(&line).unwrap();
+        testkit::fuzz("sweep file", testkit::cases(300), |mutator| {
+            let file = match mutator.below(2) {
+                0 => mutator.bytes(format!("{line}\n{line}\n").as_bytes()),
+                _ => format!("{}\n{line}\n", mutator.json(&document)).into_bytes(),
+            };
+            match sweep.read(&file) {
+                Err(error) => assert!(error.len() > 10, "{error}"),
+                Ok((done, whole)) => {
+                    assert!(whole <= file.len());
+                    sweep.outcomes(&done);
+                    done.values().for_each(|run| drop(Line::SweepRun(run.clone()).text()));
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn quartiles_are_numpys() {
+        // numpy.percentile([7, 1, 4, 2], [25, 50, 75])
+        let q = quartiles(vec![7.0, 1.0, 4.0, 2.0]);
+        assert_eq!((q.q1, q.median, q.q3), (Some(1.75), Some(3.0), Some(4.75)));
+        let never = f64::INFINITY;
+        let q = quartiles(vec![never, 10.0, 30.0, never, 20.0]);
+        assert_eq!((q.q1, q.median, q.q3), (Some(20.0), Some(30.0), None));
+        let q = quartiles(vec![never, 10.0]);
+        assert_eq!((q.q1, q.median, q.q3), (None, None, None));
+        assert_eq!(quartiles(Vec::new()), Quartiles::default());
+        assert_eq!(quartiles(vec![5.0]).q3, Some(5.0));
+    }
+}

@@ -1,0 +1,178 @@
+//! `hothouse train` and `hothouse resume`: from a command line to a run with its files, and to whoever shows it.
+
+use crate::args::values::{set, set_one};
+use crate::args::{CommonArgs, MachineArgs, TrainArgs};
+use crate::error::Usage;
+use crate::error::refusal;
+use crate::format::quoted;
+use crate::host::Machine;
+use crate::outputs::events::EventLog;
+use crate::outputs::export::Exports;
+use crate::outputs::screen::{Mode, Screen};
+use crate::outputs::show::{Shown, wants_screen};
+use crate::rooms;
+use crate::session::begin::{config, give_data, restored, room};
+use crate::session::budget::Budget;
+use crate::session::monitor_file::{self, MonitorFile};
+use crate::session::record::Record;
+use crate::session::saves;
+use crate::session::training::{Place, Session};
+use crate::signals::{self, SIGNALS};
+use crate::verbs::config as file;
+use anyhow::{Result, bail};
+use files::identity;
+use run::AnyRun;
+use run::protocol::{Change, Command, DeviceWish};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::channel;
+use std::time::Instant;
+
+/// Seconds of training after which a run saves itself.
+const SAVE_EVERY_S: f64 = 30.0;
+
+pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Result<()> {
+    if let Some(file) = args.config.clone() {
+        (id, args) = file::with_file(&file, id, args)?;
+    }
+    let machine = Machine::new(&args.common.machine)?;
+    let room = room(id.as_deref())?;
+    let mut config = config(room, args.variant.clone(), &args.common.set, machine.host)?;
+    config.seed = args.seed.unwrap_or(1);
+    let knobs = room.knobs(&config.variant);
+    for (iteration, knob, text) in &args.at {
+        let value = set_one(knob, text, &knobs).map_err(refusal)?;
+        config.changes.push(Change { iteration: *iteration, knob: knob.clone(), value });
+    }
+    if args.print_config {
+        run::validate(&config, machine.host).map_err(refusal)?;
+        let text = file::text(room, &config, &args)?;
+        return Ok(std::io::stdout().write_all(text.as_bytes())?);
+    }
+    give_data(&mut config, &args.common.data, machine.host)?;
+    let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(refusal)?;
+    let save = args.common.save.clone();
+    session(run, args.common, save, None, machine, began)
+}
+
+pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Result<()> {
+    let machine = Machine::new(&common.machine)?;
+    // Whoever was asked and wants none of them has what they want.
+    let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
+    let mut run = machine.pool.install(|| restored(&file, &common.data, machine.host))?;
+    for (name, value) in set(&common.set, &run.knobs()).map_err(refusal)? {
+        run.command(Command::SetKnob { name, value }).map_err(refusal)?;
+    }
+    let save = common.save.clone().or_else(|| Some(file.clone()));
+    session(run, common, save, Some(&file), machine, began)
+}
+
+/// Trains the run and shows it as the person wants to see it.
+fn session(
+    mut run: Box<dyn AnyRun>,
+    common: CommonArgs,
+    save: Option<PathBuf>,
+    resumed: Option<&Path>,
+    machine: Machine,
+    began: Instant,
+) -> Result<()> {
+    run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(refusal)?;
+    check_files(&common, save.as_deref(), resumed)?;
+    let schema = run.schema();
+    let mut exports =
+        Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
+    let mut events = common.events.as_deref().map(|path| EventLog::create(path, schema)).transpose()?;
+    let mut log = move |record: &Record| {
+        exports.record(record);
+        if let Some(Err(error)) = events.as_mut().map(|open| open.record(record)) {
+            let text = format!("warning: events are no longer written ({error}); training goes on");
+            let _ = writeln!(std::io::stderr(), "{text}");
+            events = None;
+        }
+    };
+    let about = Record::Opened(machine.pool.install(|| run.backend())).line(schema);
+    let (variant, seed) = (run.config().variant.clone(), run.config().seed);
+    let place = common.monitor.clone().map_or_else(|| monitor_file::fresh(&variant, seed), Ok);
+    let monitor = place.and_then(|path| MonitorFile::create(&path, schema, &about));
+    signals::listen()?;
+
+    let (wish, wishes) = channel();
+    let screen = wants_screen(common.show.json || common.show.plain);
+    let clock = || began.elapsed().as_secs_f64();
+    let out_of_reach = rooms::shell(schema.id).and_then(|shell| shell.out_of_reach(run.config()));
+    let session = |updates| Session {
+        run,
+        budget: Budget {
+            steps: common.steps,
+            seconds: common.seconds,
+            cpu_seconds: common.cpu_seconds,
+            until_solved: common.until_solved,
+        },
+        out_of_reach,
+        place: Place::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
+        interactive: screen,
+        program: std::env::args().next().unwrap_or("hothouse".into()),
+        resume_flags: machine_flags(&common.machine) + &other_flags(&common),
+        clock: &clock,
+        signals: &SIGNALS,
+        wishes,
+        updates,
+        monitor: monitor.map_err(|error| format!("{error:#}")),
+    };
+    let shown = Shown {
+        json: common.show.json,
+        screen: screen.then(|| Screen::new(Mode::Training, rooms::picture)),
+        wishes: Some(&wish),
+        broken: "training stopped at an internal error, told above. Resume from the last save, and please report it",
+    };
+    // On a thread of the pool, so that training and its helpers are exactly that many.
+    shown.beside(|updates| machine.pool.install(|| session(updates).train()), &mut log)
+}
+
+/// Refuses names under which this run would destroy what is not its own, before anything is written.
+fn check_files(common: &CommonArgs, save: Option<&Path>, resumed: Option<&Path>) -> Result<()> {
+    let named = [
+        ("the run to resume", resumed),
+        ("--save", save.filter(|save| resumed.is_none_or(|file| identity(save) != identity(file)))),
+        ("--monitor", common.monitor.as_deref()),
+        ("--events", common.events.as_deref()),
+        ("--csv", common.csv.as_deref()),
+    ];
+    let files: Vec<_> = named.iter().filter_map(|(what, path)| Some((what, identity((*path)?)))).collect();
+    for (i, (what, file)) in files.iter().enumerate() {
+        if let Some((other, _)) = files[..i].iter().find(|(_, before)| before == file) {
+            bail!(Usage(format!("{other} and {what} name the same file. Give each its own")));
+        }
+    }
+    if let Some(path) = save {
+        files::check(path, files::CHECKPOINT)?;
+    }
+    // One that cannot be written costs a notice, and not the run.
+    common.monitor.as_deref().map_or(Ok(()), |path| files::check_place(path, files::MONITOR))
+}
+
+fn machine_flags(machine: &MachineArgs) -> String {
+    let threads = machine.threads.map_or(String::new(), |n| format!(" --threads {n}"));
+    threads + &machine.isa.as_ref().map_or(String::new(), |name| format!(" --isa {name}"))
+}
+
+/// A resumed run goes on with its monitor and its tables.
+fn other_flags(common: &CommonArgs) -> String {
+    let flag = |name: &str, path: &Option<PathBuf>| {
+        path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())))
+    };
+    // What came through a pipe cannot be named; where the checkpoint has it, nothing need be.
+    let data = common.data.data.clone().filter(|path| path.as_os_str() != files::STDIN);
+    let every = common.save_every.map_or(String::new(), |every| format!(" --save-every {every}"));
+    every
+        + &flag("--monitor", &common.monitor)
+        + &flag("--data", &data)
+        + &flag("--vocab", &common.data.vocab.clone().filter(|_| data.is_some()))
+        + &flag("--csv", &common.csv)
+        + &flag("--tensorboard", &common.tensorboard)
+        + match common.device {
+            None | Some(DeviceWish::Auto) => "",
+            Some(DeviceWish::Cpu) => " --device cpu",
+            Some(DeviceWish::Gpu) => " --device gpu",
+        }
+}
