@@ -5,6 +5,7 @@
 //! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are refused.
 
 mod attention;
+mod by_row;
 mod codegen;
 mod dataflow;
 mod fusion;

@@ -39,7 +39,7 @@ impl Graphics {
             Fault::NoAdapter { why } => JsValue::from(why),
             other => JsValue::from(other.to_string()),
         })?;
-        let works = gpu.tune_once(&crate::now_s).await;
+        let works = gpu.tune_once(&crate::clock::now_s).await;
         works.map_err(|fault| JsValue::from(fault.to_string()))?;
         gpu.on_answer(answered);
         Ok(Graphics { gpu })

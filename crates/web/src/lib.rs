@@ -4,10 +4,12 @@
 //! pace and the messages; the types of all that passes are `run::protocol` and the rooms' own, and of what is refused too: a
 //! refusal is the notice that the page shows.
 
+mod clock;
 mod graphics;
 mod panic;
 mod rooms;
 
+use clock::now_s;
 use gpu::Fault;
 use math::Isa;
 use run::bench::Bench;
@@ -113,17 +115,6 @@ pub fn bench(suite: &str, profile: bool, now: &js_sys::Function, give: &js_sys::
         Err(_) if profile => run::bench::profile_core(Isa::best(), now_s, &mut sink),
         Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
     }
-}
-
-#[wasm_bindgen]
-extern "C" {
-    #[wasm_bindgen(js_namespace = performance, js_name = now)]
-    fn now_ms() -> f64;
-}
-
-/// The worker's clock, on any of its threads.
-fn now_s() -> f64 {
-    1e-3 * now_ms()
 }
 
 /// Panics on purpose, on the calling thread or on one of the pool: the way to test what follows.

@@ -7,9 +7,10 @@
 //! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
 
 use crate::rigid::{
-    BENDS, BODIES, Body, Effort, HINGES, Hinge, NAMED, PIECE, Real, Rig, Scene, Solid, Step, TOUCHES, Touch,
-    Turn, V2, mass_of, v2,
+    BENDS, BODIES, Body, Effort, HINGES, Hinge, NAMED, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn,
+    V2, mass_of, v2,
 };
+use crate::sweeps::Real;
 use crate::sweeps::{System, sweep_many};
 use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};

@@ -5,9 +5,95 @@
 //! A lane that no longer changes is put down as it is then, so that no scene depends on its neighbours; and no
 //! multiply-add is fused, so that all instruction sets agree.
 
-use crate::rigid::Real;
+use crate::angle;
 use math::{Isa, Kernel, Simd, dispatch};
-use std::ops::{Add, Mul, Neg, Sub};
+use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+/// f64 for the twin, f32 for thousands.
+pub trait Real:
+    Copy
+    + Default
+    + PartialOrd
+    + Add<Output = Self>
+    + AddAssign
+    + Sub<Output = Self>
+    + SubAssign
+    + Mul<Output = Self>
+    + std::ops::Div<Output = Self>
+    + Neg<Output = Self>
+    + Send
+    + Sync
+    + 'static
+{
+    /// Whether free flight is solved at once.
+    const DIRECT: bool;
+    /// Sweeps end when none of them changes a velocity by more.
+    const STILL: f64;
+    fn of(x: f64) -> Self;
+    fn f64(self) -> f64;
+    fn sqrt(self) -> Self;
+    fn sin_cos(self) -> (Self, Self);
+    fn sweep(fixed: &Fixed<Self>, system: &mut System<Self>);
+    fn rub(touch: &mut Touching<Self>, two: bool, friction: Self, inverses: [Self; 2], b: &mut Motion<Self>);
+    fn abs(self) -> Self {
+        if self < Self::of(0.0) { -self } else { self }
+    }
+    fn least(self, other: Self) -> Self {
+        if self < other { self } else { other }
+    }
+    fn most(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
+    fn within(self, low: Self, high: Self) -> Self {
+        self.most(low).least(high)
+    }
+}
+
+impl Real for f64 {
+    const DIRECT: bool = false;
+    const STILL: f64 = 1e-13;
+    fn of(x: f64) -> f64 {
+        x
+    }
+    fn f64(self) -> f64 {
+        self
+    }
+    fn sqrt(self) -> f64 {
+        f64::sqrt(self)
+    }
+    fn sin_cos(self) -> (f64, f64) {
+        f64::sin_cos(self)
+    }
+    fn sweep(fixed: &Fixed<f64>, system: &mut System<f64>) {
+        sweep_one(fixed, system);
+    }
+    fn rub(touch: &mut Touching<f64>, two: bool, friction: f64, inverses: [f64; 2], b: &mut Motion<f64>) {
+        rub((), touch, two, friction, inverses, b);
+    }
+}
+
+impl Real for f32 {
+    const DIRECT: bool = true;
+    const STILL: f64 = 1e-6;
+    fn of(x: f64) -> f32 {
+        x as f32
+    }
+    fn f64(self) -> f64 {
+        f64::from(self)
+    }
+    fn sqrt(self) -> f32 {
+        f32::sqrt(self)
+    }
+    fn sin_cos(self) -> (f32, f32) {
+        angle::sin_cos_1(self)
+    }
+    fn sweep(fixed: &Fixed<f32>, system: &mut System<f32>) {
+        sweep_one(fixed, system);
+    }
+    fn rub(touch: &mut Touching<f32>, two: bool, friction: f32, inverses: [f32; 2], b: &mut Motion<f32>) {
+        rub((), touch, two, friction, inverses, b);
+    }
+}
 
 /// Sweeps in a step: where a heavy body stands on light legs they do not converge, and how far they get is felt.
 pub const SWEEPS: usize = 180;

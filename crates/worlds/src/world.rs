@@ -1,14 +1,9 @@
 //! What every world is to those who drive it one step at a time: a plain f64 twin behind one trait,
-//! found by the name Gymnasium gives it. It refuses what the rules have no answer for, and never
+//! found by the name Gymnasium gives it (`kinds`). It refuses what the rules have no answer for, and never
 //! panics on it; it knows nothing of what comes before a reset or after an episode's end, which is
 //! the driver's to keep.
 
-use crate::{
-    Acrobot64, Acrobots, CartPole64, CartPoles, LunarLander64, LunarLanders, MountainCar64,
-    MountainCarContinuous64, MountainCars, MountainCarsContinuous, Pendulum64, Pendulums, Vector, acrobot,
-    cartpole, lunar_lander, mountain_car, pendulum,
-};
-use math::{Isa, Rng};
+use math::Rng;
 
 /// What one step gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -182,57 +177,3 @@ pub trait World64: Send + Sync {
 
 /// What first states are drawn from; apart from every other stream of the same seed.
 const STREAM: u32 = 0x5736_3452;
-
-/// A kind of world in all its forms.
-pub struct Kind {
-    pub spec: &'static Spec,
-    /// One environment in f64, somewhere.
-    pub twin: fn() -> Box<dyn World64>,
-    pub many: Make,
-}
-
-/// Makes environments `first..first + count` of a seed: `(isa, seed, first, count)`.
-pub type Make = fn(Isa, u32, u32, usize) -> Box<dyn Vector>;
-
-/// Every kind there is: the one list that a new one joins.
-static KINDS: [Kind; 6] = [
-    Kind {
-        spec: &cartpole::SPEC,
-        twin: || Box::new(CartPole64::new([0.0; 4])),
-        many: |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)),
-    },
-    Kind {
-        spec: &mountain_car::SPEC,
-        twin: || Box::new(MountainCar64::new([-0.5, 0.0])),
-        many: |isa, seed, first, count| Box::new(MountainCars::new(isa, seed, first, count)),
-    },
-    Kind {
-        spec: &mountain_car::CONTINUOUS,
-        twin: || Box::new(MountainCarContinuous64::new([-0.5, 0.0])),
-        many: |isa, seed, first, count| Box::new(MountainCarsContinuous::new(isa, seed, first, count)),
-    },
-    Kind {
-        spec: &pendulum::SPEC,
-        twin: || Box::new(Pendulum64::new([0.0; 2])),
-        many: |isa, seed, first, count| Box::new(Pendulums::new(isa, seed, first, count)),
-    },
-    Kind {
-        spec: &acrobot::SPEC,
-        twin: || Box::new(Acrobot64::new([0.0; 4])),
-        many: |isa, seed, first, count| Box::new(Acrobots::new(isa, seed, first, count)),
-    },
-    Kind {
-        spec: &lunar_lander::SPEC,
-        twin: || Box::new(LunarLander64::new(0)),
-        many: |isa, seed, first, count| Box::new(LunarLanders::new(isa, seed, first, count)),
-    },
-];
-
-pub fn kinds() -> &'static [Kind] {
-    &KINDS
-}
-
-/// The kind that Gymnasium calls so.
-pub fn kind(id: &str) -> Option<&'static Kind> {
-    KINDS.iter().find(|kind| kind.spec.id == id)
-}

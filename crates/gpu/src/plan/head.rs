@@ -1,7 +1,7 @@
 //! The head of a language model with its loss: a tile of rows at a time, whose logits alone are held, through the kernels of
 //! products; the loss and the slopes of a tile's logits, which take their place, are one more.
 
-use super::rows::rows;
+use super::by_row::rows;
 use crate::product::{Fused, Product, Side, products};
 use crate::program::{Program, Space};
 use math::Act;

@@ -1,46 +1,11 @@
 //! Nodes whose kernels are their own: wide rows, and the gradient of a table. Products are product.rs's.
 
+use super::by_row::{SIZE, rows};
 use super::dataflow::Op;
-use crate::product::FUNCTIONS;
 use crate::program::{Program, groups};
 use math::Act;
 
-const ROWS: &str = include_str!("rows.wgsl");
 const TABLE: &str = include_str!("embedding_grad.wgsl");
-const SIZE: usize = 256;
-
-/// Threads to a row.
-fn lanes(cols: usize) -> usize {
-    (cols / 4).next_power_of_two().clamp(4, SIZE)
-}
-
-/// Appends a kernel whose `row_of` is this; `at` are its places after `rows`.
-pub(super) fn rows(
-    program: &mut Program,
-    label: &str,
-    [rows, cols]: [usize; 2],
-    names: &[&str],
-    at: &[u32],
-    text: &str,
-) {
-    let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
-    let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
-    let reductions = reduce.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);
-    let fields: String = names.iter().map(|name| format!(" {name}: u32,")).collect();
-    let text = format!(
-        "struct Args {{ rows: u32,{fields} }}
-const LANES = {lanes}u;
-const COLS = {cols}u;
-{FUNCTIONS}{reductions}{main}
-fn row_of(row: u32, mine: bool, lane: u32, local: u32) {{
-    let first = row * COLS;
-{text}}}
-"
-    );
-    let kernel = program.kernel_with(label, reduce.directives(), &text);
-    let args: Vec<u32> = [rows as u32].into_iter().chain(at.iter().copied()).collect();
-    program.dispatch(&kernel, &args, groups(rows, SIZE / lanes));
-}
 
 /// Appends one node's kernels; `reads` and `writes` are places in `mem`, and with `adds` it adds to what is there.
 pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: &mut Program) {

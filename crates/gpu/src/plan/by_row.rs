@@ -1,0 +1,40 @@
+//! Kernels that take a row at a time.
+
+use crate::product::FUNCTIONS;
+use crate::program::{Program, groups};
+
+const ROWS: &str = include_str!("rows.wgsl");
+pub(super) const SIZE: usize = 256;
+
+/// Threads to a row.
+fn lanes(cols: usize) -> usize {
+    (cols / 4).next_power_of_two().clamp(4, SIZE)
+}
+
+/// Appends a kernel whose `row_of` is this; `at` are its places after `rows`.
+pub(super) fn rows(
+    program: &mut Program,
+    label: &str,
+    [rows, cols]: [usize; 2],
+    names: &[&str],
+    at: &[u32],
+    text: &str,
+) {
+    let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
+    let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
+    let reductions = reduce.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);
+    let fields: String = names.iter().map(|name| format!(" {name}: u32,")).collect();
+    let text = format!(
+        "struct Args {{ rows: u32,{fields} }}
+const LANES = {lanes}u;
+const COLS = {cols}u;
+{FUNCTIONS}{reductions}{main}
+fn row_of(row: u32, mine: bool, lane: u32, local: u32) {{
+    let first = row * COLS;
+{text}}}
+"
+    );
+    let kernel = program.kernel_with(label, reduce.directives(), &text);
+    let args: Vec<u32> = [rows as u32].into_iter().chain(at.iter().copied()).collect();
+    program.dispatch(&kernel, &args, groups(rows, SIZE / lanes));
+}
