@@ -205,8 +205,7 @@ def test_a_sweep_has_the_grammar_and_the_table_of_the_terminal(cluster, tmp_path
     ours = table("control", "CartPole-v1", outcomes)
     assert ours.count("\n") == 3 and ours in theirs, f"{ours}\n{theirs}"
 
-    knobs = hothouse.knobs("control")
-    values = lambda text, count: Axis.read(text).values(count, knobs)  # noqa: E731
+    values = lambda text, count: Axis.read(text).values(count, "control")  # noqa: E731
     assert values("lr=1e-4..1e-2:log", 5) == [1e-4, 3.16228e-4, 1e-3, 3.16228e-3, 1e-2]
     assert values("gamma=0.9..0.98", 3) == [0.9, 0.94, 0.98]
     assert values("hidden=16..64:log", 4) == [16, 25, 40, 64]

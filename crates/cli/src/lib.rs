@@ -13,6 +13,7 @@ mod help;
 mod host;
 mod outputs;
 mod plain;
+mod progress;
 mod rooms;
 mod session;
 mod shell;

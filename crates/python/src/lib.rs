@@ -12,6 +12,7 @@ mod host;
 mod policy;
 mod rooms;
 mod run;
+mod sweep;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -31,6 +32,7 @@ fn native(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(knobs, module)?)?;
     disk::register(module)?;
     rooms::register(module)?;
+    sweep::register(module)?;
     errors::register(module)
 }
 

@@ -10,6 +10,7 @@
 // What macros write names this crate as others do.
 extern crate self as run;
 
+pub mod axis;
 pub mod backgammon;
 pub mod bench;
 mod checkpoint;
@@ -20,16 +21,19 @@ mod dataset;
 mod device;
 mod digest;
 mod error;
+pub mod format;
 mod history;
 pub mod knobs;
 pub mod logic;
 pub mod monitor;
+pub mod outcomes;
 pub mod permalink;
 pub mod protocol;
 pub mod room;
 mod runs;
 mod shared;
 pub mod sweep;
+pub mod typed;
 pub mod words;
 
 pub use container::{data_wanted, room_of};

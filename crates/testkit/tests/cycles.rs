@@ -189,8 +189,8 @@ impl Source {
                 TokenTree::Group(group) => self.read(group.stream(), here),
                 TokenTree::Ident(word) => match word.to_string().as_str() {
                     "pub" => {
-                        let within = matches!(tokens.get(at + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
-                        at += 1 + usize::from(within);
+                        // `pub(crate)`
+                        at += 1 + usize::from(matches!(tokens.get(at + 1), Some(TokenTree::Group(_))));
                         passes_on = true;
                         continue;
                     }

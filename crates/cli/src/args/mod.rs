@@ -1,12 +1,11 @@
 //! The grammar of the command line, one for every room. It refuses to do anything: it turns words
 //! into plain data, or into an error that says what would do.
 
-pub mod axis;
 mod data;
 pub mod values;
 
-use axis::{Axis, axis};
 use clap::{Args, Parser, Subcommand};
+use run::axis::{Axis, axis};
 use run::protocol::DeviceWish;
 use std::path::PathBuf;
 use values::{assignment, change, count, device, seconds, up_to_a_million};

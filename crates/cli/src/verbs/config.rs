@@ -1,8 +1,8 @@
 //! A run as a file: what `--config FILE` reads and `--print-config` writes. What the file says is what the flags of the same names
 //! say, and flags that are given beside it go before it.
 
-use crate::args::TrainArgs;
-use crate::args::values::{device, number, seconds, set_one};
+use crate::args::values::{device, device_name, number, seconds, set_one};
+use crate::args::{CommonArgs, TrainArgs};
 use crate::error::Usage;
 use crate::error::refusal;
 use crate::session::begin;
@@ -13,34 +13,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use strsim::levenshtein;
 
 /// Bytes of such a file at most.
 const LARGEST: u64 = 1 << 20;
 /// The version of the file's keys.
 const VERSION: u64 = 1;
-const KEYS: [&str; 21] = [
-    "version",
-    "room",
-    "variant",
-    "seed",
-    "data",
-    "vocab",
-    "device",
-    "threads",
-    "isa",
-    "steps",
-    "seconds",
-    "cpu_seconds",
-    "until_solved",
-    "save",
-    "save_every",
-    "monitor",
-    "events",
-    "csv",
-    "tensorboard",
-    "knobs",
-    "changes",
-];
 
 /// In the order in which it is written. What is left out is as without a flag.
 #[derive(Serialize)]
@@ -63,6 +41,80 @@ struct Change<'a> {
     value: toml::Value,
 }
 
+/// A flag that a file may have.
+enum Flag<'a> {
+    Path(&'a mut Option<PathBuf>),
+    Text(&'a mut Option<String>),
+    Seconds(&'a mut Option<f64>),
+    Count(&'a mut Option<u64>),
+    Threads(&'a mut Option<u32>),
+    Device(&'a mut Option<DeviceWish>),
+    Switch(&'a mut bool),
+}
+
+/// All of them, under their names there.
+fn flags(of: &mut CommonArgs) -> [(&'static str, Flag<'_>); 15] {
+    [
+        ("data", Flag::Path(&mut of.data.data)),
+        ("vocab", Flag::Path(&mut of.data.vocab)),
+        ("device", Flag::Device(&mut of.device)),
+        ("threads", Flag::Threads(&mut of.machine.threads)),
+        ("isa", Flag::Text(&mut of.machine.isa)),
+        ("steps", Flag::Count(&mut of.steps)),
+        ("seconds", Flag::Seconds(&mut of.seconds)),
+        ("cpu_seconds", Flag::Seconds(&mut of.cpu_seconds)),
+        ("until_solved", Flag::Switch(&mut of.until_solved)),
+        ("save", Flag::Path(&mut of.save)),
+        ("save_every", Flag::Seconds(&mut of.save_every)),
+        ("monitor", Flag::Path(&mut of.monitor)),
+        ("events", Flag::Path(&mut of.events)),
+        ("csv", Flag::Path(&mut of.csv)),
+        ("tensorboard", Flag::Path(&mut of.tensorboard)),
+    ]
+}
+
+impl Flag<'_> {
+    /// As a file has it; none where it is not given.
+    fn value(self) -> Option<toml::Value> {
+        match self {
+            Flag::Path(path) => path.as_ref().map(|path| path.to_string_lossy().into_owned().into()),
+            Flag::Text(text) => text.clone().map(Into::into),
+            Flag::Seconds(seconds) => seconds.map(Into::into),
+            Flag::Count(count) => count.map(|count| (count as i64).into()),
+            Flag::Threads(threads) => threads.map(|threads| i64::from(threads).into()),
+            Flag::Device(wish) => wish.map(|wish| device_name(wish).into()),
+            Flag::Switch(on) => on.then(|| true.into()),
+        }
+    }
+
+    /// Takes what the file says where nothing was given.
+    fn fill(self, said: &mut Said, name: &'static str) -> Result<()> {
+        fn or<T>(flag: &mut Option<T>, said: Option<T>) {
+            *flag = flag.take().or(said);
+        }
+        match self {
+            Flag::Path(path) => or(path, said.take(name, |value| text_of(value).map(PathBuf::from))?),
+            Flag::Text(text) => or(text, said.take(name, text_of)?),
+            Flag::Seconds(flag) => or(flag, said.take(name, |value| seconds(&value.to_string()))?),
+            Flag::Count(count) => or(count, said.take(name, whole)?),
+            Flag::Threads(threads) => or(threads, said.take(name, threads_of)?),
+            Flag::Device(wish) => or(wish, said.take(name, |value| device(&text_of(value)?))?),
+            Flag::Switch(on) => {
+                let read = |value: &Value| value.as_bool().ok_or("write true or false".into());
+                *on |= said.take(name, read)?.unwrap_or(false);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn threads_of(value: &Value) -> Result<u32, String> {
+    match whole(value)? {
+        threads @ 1..=1024 => Ok(threads as u32),
+        _ => Err("write 1 to 1024".into()),
+    }
+}
+
 /// The file of a run that begins with this config and these flags, every knob with its value.
 pub fn text(room: &dyn AnyRoom, config: &Config, args: &TrainArgs) -> Result<String> {
     let known = room.knobs(&config.variant);
@@ -70,39 +122,15 @@ pub fn text(room: &dyn AnyRoom, config: &Config, args: &TrainArgs) -> Result<Str
         let set = config.knobs.get(knob.name).unwrap_or(&knob.default);
         setting(set)
     };
-    let common = &args.common;
-    let mut flags = BTreeMap::new();
-    let mut put = |name, value: Option<toml::Value>| flags.extend(value.map(|value| (name, value)));
-    let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.to_string_lossy().into_owned().into());
-    put("data", path(&common.data.data));
-    put("vocab", path(&common.data.vocab));
-    put(
-        "device",
-        common.device.map(|wish| match wish {
-            DeviceWish::Auto => "auto".into(),
-            DeviceWish::Cpu => "cpu".into(),
-            DeviceWish::Gpu => "gpu".into(),
-        }),
-    );
-    put("threads", common.machine.threads.map(|threads| i64::from(threads).into()));
-    put("isa", common.machine.isa.clone().map(toml::Value::from));
-    put("steps", common.steps.map(|steps| (steps as i64).into()));
-    put("seconds", common.seconds.map(toml::Value::from));
-    put("cpu_seconds", common.cpu_seconds.map(toml::Value::from));
-    put("until_solved", common.until_solved.then(|| true.into()));
-    put("save", path(&common.save));
-    put("save_every", common.save_every.map(toml::Value::from));
-    put("monitor", path(&common.monitor));
-    put("events", path(&common.events));
-    put("csv", path(&common.csv));
-    put("tensorboard", path(&common.tensorboard));
+    let mut common = args.common.clone();
+    let flags = flags(&mut common).into_iter();
     let changes = config.changes.iter();
     let written = Written {
         version: VERSION,
         room: &config.room,
         variant: &config.variant,
         seed: config.seed,
-        flags,
+        flags: flags.filter_map(|(name, flag)| Some((name, flag.value()?))).collect(),
         knobs: known.iter().map(|knob| (knob.name, value(knob))).collect(),
         changes: changes
             .map(|change| Change {
@@ -135,7 +163,7 @@ pub fn with_file(
     let shown = file.display();
     let wrong = |why: String| anyhow!(Usage(format!("{shown}: {why}")));
     let said = parse(&bytes).map_err(&wrong)?;
-    let mut said = Said { said, wrong: &wrong };
+    let mut said = Said { said, known: Vec::new(), wrong: &wrong };
     if let Some(version) = said.take("version", whole)?.filter(|&version| version != VERSION) {
         return Err(wrong(format!(
             "it has version {version}, and this program reads {VERSION}. Write version = {VERSION}"
@@ -148,41 +176,9 @@ pub fn with_file(
     let seed =
         said.take("seed", |value| u32::try_from(whole(value)?).map_err(|_| "write 0 to 4294967295".into()))?;
     args.seed = args.seed.or(seed);
-    let common = &mut args.common;
-    let path = |value: &Value| text_of(value).map(PathBuf::from);
-    for (name, flag) in [
-        ("data", &mut common.data.data),
-        ("vocab", &mut common.data.vocab),
-        ("save", &mut common.save),
-        ("monitor", &mut common.monitor),
-        ("events", &mut common.events),
-        ("csv", &mut common.csv),
-        ("tensorboard", &mut common.tensorboard),
-    ] {
-        let named = said.take(name, path)?;
-        *flag = flag.take().or(named);
+    for (name, flag) in flags(&mut args.common) {
+        flag.fill(&mut said, name)?;
     }
-    let wish = said.take("device", |value| device(&text_of(value)?))?;
-    common.device = common.device.or(wish);
-    let threads = said.take("threads", |value| match whole(value)? {
-        threads @ 1..=1024 => Ok(threads as u32),
-        _ => Err("write 1 to 1024".into()),
-    })?;
-    common.machine.threads = common.machine.threads.or(threads);
-    let isa = said.take("isa", text_of)?;
-    common.machine.isa = common.machine.isa.take().or(isa);
-    let steps = said.take("steps", whole)?;
-    common.steps = common.steps.or(steps);
-    for (name, flag) in [
-        ("seconds", &mut common.seconds),
-        ("cpu_seconds", &mut common.cpu_seconds),
-        ("save_every", &mut common.save_every),
-    ] {
-        let named = said.take(name, |value| seconds(&value.to_string()))?;
-        *flag = flag.or(named);
-    }
-    let until = said.take("until_solved", |value| value.as_bool().ok_or("write true or false".into()))?;
-    common.until_solved |= until.unwrap_or(false);
 
     let knobs = said.take("knobs", |value| match value {
         Value::Object(knobs) => {
@@ -241,11 +237,18 @@ fn parse(bytes: &[u8]) -> Result<Map<String, Value>, String> {
 /// The keys of the file that are not read yet.
 struct Said<'a> {
     said: Map<String, Value>,
+    /// All that were asked for.
+    known: Vec<&'static str>,
     wrong: &'a dyn Fn(String) -> anyhow::Error,
 }
 
 impl Said<'_> {
-    fn take<T>(&mut self, name: &str, read: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>> {
+    fn take<T>(
+        &mut self,
+        name: &'static str,
+        read: impl Fn(&Value) -> Result<T, String>,
+    ) -> Result<Option<T>> {
+        self.known.push(name);
         let value = self.said.remove(name);
         let read =
             |value: Value| read(&value).map_err(|why| (self.wrong)(format!("{name} = {value}: {why}")));
@@ -254,7 +257,7 @@ impl Said<'_> {
 
     fn end(&self) -> Result<()> {
         match self.said.keys().next() {
-            Some(name) => Err((self.wrong)(unknown("key", name, &KEYS))),
+            Some(name) => Err((self.wrong)(unknown("key", name, &self.known))),
             None => Ok(()),
         }
     }
@@ -281,23 +284,9 @@ fn word(value: &Value) -> Result<String, String> {
 }
 
 fn unknown(what: &str, name: &str, known: &[&str]) -> String {
-    let nearest = known.iter().min_by_key(|other| distance(name, other));
+    let nearest = known.iter().min_by_key(|other| levenshtein(name, other));
     let nearest = nearest.map_or(String::new(), |nearest| format!(" Did you mean {nearest}?"));
     format!("there is no {what} called '{name}'.{nearest} There are: {}", known.join(", "))
-}
-
-/// Letters to insert, remove or replace to get from one to the other.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (i, a) in from.chars().enumerate() {
-        let mut before = std::mem::replace(&mut row[0], i + 1);
-        for (j, &b) in to.iter().enumerate() {
-            let best = (before + usize::from(a != b)).min(row[j] + 1).min(row[j + 1] + 1);
-            before = std::mem::replace(&mut row[j + 1], best);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -340,11 +329,7 @@ mod tests {
 
     #[test]
     fn the_nearest_name_is_told() {
-        assert_eq!(
-            [distance("sed", "seed"), distance("lrr", "lr"), distance("", "abc"), distance("a", "a")],
-            [1, 1, 3, 0]
-        );
-        let told = unknown("key", "vairant", &KEYS);
+        let told = unknown("key", "vairant", &["room", "variant"]);
         assert!(told.starts_with("there is no key called 'vairant'. Did you mean variant?"), "{told}");
     }
 }

@@ -6,13 +6,14 @@
 use crate::args::SweepArgs;
 use crate::error::Usage;
 use crate::error::refusal;
-use crate::format::{self, clock, grouped, quoted, short};
+use crate::format::{self, clock, grouped, plural, quoted, short};
 use crate::host::Machine;
 use crate::session::begin;
 use crate::session::record::{NamedProgress, NamedRow, Record};
 use crate::signals::Signals;
 use anyhow::{Context, Result, anyhow, bail};
 use files::Kind;
+use run::outcomes::{Ended, Outcome, named, table};
 use run::protocol::{Backend, Column, Command, Config, Event, Knobs, Value};
 use run::sweep::{VARIANT, with};
 use run::{AnyRoom, Host};
@@ -112,28 +113,6 @@ struct Finished {
     /// The weights are no longer numbers.
     diverged: bool,
     digest: String,
-}
-
-/// What came of one setting.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Outcome {
-    knobs: Setting,
-    /// Finished so far.
-    runs: usize,
-    solved: usize,
-    diverged: usize,
-    /// A run that diverged counts as the worst.
-    result: Quartiles,
-    /// A run that was not solved counts as one that takes for ever.
-    solved_at: Quartiles,
-}
-
-/// Null where there is no such number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Quartiles {
-    q1: Option<f64>,
-    median: Option<f64>,
-    q3: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -473,19 +452,11 @@ impl Sweep {
     }
 
     fn outcomes(&self, done: &Done) -> Vec<Outcome> {
+        let ended =
+            |run: &Finished| Ended { result: run.result, solved_at: run.solved_at, diverged: run.diverged };
         let outcome = |(place, knobs): (usize, &Setting)| {
-            let runs: Vec<&Finished> =
-                (1..=self.seeds).filter_map(|seed| done.get(&(place, seed)).map(Box::as_ref)).collect();
-            let results = runs.iter().map(|r| r.result.unwrap_or(f64::NEG_INFINITY)).collect();
-            let solved_at = runs.iter().map(|r| r.solved_at.unwrap_or(f64::INFINITY)).collect();
-            Outcome {
-                knobs: knobs.clone(),
-                runs: runs.len(),
-                solved: runs.iter().filter(|r| r.solved_at.is_some()).count(),
-                diverged: runs.iter().filter(|r| r.diverged).count(),
-                result: quartiles(results),
-                solved_at: quartiles(solved_at),
-            }
+            let runs = (1..=self.seeds).filter_map(|seed| done.get(&(place, seed)));
+            Outcome::of(knobs, &runs.map(|run| ended(run)).collect::<Vec<_>>())
         };
         self.settings.iter().enumerate().map(outcome).collect()
     }
@@ -510,31 +481,6 @@ fn gather(results: &Receiver<Result<(Job, Box<Finished>)>>, tell: Tell) -> Resul
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         }
     }
-}
-
-/// `lr=0.001 hidden=64`
-fn named(setting: &Setting) -> String {
-    if setting.is_empty() {
-        return "all defaults".into();
-    }
-    setting
-        .iter()
-        .map(|(name, value)| format!("{name}={}", format::knob(value)))
-        .collect::<Vec<_>>()
-        .join(" ")
-}
-
-/// By linear interpolation between the sorted values, as NumPy has it. Infinite is none.
-fn quartiles(mut values: Vec<f64>) -> Quartiles {
-    values.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let place = share * values.len().checked_sub(1)? as f64;
-        let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
-        // Equal ends first: the way from infinity to infinity is no number.
-        let value = if low == high { low } else { low + (high - low) * place.fract() };
-        Some(value).filter(|v| v.is_finite())
-    };
-    Quartiles { q1: at(0.25), median: at(0.5), q3: at(0.75) }
 }
 
 /// What the sweep prints.
@@ -562,9 +508,9 @@ impl Lines {
             "{} / {}: {}, {}, {} at a time, each until {}",
             base.room,
             base.variant,
-            counted(sweep.settings.len(), "setting"),
-            counted(sweep.seeds as usize, "seed"),
-            counted((o.threads as usize).min(self.total), "run"),
+            plural(sweep.settings.len(), "setting"),
+            plural(sweep.seeds as usize, "seed"),
+            plural((o.threads as usize).min(self.total), "run"),
             sweep.limit.words(sweep.counter().unit)
         ))?;
         match from_file {
@@ -658,35 +604,6 @@ impl Lines {
     }
 }
 
-fn counted(n: usize, what: &str) -> String {
-    format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
-}
-
-fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
-    let results = |x: Option<f64>| format::value(result, x);
-    let counts = |x: Option<f64>| x.map_or("-".into(), |x| grouped(x.round() as u64));
-    let names: Vec<&String> = outcomes.first().map_or(Vec::new(), |o| o.knobs.keys().collect());
-    let until = format!("{} to solved", counter.unit);
-    let head = ["solved", result.brief, "25 %", "75 %", &until, "25 %", "75 %"];
-    let mut rows: Vec<Vec<String>> =
-        vec![names.iter().map(|n| n.to_string()).chain(head.map(String::from)).collect()];
-    for o in outcomes {
-        let diverged = if o.diverged > 0 { format!(", {} diverged", o.diverged) } else { String::new() };
-        let (r, s) = (o.result, o.solved_at);
-        let knobs = o.knobs.values().map(format::knob);
-        let solved = format!("{} of {}{diverged}", o.solved, o.runs);
-        let figures = [r.median, r.q1, r.q3].map(results).into_iter();
-        rows.push(knobs.chain([solved]).chain(figures).chain([s.median, s.q1, s.q3].map(counts)).collect());
-    }
-    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    rows.iter().map(line).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -743,19 +660,5 @@ mod tests {
                 }
             }
         });
-    }
-
-    #[test]
-    fn quartiles_are_numpys() {
-        // numpy.percentile([7, 1, 4, 2], [25, 50, 75])
-        let q = quartiles(vec![7.0, 1.0, 4.0, 2.0]);
-        assert_eq!((q.q1, q.median, q.q3), (Some(1.75), Some(3.0), Some(4.75)));
-        let never = f64::INFINITY;
-        let q = quartiles(vec![never, 10.0, 30.0, never, 20.0]);
-        assert_eq!((q.q1, q.median, q.q3), (Some(20.0), Some(30.0), None));
-        let q = quartiles(vec![never, 10.0]);
-        assert_eq!((q.q1, q.median, q.q3), (None, None, None));
-        assert_eq!(quartiles(Vec::new()), Quartiles::default());
-        assert_eq!(quartiles(vec![5.0]).q3, Some(5.0));
     }
 }

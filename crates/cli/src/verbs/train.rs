@@ -1,6 +1,6 @@
 //! `hothouse train` and `hothouse resume`: from a command line to a run with its files, and to whoever shows it.
 
-use crate::args::values::{set, set_one};
+use crate::args::values::{device_name, set, set_one};
 use crate::args::{CommonArgs, MachineArgs, TrainArgs};
 use crate::error::Usage;
 use crate::error::refusal;
@@ -163,6 +163,7 @@ fn other_flags(common: &CommonArgs) -> String {
     };
     // What came through a pipe cannot be named; where the checkpoint has it, nothing need be.
     let data = common.data.data.clone().filter(|path| path.as_os_str() != files::STDIN);
+    let device = common.device.filter(|&wish| wish != DeviceWish::Auto);
     let every = common.save_every.map_or(String::new(), |every| format!(" --save-every {every}"));
     every
         + &flag("--monitor", &common.monitor)
@@ -170,9 +171,5 @@ fn other_flags(common: &CommonArgs) -> String {
         + &flag("--vocab", &common.data.vocab.clone().filter(|_| data.is_some()))
         + &flag("--csv", &common.csv)
         + &flag("--tensorboard", &common.tensorboard)
-        + match common.device {
-            None | Some(DeviceWish::Auto) => "",
-            Some(DeviceWish::Cpu) => " --device cpu",
-            Some(DeviceWish::Gpu) => " --device gpu",
-        }
+        + &device.map_or(String::new(), |wish| format!(" --device {}", device_name(wish)))
 }

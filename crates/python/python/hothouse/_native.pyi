@@ -26,6 +26,32 @@ def rooms() -> dict[str, dict[str, Any]]:
 def knobs(room: str, variant: str | None = None) -> list[dict[str, Any]]:
     """The knobs of one of a room's variants, or of its first."""
 
+def number(text: str) -> float:
+    """As people write it: `2000000`, `2_000_000`, `2e6`."""
+
+def typed_knobs(room: str, variant: str | None, given: list[tuple[str, str]]) -> dict[str, float | str]:
+    """What somebody wrote, as the knobs take it."""
+
+def clock(seconds: float) -> str: ...
+def figure(room: str, test: bool, name: str, value: float | None) -> str:
+    """A column's number, as the terminal has it."""
+
+def named_knobs(knobs: Mapping[str, float | str]) -> str:
+    """`lr=0.001 hidden=64`"""
+
+def sweep_table(
+    room: str, test: bool, name: str, settings: list[tuple[Mapping[str, float | str], list[tuple[float | None, float | None, bool]]]]
+) -> str:
+    """A line for each setting; of each run its result, where it was solved, and whether it diverged."""
+
+class Axis:
+    """A knob with its values: `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`."""
+
+    name: str
+    @staticmethod
+    def read(text: str) -> Axis: ...
+    def values(self, count: int, room: str, variant: str | None = None) -> list[float | str]: ...
+
 def backgammon_start() -> str: ...
 def backgammon_boards(ids: list[str]) -> npt.NDArray[np.uint8]: ...
 def backgammon_ids(boards: npt.NDArray[np.uint8]) -> list[str]: ...

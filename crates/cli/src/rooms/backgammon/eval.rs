@@ -8,6 +8,7 @@ use crate::args::values::{count, up_to_a_million};
 use crate::error::Usage;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
+use crate::progress::Live;
 use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
@@ -16,7 +17,7 @@ use run::backgammon::arena::{Duel, Tally};
 use run::backgammon::decisions::{Decision, Score, score};
 use run::backgammon::{Player, Results};
 use serde::Serialize;
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -80,8 +81,6 @@ impl VerbArgs for JudgeArgs {
 
 /// Games at a time: enough that a network thinks about many boards at once.
 const ABREAST: usize = 64;
-/// How often a terminal is told how far it is.
-const TELL_EVERY: Duration = Duration::from_millis(250);
 
 /// Somebody who plays. GNU Backgammon is asked for its troubles.
 enum Contestant {
@@ -166,18 +165,14 @@ enum Line<'a> {
 }
 
 fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals: &Signals) -> Result<()> {
-    let live = std::io::stderr().is_terminal() && !args.json;
+    let mut live = Live::new(args.json);
     let names = [one.player().name(), other.player().name()];
     let mut games = Duel::new(args.seed, args.games.div_ceil(2), ABREAST);
     let began = Instant::now();
-    let mut told = began;
     while !games.is_over() && !signals.stopping() {
         let stepped = games.advance(one.player(), other.player());
         // Trouble first: whoever is in it may have chosen anything.
         if let Err(error) = one.check().and_then(|()| other.check()) {
-            if live {
-                eprint!("\r\x1b[K");
-            }
             // Ctrl-C reaches the programs that were started too.
             std::thread::sleep(Duration::from_millis(50));
             if signals.stopping() {
@@ -186,14 +181,9 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
             return Err(error);
         }
         stepped?;
-        if live && told.elapsed() > TELL_EVERY {
-            told = Instant::now();
-            eprint!("\r\x1b[K{}, {}", summary(games.tally()), clock(began.elapsed().as_secs_f64()));
-        }
+        live.tell(|| format!("{}, {}", summary(games.tally()), clock(began.elapsed().as_secs_f64())));
     }
-    if live {
-        eprint!("\r\x1b[K");
-    }
+    drop(live);
     let (tally, seconds) = (games.tally(), began.elapsed().as_secs_f64());
     let mut out = crate::plain::stdout();
     if args.json {

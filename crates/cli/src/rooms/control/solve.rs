@@ -7,6 +7,7 @@ use crate::error::Usage;
 use crate::error::refusal;
 use crate::format::{grouped, short};
 use crate::host::Machine;
+use crate::progress::Live;
 use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
@@ -16,10 +17,7 @@ use run::protocol::{Command, Config, Event, Goal, Variant};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Duration, Instant};
-
-/// How often a terminal is told how far a seed is.
-const TELL_EVERY: Duration = Duration::from_millis(250);
+use std::time::Instant;
 
 /// One seed.
 #[derive(Debug, Serialize)]
@@ -116,7 +114,6 @@ fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
 fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
     let tasks = tasks(args)?;
     let mut out = crate::plain::stdout();
-    let show = Show { json: args.json, live: std::io::stdout().is_terminal() && !args.json };
     if !args.json {
         writeln!(
             out,
@@ -130,10 +127,10 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
         for seed in args.first_seed..args.first_seed + args.seeds {
             let base = run::config_of(run::room(&args.room)?);
             let config = Config { variant: task.id.into(), seed, ..base };
-            let Some(row) = solve(config, task, args.steps, host, signals, &show)? else {
+            let Some(row) = solve(config, task, args, host, signals)? else {
                 bail!("stopped. Run the same command to begin again, or name fewer with --variant");
             };
-            show.row(&mut out, &row)?;
+            show(&mut out, &row, args.json)?;
             rows.push(row);
         }
         totals.push(total(task, rows));
@@ -148,7 +145,7 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
             "environment", "solved at", "solved", "lowest", "median steps", "median seconds"
         )?;
         for t in &totals {
-            let lowest = t.lowest_return.map_or("-".into(), |r| format!("{r:.1}"));
+            let lowest = mean(t.lowest_return);
             let solved = format!("{} of {}", t.solved, t.of);
             let steps = grouped(t.median_steps);
             writeln!(
@@ -169,10 +166,9 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
 fn solve(
     config: Config,
     task: &Task,
-    steps: u64,
+    args: &SolveArgs,
     host: Host,
     signals: &Signals,
-    show: &Show,
 ) -> Result<Option<Row>> {
     let began = Instant::now();
     let seed = config.seed;
@@ -188,10 +184,9 @@ fn solve(
     let mut run = run::room(&config.room)?.begin(config, host)?;
     let column = run.schema().test(task.goal.column).unwrap_or_default();
     run.command(Command::Start)?;
-    let mut told = began;
-    while !row.solved && row.steps < steps && run.running() {
+    let mut live = Live::new(args.json || !std::io::stdout().is_terminal());
+    while !row.solved && row.steps < args.steps && run.running() {
         if signals.interrupts.load(Relaxed) > 0 {
-            show.clear();
             return Ok(None);
         }
         run.advance(began.elapsed().as_secs_f64());
@@ -204,13 +199,12 @@ fn solve(
             }
         }
         (row.solved, row.attempts) = (run.solved().is_some(), run.attempts());
-        if told.elapsed() > TELL_EVERY {
-            told = Instant::now();
-            show.progress(&row);
-        }
+        live.tell(|| {
+            let (steps, mean) = (short(row.steps as f64), mean(row.mean_return));
+            format!("{} seed {seed}: {steps} steps, mean return {mean}", row.variant)
+        });
     }
     row.seconds = began.elapsed().as_secs_f64();
-    show.clear();
     Ok(Some(row))
 }
 
@@ -233,45 +227,17 @@ fn total(task: &Task, rows: Vec<Row>) -> Total {
     }
 }
 
-struct Show {
-    json: bool,
-    /// A terminal, on which the newest line can be written over.
-    live: bool,
+fn mean(value: Option<f64>) -> String {
+    value.map_or("-".into(), |value| format!("{value:.1}"))
 }
 
-impl Show {
-    fn row(&self, out: &mut impl Write, row: &Row) -> Result<()> {
-        if self.json {
-            writeln!(out, "{}", serde_json::to_string(&Line::Seed(row))?)?;
-        } else {
-            let mean = row.mean_return.map_or("-".into(), |r| format!("{r:.1}"));
-            let end = if row.solved { "" } else { "  not solved" };
-            let steps = grouped(row.steps);
-            writeln!(
-                out,
-                "{:<26} {:>5} {mean:>8} {steps:>12} {:>9.2}{end}",
-                row.variant, row.seed, row.seconds
-            )?;
-        }
-        Ok(out.flush()?)
+fn show(out: &mut impl Write, row: &Row, json: bool) -> Result<()> {
+    if json {
+        writeln!(out, "{}", serde_json::to_string(&Line::Seed(row))?)?;
+    } else {
+        let end = if row.solved { "" } else { "  not solved" };
+        let (mean, steps) = (mean(row.mean_return), grouped(row.steps));
+        writeln!(out, "{:<26} {:>5} {mean:>8} {steps:>12} {:>9.2}{end}", row.variant, row.seed, row.seconds)?;
     }
-
-    fn progress(&self, row: &Row) {
-        if self.live {
-            let mean = row.mean_return.map_or("-".into(), |r| format!("{r:.1}"));
-            let line = format!(
-                "{} seed {}: {} steps, mean return {mean}",
-                row.variant,
-                row.seed,
-                short(row.steps as f64)
-            );
-            let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
-        }
-    }
-
-    fn clear(&self) {
-        if self.live {
-            let _ = write!(std::io::stderr(), "\r\x1b[K");
-        }
-    }
+    Ok(out.flush()?)
 }

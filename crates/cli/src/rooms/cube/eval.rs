@@ -6,6 +6,7 @@ use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
+use crate::progress::Live;
 use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
@@ -14,7 +15,7 @@ use run::cube::protocol::{SearchKind, SolveMethod};
 use run::cube::{AnyAgent, Greedy, Report};
 use run::{AnyRun, Host};
 use serde::Serialize;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -157,7 +158,7 @@ fn search(
     signals: &Signals,
 ) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
-    let live = std::io::stderr().is_terminal();
+    let mut live = Live::new(false);
     for number in 0..states {
         if signals.stopping() {
             break;
@@ -165,12 +166,7 @@ fn search(
         let facelets = agent.uniform(seed, number);
         let Some(one) = one(agent, &facelets, method, signals)? else { break };
         tried.push(one);
-        if live {
-            eprint!("\r\x1b[K{} of {states}", number + 1);
-        }
-    }
-    if live {
-        eprint!("\r\x1b[K");
+        live.tell(|| format!("{} of {states}", number + 1));
     }
     Ok(tried)
 }

@@ -8,9 +8,8 @@ use anyhow::{Context, Result, bail};
 use math::Isa;
 use run::bench::Figure;
 use run::words::Steps;
-use std::fs::File;
-use std::io::{BufRead, BufReader, ErrorKind, Lines, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 const SCRIPT: &str = include_str!("pytorch.py");
@@ -48,45 +47,11 @@ pub fn check() -> Result<()> {
 /// Of what was measured of ours.
 pub fn bench(ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
     // What it compiles it looks up in a file.
-    let script = ScriptFile::create(&std::env::temp_dir(), SCRIPT)?;
-    measure(&script.0, ours, machine, give)
-}
-
-/// Names that the script's file tries before it gives up.
-const SCRIPT_NAMES: u32 = 100;
-
-/// A script that others can start, gone afterwards.
-struct ScriptFile(PathBuf);
-
-impl ScriptFile {
-    /// A link or a file that has one of its names already stays as it is, and the next name is taken.
-    fn create(folder: &Path, text: &str) -> Result<ScriptFile> {
-        for attempt in 0..SCRIPT_NAMES {
-            let path = script_name(folder, attempt);
-            let made = File::options().write(true).create_new(true).open(&path);
-            if made.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
-                continue;
-            }
-            let cannot =
-                || format!("cannot write {}. Make room, or set TMPDIR to another folder", path.display());
-            let mut file = made.with_context(cannot)?;
-            let script = ScriptFile(path.clone());
-            file.write_all(text.as_bytes()).with_context(cannot)?;
-            return Ok(script);
-        }
-        let first = script_name(folder, 0);
-        bail!("cannot write {}: there are {SCRIPT_NAMES} such files. Remove them", first.display())
-    }
-}
-
-fn script_name(folder: &Path, attempt: u32) -> PathBuf {
-    folder.join(format!("hothouse-pytorch-{}-{attempt}.py", std::process::id()))
-}
-
-impl Drop for ScriptFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
+    let script = tempfile::Builder::new().prefix("hothouse-pytorch-").suffix(".py").tempfile();
+    let written = script.and_then(|mut file| file.write_all(SCRIPT.as_bytes()).map(|()| file));
+    let script =
+        written.context("cannot write the script for PyTorch. Make room, or set TMPDIR to another folder")?;
+    measure(script.path(), ours, machine, give)
 }
 
 fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
@@ -216,23 +181,6 @@ for at, _ in enumerate(sys.stdin):
         sys.exit('out of memory')
     print(json.dumps({'tokens_per_s': 100.5 + at}), flush=True)
 ";
-
-    #[test]
-    #[cfg(unix)]
-    fn a_link_under_the_name_of_the_script_is_not_followed() {
-        let scratch = testkit::Scratch::new("script");
-        let victim = scratch.path("victim");
-        let folder = victim.parent().unwrap();
-        std::fs::write(&victim, "precious").unwrap();
-        let planted = script_name(folder, 0);
-        std::os::unix::fs::symlink(&victim, &planted).unwrap();
-        let script = ScriptFile::create(folder, STAND_IN).unwrap();
-        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
-        let made = script.0.clone();
-        assert_eq!(std::fs::read_to_string(&made).unwrap(), STAND_IN);
-        drop(script);
-        assert!(!made.exists() && planted.is_symlink());
-    }
 
     #[test]
     fn the_rival_is_the_faster_mode_by_its_median() {

@@ -27,10 +27,8 @@ of them keep as many workers busy. All other learners do their work themselves; 
 
 
 def _number(text: str) -> float:
-    from ._sweep import number
-
     try:
-        return number(text)
+        return _native.number(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -54,10 +52,8 @@ def _whole(text: str) -> int:
 
 
 def _axis(text: str) -> Any:
-    from ._sweep import Axis
-
     try:
-        return Axis.read(text)
+        return _native.Axis.read(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -105,26 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _set(room: str, variant: str | None, given: list[tuple[str, str]]) -> dict[str, Any]:
-    from ._sweep import knob_value
-
-    known = {knob["name"]: knob for knob in _native.knobs(room, variant)}
-    for name, _ in given:
-        if name not in known:
-            raise ValueError(f"there is no knob called '{name}'. Try one of: {', '.join(known)}")
-    return {name: knob_value(known[name], text) for name, text in given}
-
-
-def _clock(seconds: float) -> str:
-    whole = int(seconds)
-    if whole < 60:
-        return f"{seconds:.2f} s" if whole < 10 else f"{seconds:.1f} s"
-    return f"{whole // 60}:{whole % 60:02}" if whole < 3600 else f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
-
-
 def _train(args: argparse.Namespace) -> int:
     from . import train
-    from ._sweep import shown
 
     resumed = getattr(args, "file", None)
     save = args.save or resumed
@@ -143,9 +121,9 @@ def _train(args: argparse.Namespace) -> int:
         elif state["rows"] and (passed - told_at >= min(10.0, max(0.5, passed / 5)) or state["done"]):
             told_at = passed
             row = state["rows"][-1]
-            briefs = [f"{column['brief']} {shown(column, row[column['name']])}" for column in about["metrics"] if column["brief"]]
+            briefs = [f"{column['brief']} {_native.figure(room, False, column['name'], row[column['name']])}" for column in about["metrics"] if column["brief"]]
             counter = about["counters"][0]
-            print(f"{_clock(passed):>8}  {int(row['progress'][counter['name']]):>14,} {counter['unit']}  {'  '.join(briefs)}", flush=True)
+            print(f"{_native.clock(passed):>8}  {int(row['progress'][counter['name']]):>14,} {counter['unit']}  {'  '.join(briefs)}", flush=True)
 
     if resumed:
         from ..runs import Run
@@ -169,7 +147,7 @@ def _train(args: argparse.Namespace) -> int:
         print(json.dumps({"kind": "summary", "progress": run.progress, "digest": run.digest, "arithmetic": run.arithmetic, "rounds": trained.rounds, "seconds": trained.seconds, "round_s": trained.round_s, "waited_s": trained.waited_s, "bytes_out": trained.bytes_out, "bytes_in": trained.bytes_in, "deaths": trained.deaths}))
         return 0
     print(f"\n{run.room} / {run.variant}, seed {run.seed}: done.")
-    print(f"  did         {trained.rounds:,} rounds in {_clock(trained.seconds)}, of {trained.round_s:.3f} s each, {100 * share:.0f}% of it waiting for games")
+    print(f"  did         {trained.rounds:,} rounds in {_native.clock(trained.seconds)}, of {trained.round_s:.3f} s each, {100 * share:.0f}% of it waiting for games")
     print(f"  a round     {trained.bytes_out:,} bytes to each node, {trained.bytes_in:,} bytes from all workers")
     if trained.deaths:
         print(f"  restored    {trained.deaths} times, after its learner had died")
@@ -180,10 +158,10 @@ def _train(args: argparse.Namespace) -> int:
 
 
 def _sweep(args: argparse.Namespace) -> int:
-    from ._sweep import named, result_column, shown, sweep, table
+    from ._sweep import result_column, sweep, table
 
     variant = args.variant or _native.rooms().get(args.room, {"variants": [{"id": None}]})["variants"][0]["id"]
-    knobs = _set(args.room, variant, args.set)
+    knobs = _native.typed_knobs(args.room, variant, args.set)
 
     def line(run: Any, done: int, total: int) -> None:
         if args.json:
@@ -191,8 +169,9 @@ def _sweep(args: argparse.Namespace) -> int:
             return
         column, counter = result_column(args.room, variant), _native.rooms()[args.room]["counters"][0]
         end = "diverged" if run.diverged else "not solved" if run.solved_at is None else f"solved after {int(run.solved_at):,} {counter['unit']}"
-        result = f"{column['label'].lower()} {shown(column, run.result)}"
-        print(f"[{done:>{len(str(total))}}/{total}] {named(run.knobs)} seed {run.seed}: {result}, {end}, {_clock(run.seconds)}", flush=True)
+        is_test = column in _native.rooms()[args.room]["tests"]
+        result = f"{column['label'].lower()} {_native.figure(args.room, is_test, column['name'], run.result)}"
+        print(f"[{done:>{len(str(total))}}/{total}] {_native.named_knobs(run.knobs)} seed {run.seed}: {result}, {end}, {_native.clock(run.seconds)}", flush=True)
 
     outcomes = sweep(
         args.room, variant, axes=args.knob, points=args.points, seeds=args.seeds, knobs=knobs,

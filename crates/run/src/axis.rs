@@ -1,8 +1,9 @@
 //! The grammar of `--knob`: which values of a knob a sweep tries.
 
-use super::values::{number, set_one};
-use run::protocol::{Knob, KnobKind, Value};
-use run::sweep::VARIANT;
+use crate::error::RunError;
+use crate::protocol::{Knob, KnobKind, Value};
+use crate::sweep::VARIANT;
+use crate::typed::{number, set_one};
 
 /// One `--knob`.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +50,7 @@ pub fn axis(text: &str) -> Result<Axis, String> {
 
 impl Axis {
     /// The values, each once, in the order of the command line.
-    pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, run::RunError> {
+    pub fn values(&self, count: u32, knobs: &[Knob]) -> Result<Vec<Value>, RunError> {
         let knob = knobs.iter().find(|knob| knob.name == self.name);
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
         let raw: Vec<Value> = match &self.points {
@@ -90,8 +91,8 @@ fn six_figures(value: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn points(text: &str, count: u32) -> Result<Vec<f64>, run::RunError> {
-        let knobs = run::room("control").unwrap().knobs("CartPole-v1");
+    fn points(text: &str, count: u32) -> Result<Vec<f64>, RunError> {
+        let knobs = crate::room("control").unwrap().knobs("CartPole-v1");
         let number = |value| match value {
             Value::Number(number) => number,
             Value::Text(text) => panic!("{text}"),
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn axes_fuzz() {
-        let knobs = run::room("control").unwrap().knobs("CartPole-v1");
+        let knobs = crate::room("control").unwrap().knobs("CartPole-v1");
         let good =
             ["lr=1e-4..1e-2:log", "gamma=0.9..0.98", "clip_value=off,on", "hidden=16,32,64", "variant=a,b"];
         testkit::fuzz("axis", testkit::cases(300), |mutator| {

@@ -1,0 +1,114 @@
+//! What people type and read of runs and sweeps, as the terminal has it, for runs on a cluster.
+
+use crate::data::{from_python, to_python};
+use crate::errors::refusal;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use run::outcomes::{Ended, Outcome};
+use run::protocol::{Column, Knob, Knobs};
+use run::{axis, format, outcomes, typed};
+
+pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
+    module.add_class::<Axis>()?;
+    module.add_function(wrap_pyfunction!(number, module)?)?;
+    module.add_function(wrap_pyfunction!(typed_knobs, module)?)?;
+    module.add_function(wrap_pyfunction!(clock, module)?)?;
+    module.add_function(wrap_pyfunction!(figure, module)?)?;
+    module.add_function(wrap_pyfunction!(named_knobs, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep_table, module)?)
+}
+
+/// A knob with its values: `lr=1e-4..1e-2:log`, `gamma=0.9..0.99` or `hidden=32,64,128`.
+#[pyclass(frozen)]
+pub struct Axis(axis::Axis);
+
+#[pymethods]
+impl Axis {
+    #[staticmethod]
+    fn read(text: &str) -> PyResult<Axis> {
+        axis::axis(text).map(Axis).map_err(PyValueError::new_err)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Each once, in the order in which they were written.
+    #[pyo3(signature = (count, room, variant=None))]
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        count: u32,
+        room: &str,
+        variant: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let values = self.0.values(count, &knobs(room, variant)?);
+        to_python(py, &values.map_err(|error| PyValueError::new_err(error.to_string()))?)
+    }
+}
+
+fn knobs(room: &str, variant: Option<String>) -> PyResult<Vec<Knob>> {
+    let config = crate::run::config(room, variant)?;
+    Ok(run::room(room).map_err(refusal)?.knobs(&config.variant))
+}
+
+fn column(room: &str, test: bool, name: &str) -> PyResult<&'static Column> {
+    let schema = run::room(room).map_err(refusal)?.schema();
+    let columns = if test { schema.tests } else { schema.metrics };
+    let found = columns.iter().find(|column| column.name == name);
+    found
+        .ok_or_else(|| PyValueError::new_err(format!("{room} has no column called '{name}'. Choose another")))
+}
+
+/// As people write it: `2000000`, `2_000_000`, `2e6`.
+#[pyfunction]
+fn number(text: &str) -> PyResult<f64> {
+    typed::number(text).map_err(PyValueError::new_err)
+}
+
+/// What somebody wrote, as the knobs take it.
+#[pyfunction]
+fn typed_knobs<'py>(
+    py: Python<'py>,
+    room: &str,
+    variant: Option<String>,
+    given: Vec<(String, String)>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let set = typed::set(&given, &knobs(room, variant)?);
+    to_python(py, &set.map_err(|error| PyValueError::new_err(error.to_string()))?)
+}
+
+/// `12.3 s`, `4:07`
+#[pyfunction]
+fn clock(seconds: f64) -> String {
+    format::clock(seconds)
+}
+
+/// A column's number.
+#[pyfunction]
+fn figure(room: &str, test: bool, name: &str, value: Option<f64>) -> PyResult<String> {
+    Ok(format::value(column(room, test, name)?, value))
+}
+
+/// `lr=0.001 hidden=64`
+#[pyfunction]
+fn named_knobs(knobs: &Bound<PyAny>) -> PyResult<String> {
+    Ok(outcomes::named(&from_python::<Knobs>(knobs)?))
+}
+
+/// Of each run its result, where it was solved, and whether it diverged.
+type Runs = Vec<(Option<f64>, Option<f64>, bool)>;
+
+/// A line for each setting, whose runs are compared by this column of a test or, where a room has none, of the metrics.
+#[pyfunction]
+fn sweep_table(room: &str, test: bool, name: &str, settings: Vec<(Bound<PyAny>, Runs)>) -> PyResult<String> {
+    let ended = |(result, solved_at, diverged)| Ended { result, solved_at, diverged };
+    let outcome = |(knobs, runs): (Bound<PyAny>, Runs)| -> PyResult<Outcome> {
+        let runs: Vec<Ended> = runs.into_iter().map(ended).collect();
+        Ok(Outcome::of(&from_python(&knobs)?, &runs))
+    };
+    let settings = settings.into_iter().map(outcome).collect::<PyResult<Vec<_>>>()?;
+    let counter = &run::room(room).map_err(refusal)?.schema().counters[0];
+    Ok(outcomes::table(&settings, column(room, test, name)?, counter))
+}

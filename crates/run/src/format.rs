@@ -1,0 +1,222 @@
+//! Numbers, rows and devices as people read them, in every shell that tells them in words.
+
+use crate::protocol::{Column, Confirmation, Device, Goal, Progress, Row, Value};
+use crate::room::Schema;
+
+/// `1,572,864`
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() * 4 / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// `940`, `1.57 M`: three figures and the prefix engineers use.
+pub fn short(x: f64) -> String {
+    let (scaled, prefix) = match x.abs() {
+        a if a >= 999.5e9 => (x / 1e12, " T"),
+        a if a >= 999.5e6 => (x / 1e9, " G"),
+        a if a >= 999.5e3 => (x / 1e6, " M"),
+        a if a >= 9995.0 => (x / 1e3, " k"),
+        _ => (x, ""),
+    };
+    let decimals = match scaled.abs() {
+        a if prefix.is_empty() && x.fract() == 0.0 || a >= 99.95 => 0,
+        a if a >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{scaled:.decimals$}{prefix}")
+}
+
+/// `0.84 s`, `12.3 s`, `4:07`, `1:02:03`
+pub fn clock(seconds: f64) -> String {
+    let whole = seconds as u64;
+    match whole {
+        0..=9 => format!("{seconds:.2} s"),
+        10..=59 => format!("{seconds:.1} s"),
+        60..=3599 => format!("{}:{:02}", whole / 60, whole % 60),
+        _ => format!("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60),
+    }
+}
+
+/// A learner's number in at most `7` places: `0.0213`, `12.4`, `-1.2e-5`.
+pub fn figure(x: f64) -> String {
+    match x.abs() {
+        0.0 => "0".into(),
+        a if !a.is_finite() => x.to_string(),
+        a if a < 1e-3 => format!("{x:.1e}"),
+        a if a < 1.0 => format!("{x:.4}"),
+        a if a < 100.0 => format!("{x:.2}"),
+        _ => short(x),
+    }
+}
+
+/// A column's number, in few places.
+pub fn value(column: &Column, value: Option<f64>) -> String {
+    match value {
+        None => "-".into(),
+        Some(x) if !x.is_finite() => x.to_string(),
+        Some(x) if column.share => format!("{:.0}%", 100.0 * x),
+        // Returns and points are compared with each other: always with the same decimals.
+        Some(x) if (1.0..9995.0).contains(&x.abs()) && column.rate.is_none() => format!("{x:.1}"),
+        Some(x) => figure(x),
+    }
+}
+
+/// `1,572,864 steps`
+pub fn counted(column: &Column, count: f64) -> String {
+    let unit = if column.unit.is_empty() { column.name } else { column.unit };
+    format!("{} {unit}", grouped(count as u64))
+}
+
+/// `1 setting`, `5 seeds`
+pub fn plural(n: usize, what: &str) -> String {
+    format!("{} {what}{}", grouped(n as u64), if n == 1 { "" } else { "s" })
+}
+
+/// All counters: `1,572,864 steps, 7,301 episodes`
+pub fn counts(schema: &Schema, progress: &Progress) -> String {
+    let all = schema.counters.iter().zip(&progress.counts);
+    all.map(|(column, &count)| counted(column, count)).collect::<Vec<_>>().join(", ")
+}
+
+/// The columns of a row that a line of the terminal has, by their short names: `return 212.5 (9.0 to 500.0)`.
+pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
+    let find = |name: &str| {
+        columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?)
+    };
+    let shown = |(column, &at): (&Column, &Option<f64>)| {
+        let spread = match *column.spread {
+            [error] => find(error).map(|e| format!(" ±{e:.2}")),
+            [low, high] => find(low).zip(find(high)).map(|(l, h)| format!(" ({l:.0} to {h:.0})")),
+            _ => None,
+        };
+        (column.brief.to_string(), value(column, at) + &spread.unwrap_or_default())
+    };
+    columns.iter().zip(values).filter(|(column, _)| !column.brief.is_empty()).map(shown).collect()
+}
+
+/// A test in a line.
+pub fn test(schema: &Schema, row: &Row) -> String {
+    let pairs = briefs(schema.tests, &row.values);
+    pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// What a goal asks for, in words: `Test return of 475`.
+pub fn goal(schema: &Schema, goal: &Goal) -> String {
+    let column = schema.test(goal.column).map(|i| &schema.tests[i]);
+    let unit = column.map_or("", |column| column.unit);
+    let label = column.map_or(goal.column, |column| column.label);
+    format!("{label} of {}{}{unit}", goal.at, if unit.is_empty() { "" } else { " " })
+}
+
+/// What took time, the longest first: `gradient 61%, policy 17%`. None before anything did.
+pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
+    let whole_s: f64 = parts_s.iter().sum();
+    let share = |part_s: f64| 100.0 * part_s / whole_s;
+    let mut parts: Vec<(f64, &str)> =
+        parts_s.iter().copied().zip(schema.all_parts().map(|p| p.name)).collect();
+    parts.sort_by(|a, b| b.0.total_cmp(&a.0));
+    parts.retain(|(part_s, _)| share(*part_s) >= 0.5);
+    let words: Vec<String> =
+        parts.into_iter().map(|(part_s, name)| format!("{name} {:.0}%", share(part_s))).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// A knob's value as it can be typed again; a long text by its beginning.
+pub fn knob(value: &Value) -> String {
+    match value {
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => fitted(text, 40),
+    }
+}
+
+/// A confirmation that failed.
+pub fn attempt(failed: &Confirmation) -> String {
+    let value = failed.value.map_or("nothing".into(), |value| (value as f32).to_string());
+    format!("not solved: a test reached {}, its confirmation {value}; training goes on", failed.goal)
+}
+
+/// What trains, and why.
+pub fn device(told: &Device) -> String {
+    let what = match &told.gpu {
+        Some(gpu) if told.on_gpu => gpu.as_str(),
+        _ => "the processor",
+    };
+    let rates = told.rates.map_or(String::new(), |[processor, gpu]| {
+        format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu))
+    });
+    format!("device: {what}. {}{rates}", told.why)
+}
+
+/// `text` cut to `width` columns, with a mark where something is missing.
+pub fn fitted(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_string();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// The lines of `text`, broken between words at `width` columns.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_string()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_572_864), "1,572,864");
+        assert_eq!(
+            ["0", "475", "1.57 M", "12.3 k", "2.00 M"],
+            [0.0, 475.0, 1_572_864.0, 12_345.0, 2e6]
+                .map(short)
+                .map(|s| Box::leak(s.into_boxed_str()) as &str)
+        );
+        assert_eq!([0.84, 12.34, 247.0, 3723.0].map(clock), ["0.84 s", "12.3 s", "4:07", "1:02:03"]);
+        assert_eq!([0.0213, 0.0, -1.2e-5, 12.414].map(figure), ["0.0213", "0", "-1.2e-5", "12.41"]);
+        assert_eq!(figure(f64::NAN), "NaN");
+        let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());
+        assert_eq!(
+            [None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)),
+            ["-", "0.5000", "475.2", "2.00 M"]
+        );
+        assert_eq!(value(&share, Some(0.125)), "12%");
+    }
+
+    #[test]
+    fn the_breakdown_begins_with_what_took_longest() {
+        let schema = crate::rooms()[0].schema();
+        let mut parts_s = vec![0.0; schema.all_parts().count()];
+        assert_eq!(breakdown(schema, &parts_s), None);
+        (parts_s[0], parts_s[1], parts_s[4]) = (1.6, 0.9, 1.5);
+        assert_eq!(breakdown(schema, &parts_s).unwrap(), "policy 40%, gradient 38%, world 22%");
+    }
+
+    #[test]
+    fn text_is_cut_and_broken() {
+        assert_eq!(fitted("three small words", 9), "three sm…");
+        assert_eq!(fitted("words", 5), "words");
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+    }
+}

@@ -1,0 +1,122 @@
+//! What came of the settings of a sweep: quartiles over their seeds, and a table of them in words.
+
+use crate::format;
+use crate::protocol::{Column, Knobs};
+use serde::{Deserialize, Serialize};
+
+/// What came of one setting.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    pub knobs: Knobs,
+    /// Finished so far.
+    pub runs: usize,
+    pub solved: usize,
+    pub diverged: usize,
+    /// A run that diverged counts as the worst.
+    pub result: Quartiles,
+    /// A run that was not solved counts as one that takes for ever.
+    pub solved_at: Quartiles,
+}
+
+/// Null where there is no such number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quartiles {
+    pub q1: Option<f64>,
+    pub median: Option<f64>,
+    pub q3: Option<f64>,
+}
+
+/// What came of one run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// The number that the goal is about.
+    pub result: Option<f64>,
+    /// Of the first counter, where a test first reached the goal.
+    pub solved_at: Option<f64>,
+    pub diverged: bool,
+}
+
+impl Outcome {
+    pub fn of(knobs: &Knobs, runs: &[Ended]) -> Outcome {
+        let results = runs.iter().map(|run| run.result.unwrap_or(f64::NEG_INFINITY)).collect();
+        let solved_at = runs.iter().map(|run| run.solved_at.unwrap_or(f64::INFINITY)).collect();
+        Outcome {
+            knobs: knobs.clone(),
+            runs: runs.len(),
+            solved: runs.iter().filter(|run| run.solved_at.is_some()).count(),
+            diverged: runs.iter().filter(|run| run.diverged).count(),
+            result: quartiles(results),
+            solved_at: quartiles(solved_at),
+        }
+    }
+}
+
+/// `lr=0.001 hidden=64`
+pub fn named(setting: &Knobs) -> String {
+    if setting.is_empty() {
+        return "all defaults".into();
+    }
+    setting
+        .iter()
+        .map(|(name, value)| format!("{name}={}", format::knob(value)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// By linear interpolation between the sorted values, as NumPy has it. Infinite is none.
+fn quartiles(mut values: Vec<f64>) -> Quartiles {
+    values.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let place = share * values.len().checked_sub(1)? as f64;
+        let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
+        // Equal ends first: the way from infinity to infinity is no number.
+        let value = if low == high { low } else { low + (high - low) * place.fract() };
+        Some(value).filter(|v| v.is_finite())
+    };
+    Quartiles { q1: at(0.25), median: at(0.5), q3: at(0.75) }
+}
+
+/// A line a setting.
+pub fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String {
+    let results = |x: Option<f64>| format::value(result, x);
+    let counts = |x: Option<f64>| x.map_or("-".into(), |x| format::grouped(x.round() as u64));
+    let names: Vec<&String> = outcomes.first().map_or(Vec::new(), |o| o.knobs.keys().collect());
+    let until = format!("{} to solved", counter.unit);
+    let head = ["solved", result.brief, "25 %", "75 %", &until, "25 %", "75 %"];
+    let mut rows: Vec<Vec<String>> =
+        vec![names.iter().map(|n| n.to_string()).chain(head.map(String::from)).collect()];
+    for o in outcomes {
+        let diverged = if o.diverged > 0 { format!(", {} diverged", o.diverged) } else { String::new() };
+        let (r, s) = (o.result, o.solved_at);
+        let knobs = o.knobs.values().map(format::knob);
+        let solved = format!("{} of {}{diverged}", o.solved, o.runs);
+        let figures = [r.median, r.q1, r.q3].map(results).into_iter();
+        rows.push(knobs.chain([solved]).chain(figures).chain([s.median, s.q1, s.q3].map(counts)).collect());
+    }
+    let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}"));
+        cells.collect::<Vec<_>>().join("  ") + "\n"
+    };
+    rows.iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_are_numpys() {
+        // numpy.percentile([7, 1, 4, 2], [25, 50, 75])
+        let q = quartiles(vec![7.0, 1.0, 4.0, 2.0]);
+        assert_eq!((q.q1, q.median, q.q3), (Some(1.75), Some(3.0), Some(4.75)));
+        let never = f64::INFINITY;
+        let q = quartiles(vec![never, 10.0, 30.0, never, 20.0]);
+        assert_eq!((q.q1, q.median, q.q3), (Some(20.0), Some(30.0), None));
+        let q = quartiles(vec![never, 10.0]);
+        assert_eq!((q.q1, q.median, q.q3), (None, None, None));
+        assert_eq!(quartiles(Vec::new()), Quartiles::default());
+        assert_eq!(quartiles(vec![5.0]).q3, Some(5.0));
+    }
+}

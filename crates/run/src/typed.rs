@@ -1,0 +1,50 @@
+//! Numbers and knobs as people type them.
+
+use crate::error::RunError;
+use crate::protocol::{Knob, KnobKind, Knobs, Value};
+
+/// A number as people write it: `2000000`, `2_000_000`, `2e6`, `2.5e6`.
+pub fn number(text: &str) -> Result<f64, String> {
+    let grouped = text.split('_').all(|part| !part.is_empty());
+    let digits = text.replace('_', "");
+    match digits.parse::<f64>() {
+        Ok(value) if grouped && value.is_finite() => Ok(value),
+        _ => Err("write a number, as in 2e6 or 2_000_000".into()),
+    }
+}
+
+/// What was set, each checked against the knobs there are. A number may be written as people write it.
+pub fn set(given: &[(String, String)], knobs: &[Knob]) -> Result<Knobs, RunError> {
+    given.iter().map(|(name, text)| Ok((name.clone(), set_one(name, text, knobs)?))).collect()
+}
+
+pub fn set_one(name: &str, text: &str, knobs: &[Knob]) -> Result<Value, RunError> {
+    let knob = knobs.iter().find(|knob| knob.name == name).ok_or_else(|| RunError::UnknownKnob {
+        name: name.into(),
+        known: knobs.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", "),
+    })?;
+    let plain = match knob.kind {
+        KnobKind::Bool if text == "yes" => "1".into(),
+        KnobKind::Bool if text == "no" => "0".into(),
+        KnobKind::Choice { .. } | KnobKind::Text { .. } => text.to_string(),
+        _ => number(text).map_or_else(|_| text.to_string(), |value| value.to_string()),
+    };
+    crate::knobs::parse(knob, &plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn knobs_are_set_as_their_kind_wants() {
+        let knobs = crate::rooms()[0].knobs(crate::rooms()[0].variants()[0].id);
+        let set = |name: &str, text: &str| set_one(name, text, &knobs);
+        assert_eq!(set("lr", "3e-3").unwrap(), 0.003.into());
+        assert_eq!(set("envs", "1_024").unwrap(), 1024.0.into());
+        for yes in ["1", "on", "true", "yes"] {
+            assert_eq!(set("clip_value", yes).unwrap(), 1.0.into());
+        }
+        assert!(set("lr", "fast").is_err() && set("lr", "99").is_err() && set("wings", "2").is_err());
+    }
+}
