@@ -2,6 +2,7 @@
 
 use crate::format;
 use crate::protocol::{Column, Knobs};
+use math::rounds;
 use serde::{Deserialize, Serialize};
 
 /// What came of one setting.
@@ -38,15 +39,15 @@ pub struct Ended {
 
 impl Outcome {
     pub fn of(knobs: &Knobs, runs: &[Ended]) -> Outcome {
-        let results = runs.iter().map(|run| run.result.unwrap_or(f64::NEG_INFINITY)).collect();
-        let solved_at = runs.iter().map(|run| run.solved_at.unwrap_or(f64::INFINITY)).collect();
+        let results: Vec<f64> = runs.iter().map(|run| run.result.unwrap_or(f64::NEG_INFINITY)).collect();
+        let solved_at: Vec<f64> = runs.iter().map(|run| run.solved_at.unwrap_or(f64::INFINITY)).collect();
         Outcome {
             knobs: knobs.clone(),
             runs: runs.len(),
             solved: runs.iter().filter(|run| run.solved_at.is_some()).count(),
             diverged: runs.iter().filter(|run| run.diverged).count(),
-            result: quartiles(results),
-            solved_at: quartiles(solved_at),
+            result: quartiles(&results),
+            solved_at: quartiles(&solved_at),
         }
     }
 }
@@ -63,17 +64,14 @@ pub fn named(setting: &Knobs) -> String {
         .join(" ")
 }
 
-/// By linear interpolation between the sorted values, as NumPy has it. Infinite is none.
-fn quartiles(mut values: Vec<f64>) -> Quartiles {
-    values.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let place = share * values.len().checked_sub(1)? as f64;
-        let (low, high) = (values[place.floor() as usize], values[place.ceil() as usize]);
-        // Equal ends first: the way from infinity to infinity is no number.
-        let value = if low == high { low } else { low + (high - low) * place.fract() };
-        Some(value).filter(|v| v.is_finite())
-    };
-    Quartiles { q1: at(0.25), median: at(0.5), q3: at(0.75) }
+/// Infinite is none.
+fn quartiles(values: &[f64]) -> Quartiles {
+    if values.is_empty() {
+        return Quartiles::default();
+    }
+    let known = |value: f64| Some(value).filter(|value| value.is_finite());
+    let rounds::Quartiles { lower, median, upper } = rounds::Quartiles::of(values);
+    Quartiles { q1: known(lower), median: known(median), q3: known(upper) }
 }
 
 /// A line a setting.
@@ -109,14 +107,14 @@ mod tests {
     #[test]
     fn quartiles_are_numpys() {
         // numpy.percentile([7, 1, 4, 2], [25, 50, 75])
-        let q = quartiles(vec![7.0, 1.0, 4.0, 2.0]);
+        let q = quartiles(&[7.0, 1.0, 4.0, 2.0]);
         assert_eq!((q.q1, q.median, q.q3), (Some(1.75), Some(3.0), Some(4.75)));
         let never = f64::INFINITY;
-        let q = quartiles(vec![never, 10.0, 30.0, never, 20.0]);
+        let q = quartiles(&[never, 10.0, 30.0, never, 20.0]);
         assert_eq!((q.q1, q.median, q.q3), (Some(20.0), Some(30.0), None));
-        let q = quartiles(vec![never, 10.0]);
+        let q = quartiles(&[never, 10.0]);
         assert_eq!((q.q1, q.median, q.q3), (None, None, None));
-        assert_eq!(quartiles(Vec::new()), Quartiles::default());
-        assert_eq!(quartiles(vec![5.0]).q3, Some(5.0));
+        assert_eq!(quartiles(&[]), Quartiles::default());
+        assert_eq!(quartiles(&[5.0]).q3, Some(5.0));
     }
 }
