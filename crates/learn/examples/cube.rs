@@ -7,9 +7,10 @@
 
 use learn::Learner;
 use learn::cube::{
-    Cube, CubeLearner, Evaluator, Exhaustive, Greedy, Inputs, Judge, Limits, Method, Scores, Search, Signal,
+    Cube, CubeLearner, Evaluator, Exhaustive, Greedy, Judge, Limits, Method, Scores, Search, Signal,
     Supervised, SupervisedConfig,
 };
+use learn::settings::Settings;
 use math::{Isa, Rng};
 use std::sync::Arc;
 use std::time::Instant;
@@ -78,26 +79,8 @@ fn config<P: Cube>(asked: &Asked) -> SupervisedConfig {
     let mut config = SupervisedConfig::preset::<P>(asked.signal);
     for setting in &asked.settings {
         let (name, value) = setting.split_once('=').unwrap_or_else(|| panic!("{setting} sets nothing"));
-        let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{setting} is no number"));
-        match name {
-            "metric" => config.metric = if value == "htm" { Metric::Half } else { Metric::Quarter },
-            "hidden" => {
-                config.net.hidden = value.split('-').map(|units| units.parse().expect("units")).collect()
-            }
-            "inputs" => {
-                let found = Inputs::ALL.into_iter().find(|inputs| inputs.id() == value);
-                config.net.inputs = found.unwrap_or_else(|| panic!("no inputs {value}"));
-            }
-            "blocks" => config.net.blocks = number() as usize,
-            "norm" => config.net.norm = value == "yes",
-            "walk" => config.walk = number() as usize,
-            "batch" => config.batch = number() as usize,
-            "updates" => config.updates = number() as usize,
-            "lr" => config.lr = number() as f32,
-            "lr_steps" => config.lr_steps = number() as f32,
-            "max_grad_norm" => config.max_grad_norm = number() as f32,
-            _ => panic!("no setting {name}"),
-        }
+        let set = config.parse(name, value).unwrap_or_else(|error| panic!("{error}"));
+        assert!(set, "no setting {name}");
     }
     config
 }

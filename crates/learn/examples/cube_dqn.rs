@@ -3,17 +3,13 @@
 //! `cargo run --release -p learn --example cube_dqn -- --preset tuned --seconds 120 --set batch=1024 --every 30`
 //! Judging is not counted in the seconds.
 
-use learn::cube::dqn::curriculum::Schedule;
-use learn::cube::dqn::td::Loss;
-use learn::cube::dqn::{Decay, Follow, Judging, Labels};
-use learn::cube::{
-    CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Inputs, Judge, Preset, Scores,
-};
+use learn::cube::{CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Greedy, Judge, Preset, Scores};
+use learn::settings::Settings;
 use learn::{Learner, Slice};
 use math::{Isa, Rng, par};
 use std::sync::Arc;
 use std::time::Instant;
-use worlds::cube::{Actions, Distances, Metric, Puzzle, Two};
+use worlds::cube::{Actions, Distances, Puzzle, Two};
 
 fn main() {
     let (mut preset, mut seconds, mut every, mut seed, mut threads) =
@@ -24,7 +20,10 @@ fn main() {
         let value = arguments.next().unwrap_or_else(|| panic!("{flag} needs a value"));
         let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{flag} needs a number, not {value}"));
         match flag.as_str() {
-            "--preset" => preset = named("preset", &value, &Preset::ALL, Preset::id),
+            "--preset" => {
+                let found = Preset::ALL.into_iter().find(|preset| preset.id() == value);
+                preset = found.unwrap_or_else(|| panic!("no preset {value}"));
+            }
             "--seconds" => seconds = number(),
             "--every" => every = number(),
             "--seed" => seed = number() as u32,
@@ -39,7 +38,8 @@ fn main() {
     let mut config = DqnConfig::preset(preset);
     for setting in &settings {
         let (name, value) = setting.split_once('=').unwrap_or_else(|| panic!("{setting} sets nothing"));
-        set(&mut config, name, value);
+        let set = config.parse(name, value).unwrap_or_else(|error| panic!("{error}"));
+        assert!(set, "no setting {name}");
     }
     println!("{config:?}");
     if steps > 0 {
@@ -47,66 +47,6 @@ fn main() {
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     pool.install(|| train(config, seconds, every, seed));
-}
-
-fn named<T: Copy>(what: &str, value: &str, all: &[T], id: impl Fn(T) -> &'static str) -> T {
-    let known: Vec<&str> = all.iter().map(|one| id(*one)).collect();
-    let at = known.iter().position(|id| *id == value);
-    all[at.unwrap_or_else(|| panic!("no {what} {value}; there are {known:?}"))]
-}
-
-fn set(config: &mut DqnConfig, name: &str, value: &str) {
-    let number = || value.parse::<f64>().unwrap_or_else(|_| panic!("{name}={value} is no number"));
-    let (whole, float, yes) = (|| number() as usize, || number() as f32, || value == "yes");
-    match name {
-        "metric" => config.metric = named("metric", value, &Metric::ALL, Metric::id),
-        "inputs" => config.net.inputs = named("inputs", value, &Inputs::ALL, Inputs::id),
-        "hidden" => config.net.hidden = value.split('-').map(|units| units.parse().expect("units")).collect(),
-        "blocks" => config.net.blocks = whole(),
-        "norm" => config.net.norm = yes(),
-        "dueling" => config.net.dueling = yes(),
-        "gamma" => config.rewards.gamma = float(),
-        "step" => config.rewards.step = float(),
-        "goal" => config.rewards.goal = float(),
-        "double" => config.double = yes(),
-        "n_step" => config.n_step = whole(),
-        "bounded" => config.bounded = yes(),
-        "huber" => config.loss = if value == "no" { Loss::Squares } else { Loss::Huber(float()) },
-        "follow" => config.follow = named("follow", value, &Follow::ALL, Follow::id),
-        "target_every" => config.target_every = whole(),
-        "tau" => config.tau = float(),
-        "judging" => config.judging = named("judging", value, &Judging::ALL, Judging::id),
-        "batch" => config.batch = whole(),
-        "updates" => config.updates = whole(),
-        "lr" => config.lr = float(),
-        "lr_steps" => config.lr_steps = float(),
-        "max_grad_norm" => config.max_grad_norm = float(),
-        "replay" => config.replay = whole(),
-        "warmup" => config.warmup = whole(),
-        "prioritised" => config.prioritised = yes(),
-        "alpha" => config.alpha = float(),
-        "floor" => config.floor = float(),
-        "beta" => config.beta = float(),
-        "beta_steps" => config.beta_steps = float(),
-        "envs" => config.envs = whole(),
-        "updates_per_move" => config.updates_per_move = whole(),
-        "slack" => config.slack = whole(),
-        "epsilon" => config.epsilon = float(),
-        "epsilon_end" => config.epsilon_end = float(),
-        "epsilon_moves" => config.epsilon_moves = float(),
-        "acting" => config.acting = if value == "onward" { Greedy::Onward } else { Greedy::Plain },
-        "decay" => config.decay = named("decay", value, &Decay::ALL, Decay::id),
-        "schedule" => config.curriculum.schedule = named("schedule", value, &Schedule::ALL, Schedule::id),
-        "first" => config.curriculum.first = whole(),
-        "last" => config.curriculum.last = whole(),
-        "threshold" => config.curriculum.threshold = float(),
-        "window" => config.curriculum.window = whole(),
-        "fraction" => config.curriculum.fraction = float(),
-        "hindsight" => config.hindsight = float(),
-        "pretraining" => config.pretraining = whole(),
-        "labels" => config.labels = named("labels", value, &Labels::ALL, Labels::id),
-        _ => panic!("no setting {name}"),
-    }
 }
 
 fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {

@@ -10,6 +10,7 @@ mod fault;
 mod learner;
 pub mod logic;
 pub mod offload;
+pub mod settings;
 mod share;
 mod slice;
 mod state;

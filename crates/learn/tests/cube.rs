@@ -549,10 +549,10 @@ fn settings_that_cannot_be_used_are_refused() {
         dueling: false,
     };
     for (config, what) in [
-        (SupervisedConfig { walk: 0, ..base() }, "walk is 0"),
-        (SupervisedConfig { batch: 19, ..base() }, "batch is 19"),
-        (SupervisedConfig { lr: f32::NAN, ..base() }, "lr is NaN"),
-        (SupervisedConfig { net: net(&[]), ..base() }, "layers is 0"),
+        (SupervisedConfig { walk: 0, ..base() }, "walk = 0"),
+        (SupervisedConfig { batch: 19, ..base() }, "batch = 19"),
+        (SupervisedConfig { lr: f32::NAN, ..base() }, "lr = NaN"),
+        (SupervisedConfig { net: net(&[]), ..base() }, "layers = 0"),
         (SupervisedConfig { net: net(&[64, 40]), ..base() }, "40 units"),
     ] {
         let error =

@@ -336,39 +336,6 @@ fn settings_that_cannot_be_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn settings_may_lie_at_their_bounds_and_not_beyond() {
-    type Set = fn(&mut PpoConfig, f32);
-    let set: [(&str, Set, [f32; 2]); 11] = [
-        ("lr", |config, value| config.lr = value, [0.0, 1.0]),
-        ("gamma", |config, value| config.gamma = value, [0.0, 1.0]),
-        ("lambda", |config, value| config.lambda = value, [0.0, 1.0]),
-        ("clip", |config, value| config.clip = value, [0.0, 10.0]),
-        ("entropy", |config, value| config.entropy = value, [0.0, 10.0]),
-        ("value_coef", |config, value| config.value_coef = value, [0.0, 100.0]),
-        ("max_grad_norm", |config, value| config.max_grad_norm = value, [0.0, 1e6]),
-        ("target_kl", |config, value| config.target_kl = value, [0.0, 100.0]),
-        ("anneal_steps", |config, value| config.anneal_steps = value, [0.0, 1e18]),
-        ("lr_floor", |config, value| config.lr_floor = value, [0.0, 1.0]),
-        ("spread", |config, value| config.spread = value, [1e-3, 100.0]),
-    ];
-    for (field, set, [least, most]) in set {
-        let check = |value: f32| {
-            let mut config = small();
-            set(&mut config, value);
-            config.check()
-        };
-        assert!(check(least).is_ok() && check(most).is_ok(), "{field}");
-        for value in [least - 0.01, 1.01 * most] {
-            let refused = check(value).err();
-            assert!(
-                matches!(refused, Some(PpoError::Range { name, .. }) if name == field),
-                "{field} of {value}"
-            );
-        }
-    }
-}
-
-#[test]
 fn damaged_checkpoints_are_refused() {
     for (kind, config) in ways() {
         let mut run = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();

@@ -4,6 +4,7 @@
 //! of them can show. Numbers are rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript of
 //! these types (`www/run/protocol.ts`) is generated, never written. This file refuses to hold behaviour.
 
+pub use learn::settings::{Kind as KnobKind, Named, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -90,15 +91,6 @@ pub struct DataInfo {
 /// Values of knobs by name.
 pub type Knobs = BTreeMap<String, Value>;
 
-/// The value of a knob: a number (0 or 1 for a switch), or the name of a choice, or a text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(untagged)]
-pub enum Value {
-    Number(f64),
-    Text(String),
-}
-
 /// One setting of a learner, described well enough for a page or a `--help` to present it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(TS))]
@@ -115,40 +107,6 @@ pub struct Knob {
     pub help: &'static str,
     /// Applies to the run in progress from its next iteration; the others need a new run.
     pub live: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum KnobKind {
-    Float {
-        min: f64,
-        max: f64,
-        /// Sliders move on a logarithmic scale.
-        log: bool,
-    },
-    Int {
-        min: f64,
-        max: f64,
-        log: bool,
-    },
-    /// 0 or 1
-    Bool,
-    Choice {
-        options: &'static [Named],
-    },
-    Text {
-        /// Bytes at most.
-        most: u32,
-    },
-}
-
-/// One of a few, with words for it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Named {
-    pub name: &'static str,
-    pub label: &'static str,
 }
 
 /// A number that a run tells, once an iteration or once a test.
@@ -486,25 +444,4 @@ pub struct Backend {
     pub threads: u32,
     pub arithmetic: String,
     pub version: String,
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Value {
-        Value::Number(number)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.into())
-    }
-}
-
-impl std::fmt::Display for Value {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self {
-            Value::Number(number) => number.fmt(f),
-            Value::Text(text) => text.fmt(f),
-        }
-    }
 }

@@ -4,10 +4,11 @@
 pub mod page;
 
 use math::Rng;
-use run::knobs::{Table, choice, float, int};
-use run::protocol::{Column, DataInfo, Goal, Knob, KnobKind, Knobs, Named, Row, Value, Variant};
+use run::knobs::Table;
+use run::protocol::{Column, DataInfo, Goal, Knob, Knobs, Row, Value, Variant};
 use run::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup, Tensors};
-use run::{Data, Learner, RunError, Slice, count, number, text};
+use run::settings::{count, log, one_of, text};
+use run::{Data, Learner, RunError, Slice, choices, settings};
 
 run::questions! {
     /// How likely each arm is to be pulled.
@@ -31,24 +32,25 @@ static SCHEMA: Schema = Schema {
     parts: &[],
 };
 
-#[derive(Clone)]
-struct Settings {
-    lr: f32,
-    pulls: usize,
-    baseline: String,
-    payouts: String,
+choices! {
+    enum Baseline {
+        Mean = "mean", "Mean reward";
+        None = "none", "None";
+    }
 }
 
-const BASELINES: [Named; 2] =
-    [Named { name: "mean", label: "Mean reward" }, Named { name: "none", label: "None" }];
+settings! {
+    struct Settings {
+        live lr: f32, [log(1e-3, 1.0), "Learning rate", "", "Of an update."];
+        fixed pulls: usize, [count(1.0, 65536.0), "Pulls", "pulls", "An iteration."];
+        live baseline: Baseline, [one_of::<Baseline>(), "Baseline", "", "Of rewards."];
+        fixed payouts: String, [text(200), "Payouts", "", "On average."];
+    }
+}
 
 fn table() -> Table<Settings> {
-    let preset = Settings { lr: 0.1, pulls: 256, baseline: "mean".into(), payouts: "0.2 0.5 0.9".into() };
-    Table::new(preset, |old, new| old.pulls == new.pulls && old.payouts == new.payouts)
-        .with("lr", "Learning rate", float(1e-3, 1.0, true), "", number!(lr), "Of an update.")
-        .with("pulls", "Pulls", int(1.0, 65536.0), "pulls", count!(pulls), "An iteration.")
-        .with("baseline", "Baseline", choice(&BASELINES), "", text!(baseline), "Of rewards.")
-        .with("payouts", "Payouts", KnobKind::Text { most: 200 }, "", text!(payouts), "On average.")
+    let payouts = "0.2 0.5 0.9".into();
+    Table::new(Settings { lr: 0.1, pulls: 256, baseline: Baseline::Mean, payouts })
 }
 
 /// Those that the user brought, or else the knob's.
@@ -85,7 +87,7 @@ impl Bandit {
         let arm = odds.iter().position(|p| (left -= p, left < 0.0).1).unwrap_or(odds.len() - 1);
         let reward = self.means[arm] + word.uniform() - 0.5;
         let mean = self.weights[odds.len()];
-        let surprise = if self.settings.baseline == "mean" { reward - mean } else { reward };
+        let surprise = if self.settings.baseline == Baseline::Mean { reward - mean } else { reward };
         for (i, p) in odds.iter().enumerate() {
             let chosen = if i == arm { 1.0 } else { 0.0 };
             self.weights[i] += self.settings.lr * surprise * (chosen - *p as f32);

@@ -30,6 +30,8 @@ mod tree;
 use super::arena::{Duel, Tally};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::{Data, Fault, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
+use crate::settings;
+use crate::settings::{SettingError, Settings, between, count, linear, log, multiple, whole};
 use accelerator::Work;
 use graph::{Adam, Executor, Params, Plan};
 use math::{Isa, Rng, par};
@@ -52,74 +54,56 @@ pub use net::{
     ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole,
 };
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct PublishedConfig {
-    /// Units of each layer, a multiple of 16, and residual blocks.
-    pub width: usize,
-    pub blocks: usize,
-    /// Ways down a search's tree for each decision; the two halves of a double share a turn's.
-    pub evals: usize,
-    /// Actors, which threads share; games at each, decisions of a batch of the network, and ways down one tree in a batch.
-    pub actors: usize,
-    pub games: usize,
-    pub batch: usize,
-    pub leaves: usize,
-    /// Batches of each actor in a round.
-    pub round_batches: usize,
-    /// c of PUCT; what an action nobody tried is thought to be worse; what a way down counts until it comes back. In points.
-    pub exploration: f32,
-    pub doubt: f32,
-    pub virtual_loss: f32,
-    /// Share of noise in the priors of a root, and the Dirichlet distribution's parameter.
-    pub noise: f32,
-    pub noise_alpha: f32,
-    /// Of the choice by visits, in so many first decisions of a game; then the most visited.
-    pub temperature: f32,
-    pub warm_decisions: u32,
-    /// Samples kept.
-    pub replay: usize,
-    pub minibatch: usize,
-    /// Times that the samples of a round are learned from, and minibatches of a round at most.
-    pub passes: usize,
-    pub most_updates: usize,
-    pub lr: f32,
-    pub weight_decay: f32,
-    pub value_coef: f32,
-    pub max_grad_norm: f32,
-    /// Rounds of a generation, and pairs of games with the same dice against the one before; 0 for none.
-    pub generation_rounds: usize,
-    pub duel_pairs: usize,
-}
-
-impl Default for PublishedConfig {
-    fn default() -> PublishedConfig {
-        PublishedConfig {
-            width: Shape::PUBLISHED.width,
-            blocks: Shape::PUBLISHED.blocks,
-            evals: 100,
-            actors: 8,
-            games: 48,
-            batch: 160,
-            leaves: 4,
-            round_batches: 320,
-            exploration: 0.5,
-            doubt: 0.0,
-            virtual_loss: 1.0,
-            noise: 0.25,
-            noise_alpha: 0.3,
-            temperature: 0.5,
-            warm_decisions: 20,
-            replay: 65_536,
-            minibatch: 256,
-            passes: 4,
-            most_updates: 200,
-            lr: 1e-3,
-            weight_decay: 1e-4,
-            value_coef: 1.0,
-            max_grad_norm: 5.0,
-            generation_rounds: 8,
-            duel_pairs: 64,
-        }
+settings! {
+    pub struct PublishedConfig {
+        live lr: f32 = 1e-3, [log(1e-5, 0.1).down_to(0.0).up_to(1.0), "Learning rate", "",
+            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew."];
+        /// The two halves of a double share a turn's.
+        fixed evals: usize = 100, [count(2.0, 2000.0), "Search: simulations a decision", "ways down",
+            "How often each decision of its own games is followed down the tree. More play better, and fewer games."];
+        fixed exploration: f32 = 0.5, [linear(0.0, 10.0), "PUCT exploration constant c", "",
+            "How much the search tries what the network thinks likely beside what has turned out well (c of PUCT)."];
+        /// What an action nobody tried is thought to be worse, in points.
+        fixed doubt: f32 = 0.0;
+        /// What a way down counts until it comes back, in points.
+        fixed virtual_loss: f32 = 1.0;
+        fixed noise: f32 = 0.25, [linear(0.0, 1.0), "Dirichlet noise", "",
+            "Share of chance in what is searched first, so that games differ."];
+        fixed noise_alpha: f32 = 0.3, [linear(0.01, 1.0), "Dirichlet α: shape of the noise", "",
+            "Parameter of the Dirichlet distribution: small gives chance to few moves, large to all."];
+        fixed temperature: f32 = 0.5, [linear(0.0, 4.0), "Temperature", "",
+            "How freely the first moves of a game are drawn from those searched; at 0 the most searched is always played."];
+        fixed warm_decisions: u32 = 20, [whole(0.0, 500.0), "Temperature moves", "moves", "How many first moves of a game are drawn so."];
+        fixed actors: usize = 8, [as "tables", count(1.0, 256.0), "Self-play actors", "actors", "Groups of games that threads share."];
+        fixed games: usize = 48, [count(1.0, 1024.0), "Games an actor", "games", "How many games each table plays at once."];
+        fixed batch: usize = 160, [count(2.0, 1024.0), "Positions a batch", "positions",
+            "How many positions of a table's games the network values together."];
+        /// Ways down one tree in a batch.
+        fixed leaves: usize = 4;
+        fixed round_batches: usize = 320, [count(1.0, 1e5), "Length of a round", "batches",
+            "Batches that each actor has valued before its games are learned from."];
+        fixed replay: usize = 65_536, [count(256.0, 1_000_000.0).down_to(1.0), "Replay: positions kept", "positions",
+            "How many positions of the last games are kept to learn from."];
+        fixed minibatch: usize = 256,
+            [count(32.0, 8192.0).down_to(SHARDS as f64).up_to(65_536.0), "Minibatch: positions an update", "positions",
+                "How many positions each update of the network is a mean over."];
+        live passes: usize = 4, [count(1.0, 100.0), "Epochs: passes over the data", "",
+            "How often the positions of a round are learned from, about."];
+        live most_updates: usize = 200, [count(1.0, 10_000.0).down_to(0.0).up_to(1e6), "Updates a round at most", "updates",
+            "A cap on learning, so that it does not hold up the games."];
+        live weight_decay: f32 = 1e-4, [linear(0.0, 0.1), "Weight decay", "", "How fast weights shrink that nothing holds up."];
+        live value_coef: f32 = 1.0, [linear(0.0, 10.0).up_to(100.0), "Value coefficient: weight of the outcome", "",
+            "How much how the game ended counts beside what the search preferred."];
+        live max_grad_norm: f32 = 5.0, [log(0.05, 100.0), "Max gradient norm", "",
+            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
+        fixed generation_rounds: usize = 8, [count(1.0, 1000.0), "Rounds a generation", "rounds",
+            "After so many rounds it plays against itself as it was at the last such time."];
+        fixed duel_pairs: usize = 64, [whole(0.0, 10_000.0), "Games of that match", "pairs",
+            "Pairs of games with the same dice in that match; 0 plays none."];
+        fixed width: usize = Shape::PUBLISHED.width, [count(16.0, 1024.0), "Hidden units: width of the network", "units",
+            "Units in each layer of the network, a multiple of 16; AlphaZero.jl has 128. More can know more, and take longer."];
+        fixed blocks: usize = Shape::PUBLISHED.blocks, [whole(0.0, 16.0), "Depth: residual blocks", "blocks",
+            "Blocks of two layers each, one behind the other; AlphaZero.jl has 3."];
     }
 }
 
@@ -167,67 +151,22 @@ impl PublishedConfig {
         Ok(actors + replay + trainer + Weights::bytes(shape) + duel)
     }
 
-    /// Whether a learner with these settings can go on with others: actors, trees and samples stay as they are. It is the only place
-    /// that says which settings may change while training goes on.
-    pub fn can_become(&self, other: &Self) -> bool {
-        let Self { passes, most_updates, lr, weight_decay, value_coef, max_grad_norm, .. } = *other;
-        let live = Self { passes, most_updates, lr, weight_decay, value_coef, max_grad_norm, ..self.clone() };
-        live == *other
-    }
-
     pub fn check(&self) -> Result<(), PublishedError> {
-        let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
-        let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
-        for (name, value, min, max) in [
-            whole("width", self.width, 16, 1024),
-            whole("blocks", self.blocks, 0, 16),
-            whole("evals", self.evals, 2, 10_000),
-            whole("tables", self.actors, 1, 256),
-            whole("games", self.games, 1, 1024),
-            whole("batch", self.batch, 2, 1024),
-            whole("leaves", self.leaves, 1, 64),
-            whole("round_batches", self.round_batches, 1, 1_000_000),
-            float("exploration", self.exploration, 0.0, 100.0),
-            float("doubt", self.doubt, 0.0, 6.0),
-            float("virtual_loss", self.virtual_loss, 0.0, 100.0),
-            float("noise", self.noise, 0.0, 1.0),
-            float("noise_alpha", self.noise_alpha, 0.01, 1.0),
-            float("temperature", self.temperature, 0.0, 10.0),
-            whole("replay", self.replay, 1, 4_000_000),
-            whole("minibatch", self.minibatch, SHARDS, 65_536),
-            whole("passes", self.passes, 1, 1000),
-            whole("most_updates", self.most_updates, 0, 1_000_000),
-            float("lr", self.lr, 0.0, 1.0),
-            float("weight_decay", self.weight_decay, 0.0, 1.0),
-            float("value_coef", self.value_coef, 0.0, 100.0),
-            float("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
-            whole("generation_rounds", self.generation_rounds, 1, 1_000_000),
-            whole("duel_pairs", self.duel_pairs, 0, 100_000),
-        ] {
-            // Written so that NaN is out of range.
-            if !(value >= min && value <= max) {
-                return Err(PublishedError::Range { name, value, min, max });
-            }
+        self.in_range()?;
+        between("leaves", self.leaves, 1, 64)?;
+        for (name, value, most) in [("doubt", self.doubt, 6.0), ("virtual_loss", self.virtual_loss, 100.0)] {
+            linear(0.0, most).kind.check(name, &f64::from(value).into())?;
         }
-        if !self.width.is_multiple_of(16) {
-            return Err(PublishedError::Width { width: self.width });
-        }
-        if !self.minibatch.is_multiple_of(SHARDS) {
-            return Err(PublishedError::Shards { minibatch: self.minibatch });
-        }
-        Ok(())
+        multiple("width", self.width, 16)?;
+        Ok(multiple("minibatch", self.minibatch, SHARDS)?)
     }
 }
 
 /// Settings or a checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishedError {
-    #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
-    Range { name: &'static str, value: f64, min: f64, max: f64 },
-    #[error("a minibatch of {minibatch} cannot be cut into {SHARDS} shards; choose a multiple of {SHARDS}")]
-    Shards { minibatch: usize },
-    #[error("width is {width}, but must be a multiple of 16; choose {} or {}", width / 16 * 16, width / 16 * 16 + 16)]
-    Width { width: usize },
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     #[error("settings that games and searches are made for were changed; begin a new run with them")]
     Fixed,
     #[error(

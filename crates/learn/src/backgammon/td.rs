@@ -12,71 +12,60 @@ use super::net::{self, NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape, Ste
 use super::search::SearchPlayer;
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, state};
+use crate::settings;
+use crate::settings::{SWITCH, SettingError, Settings, count, linear, log, multiple, whole};
 use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
 use shared::Brought;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Settings of the strong learner.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StrongConfig {
-    /// Units of the first layer, a multiple of 16; units of each layer behind it, a multiple of 8; and how many of those there are.
-    pub hidden: usize,
-    pub narrow: usize,
-    pub depth: usize,
-    /// The networks read what players count by eye, beside where checkers stand.
-    pub handmade: bool,
-    /// The exact bear-off table answers where all checkers are home, in learning and in play.
-    pub bearoff: bool,
-    /// Games of a round.
-    pub games: usize,
-    /// Boards of one step of the optimiser.
-    pub batch: usize,
-    /// Adam's rate at the beginning.
-    pub lr: f32,
-    /// Steps of the optimiser after which the rate is down to 0.7 of that; it falls with the root of their number.
-    pub lr_steps: f32,
-    /// λ: how far an outcome reaches back.
-    pub lambda: f32,
-    /// Games after which targets are means over all that may be rolled next, at twenty times the price of a game.
-    pub look_after: u64,
-    /// Games of such a round.
-    pub look_games: usize,
-    /// λ of such targets.
-    pub look_lambda: f32,
-    /// How often such a board is learned from.
-    pub look_passes: usize,
-    /// The rate of such rounds is so much of what it would be.
-    pub look_lr: f32,
-}
-
-impl Default for StrongConfig {
-    fn default() -> Self {
-        StrongConfig {
-            hidden: 256,
-            narrow: 32,
-            depth: 1,
-            handmade: true,
-            bearoff: true,
-            games: 128,
-            batch: 512,
-            lr: 1e-3,
-            lr_steps: 2000.0,
-            lambda: 0.7,
-            look_after: 3_600_000,
-            look_games: 32,
-            look_lambda: 0.7,
-            look_passes: 3,
-            look_lr: 1.0,
-        }
+settings! {
+    /// Settings of the strong learner.
+    #[derive(Copy)]
+    pub struct StrongConfig {
+        live lr: f32 = 1e-3, [log(1e-5, 0.05).up_to(0.1), "Learning rate", "",
+            "How far each update moves the networks at the beginning. Too small and nothing happens; too large and they forget what they \
+             knew."];
+        live lr_steps: f32 = 2000.0, [log(1.0, 1e6), "Learning-rate decay", "updates",
+            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
+             number."];
+        live lambda: f32 = 0.7, [linear(0.0, 1.0), "TD λ", "",
+            "At 0 a position is worth what the next one is thought to be worth, at 1 what the game came to in the end."];
+        live games: usize = 128, [count(1.0, 4096.0), "Games a round", "games",
+            "How many games are played by the same networks before they learn from them."];
+        live batch: usize = 512, [count(16.0, 8192.0), "Minibatch: positions an update", "positions",
+            "How many positions each update of the networks is a mean over."];
+        live look_after: u64 = 3_600_000, [whole(0.0, 1e7), "Look ahead after", "games",
+            "From so many games on it learns from means over all that may be rolled next, which says more and takes some twenty times as \
+             long. 0 never does."];
+        live look_games: usize = 32, [count(1.0, 4096.0), "Games a round then", "games",
+            "How many games are then played by the same networks before they learn from them."];
+        live look_lambda: f32 = 0.7, [linear(0.0, 1.0), "TD λ then", "",
+            "How much an outcome counts then beside the mean over all rolls."];
+        live look_passes: usize = 3, [count(1.0, 16.0), "Epochs then: passes over the games", "",
+            "How often each position is then learned from."];
+        live look_lr: f32 = 1.0, [log(0.01, 10.0), "Learning rate then", "times",
+            "The learning rate is then so many times what it would be."];
+        fixed hidden: usize = 256, [count(16.0, 1024.0), "Hidden units: width of the networks", "units",
+            "Units in the first layer of each network, a multiple of 16. More can know more, and take longer."];
+        fixed narrow: usize = 32, [count(8.0, 256.0), "Width of the layers behind", "units",
+            "Units in each layer behind the first, a multiple of 8."];
+        fixed depth: usize = 1, [count(1.0, 8.0), "Depth: layers behind the first", "layers",
+            "How many such layers each network has before the six outcomes."];
+        fixed handmade: bool = true, [SWITCH, "Handmade inputs", "",
+            "Beside where checkers stand, the networks read 24 numbers of each side that players count by eye (shots, primes, anchors, \
+             timing), and the lead. Off, they read places alone."];
+        fixed bearoff: bool = true, [SWITCH, "Exact bear-off table", "",
+            "Where all checkers are home, a table of exact chances answers, in learning and in play. Off, the networks learn these \
+             endings too."];
     }
 }
 
 /// Why there is no learner with such settings, or from such a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StrongError {
-    #[error("{name} cannot be {value}; choose from {range}")]
-    Setting { name: &'static str, value: String, range: &'static str },
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     #[error(
         "what the networks are made of and what they read stays as it began; begin a new run with these settings"
     )]
@@ -116,39 +105,10 @@ impl StrongConfig {
         Shape { hidden, narrow, depth, handmade, bearoff }
     }
 
-    /// Whether a learner with these settings can go on with others: what networks are made of and what they read stays as it is.
-    /// It is the only place that says which settings may change while training goes on.
-    pub fn can_become(&self, other: &Self) -> bool {
-        self.shape() == other.shape()
-    }
-
     pub fn check(&self) -> Result<(), StrongError> {
-        let wrong = |name, value: String, range| Err(StrongError::Setting { name, value, range });
-        if !(16..=1024).contains(&self.hidden) || !self.hidden.is_multiple_of(16) {
-            return wrong("hidden", self.hidden.to_string(), "multiples of 16 from 16 to 1024");
-        }
-        if !(8..=256).contains(&self.narrow) || !self.narrow.is_multiple_of(8) {
-            return wrong("narrow", self.narrow.to_string(), "multiples of 8 from 8 to 256");
-        }
-        if !(1..=8).contains(&self.depth) {
-            return wrong("depth", self.depth.to_string(), "1 to 8");
-        }
-        if !(1..=4096).contains(&self.games) {
-            return wrong("games", self.games.to_string(), "1 to 4096");
-        }
-        if !(16..=8192).contains(&self.batch) {
-            return wrong("batch", self.batch.to_string(), "16 to 8192");
-        }
-        if !(self.lr > 0.0 && self.lr <= 0.1) {
-            return wrong("lr", self.lr.to_string(), "above 0 to 0.1");
-        }
-        if !(self.lr_steps >= 1.0 && self.lr_steps <= 1e9) {
-            return wrong("lr_steps", self.lr_steps.to_string(), "1 to 1e9");
-        }
-        if !(0.0..=1.0).contains(&self.lambda) {
-            return wrong("lambda", self.lambda.to_string(), "0 to 1");
-        }
-        Ok(())
+        self.in_range()?;
+        multiple("hidden", self.hidden, 16)?;
+        Ok(multiple("narrow", self.narrow, 8)?)
     }
 }
 

@@ -45,6 +45,7 @@ pub use stats::{IterationStats, LossSums, Progress, Times};
 pub use trajectory::{RECORDED_ENVS, Trajectory};
 
 use crate::{Learner, Offload, Parts, Slice, WorkedOn};
+use crate::settings::Settings;
 use actor::{Actor, LANES, RolloutContext};
 use evaluation::Evaluators;
 use gradients::{Gradients, Minibatch, Sharding};

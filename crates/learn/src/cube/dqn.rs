@@ -21,6 +21,7 @@ pub use inside::{Inside, InsideDepth, InsideTransition, PRIORITY_BINS};
 use super::net::{self, Evaluator, Inputs};
 use super::{Cube, CubeLearner, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
 use crate::{Learner, Offload, Parts, Slice};
+use crate::settings::Settings;
 use curriculum::Curriculum;
 use graph::{Executor, Optimizer, Packed, Params, PlanError};
 use math::{Isa, Rng, graded, ops, par};

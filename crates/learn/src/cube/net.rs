@@ -4,7 +4,9 @@
 
 use super::{Judge, Scores};
 use crate::offload::PlanEvaluator;
+use crate::settings::{SWITCH, one_of, text, whole};
 use crate::{Fault, Machine};
+use crate::{choices, settings};
 use graph::{
     Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, PlanError, Table,
 };
@@ -14,31 +16,21 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::cube::{CODES, Puzzle};
 
-/// What the network is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inputs {
-    /// Each facelet in each colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
-    Stickers,
-    /// Each place with each cubie, turned each way: 168 or 480 inputs.
-    Cubies,
-    /// The stickers of the first of all states that are alike ([`Puzzle::folded`]).
-    Folded,
-    /// As cubies, of the one state that stands for the 96 that are as far from solved by symmetry.
-    Symmetric,
+choices! {
+    /// What the network is shown.
+    pub enum Inputs {
+        /// Each facelet in each colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
+        Stickers = "stickers", "Stickers";
+        /// Each place with each cubie, turned each way: 168 or 480 inputs.
+        Cubies = "cubies", "Cubies";
+        /// The stickers of the first of all states that are alike ([`Puzzle::folded`]).
+        Folded = "folded", "Folded: 6 as one";
+        /// As cubies, of the one state that stands for the 96 that are as far from solved by symmetry.
+        Symmetric = "symmetric", "Symmetric: 96 as one";
+    }
 }
 
 impl Inputs {
-    pub const ALL: [Inputs; 4] = [Inputs::Stickers, Inputs::Cubies, Inputs::Folded, Inputs::Symmetric];
-
-    pub const fn id(self) -> &'static str {
-        match self {
-            Inputs::Stickers => "stickers",
-            Inputs::Cubies => "cubies",
-            Inputs::Folded => "folded",
-            Inputs::Symmetric => "symmetric",
-        }
-    }
-
     pub const fn count<P: Puzzle>(self) -> usize {
         match self {
             Inputs::Stickers | Inputs::Folded => P::INPUTS,
@@ -112,19 +104,24 @@ impl Inputs {
     }
 }
 
-/// What the network is like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetConfig {
-    pub inputs: Inputs,
-    /// Units of each layer.
-    pub hidden: Vec<usize>,
-    /// Residual blocks of two layers each, as wide as the last one.
-    pub blocks: usize,
-    /// Layer norm before each activation.
-    pub norm: bool,
-    /// One number of the state and one an action, less their mean, make up the score of each action (Wang et al., "Dueling network
-    /// architectures for deep reinforcement learning", 2016).
-    pub dueling: bool,
+settings! {
+    /// What the network is like.
+    #[derive(Eq)]
+    pub struct NetConfig {
+        fixed hidden: Vec<usize>, [text(60), "Hidden layers: units of each", "",
+            "Units of each layer, multiples of 16 with a hyphen between, as in 512-256. More can know more, and take longer."];
+        /// Of two layers each, as wide as the last one.
+        fixed blocks: usize, [whole(0.0, 32.0), "Residual blocks", "blocks",
+            "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train."];
+        fixed norm: bool, [SWITCH, "Layer norm", "", "Brings the sums of each layer to mean 0 and spread 1 before each activation."];
+        /// Wang et al., "Dueling network architectures for deep reinforcement learning", 2016.
+        fixed dueling: bool, [SWITCH, "Dueling heads", "",
+            "The network says how good a state is and, apart from that, how much better each action is than the mean of all."];
+        fixed inputs: Inputs, [one_of::<Inputs>(), "Inputs: what the network is shown", "",
+            "The colour of each sticker, or which cubie is where and how it is turned. States that are alike by symmetry can be shown as \
+             one: folded, the stickers of the first of six, for any network; symmetric, the cubies of one that stands for 96, for values \
+             alone."];
+    }
 }
 
 impl NetConfig {

@@ -1,14 +1,18 @@
 //! What settings of every learner are held to.
 
-use super::{NetConfig, Scores};
+use super::dqn::td::Loss;
+use super::{Greedy, NetConfig, Scores};
+use crate::choices;
+use crate::settings::{Field, SettingError, Value, between};
 use crate::state::LONGEST;
 use graph::PlanError;
+use worlds::cube::Metric;
 
 /// Settings or a checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnerError {
-    #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
-    Range { name: &'static str, value: f64, min: f64, max: f64 },
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     #[error(
         "with these layers {name} = {value} would take seconds without a pause; choose {most} at most, or smaller layers"
     )]
@@ -37,25 +41,31 @@ pub enum LearnerError {
     Plan(#[from] PlanError),
 }
 
-/// A setting with its name, and between what it must lie.
-pub(super) type Bounded = (&'static str, f64, f64, f64);
+choices!(impl Metric { Quarter = "qtm", "Quarter turns (qtm)"; Half = "htm", "Half turns too (htm)"; });
 
-pub(super) fn whole(name: &'static str, value: usize, min: usize, max: usize) -> Bounded {
-    (name, value as f64, min as f64, max as f64)
+/// A switch.
+impl Field for Greedy {
+    fn get(&self) -> Value {
+        (*self == Greedy::Onward).get()
+    }
+
+    fn set(&mut self, value: &Value) {
+        *self = if value.number() == 0.0 { Greedy::Plain } else { Greedy::Onward };
+    }
 }
 
-pub(super) fn real(name: &'static str, value: f32, min: f32, max: f32) -> Bounded {
-    (name, value.into(), min.into(), max.into())
-}
-
-pub(super) fn within(settings: impl IntoIterator<Item = Bounded>) -> Result<(), LearnerError> {
-    for (name, value, min, max) in settings {
-        // Written so that NaN is out of range.
-        if !(value >= min && value <= max) {
-            return Err(LearnerError::Range { name, value, min, max });
+/// The error from which on Huber's loss is straight; 0 for squares alone.
+impl Field for Loss {
+    fn get(&self) -> Value {
+        match self {
+            Loss::Squares => Value::Number(0.0),
+            Loss::Huber(delta) => delta.get(),
         }
     }
-    Ok(())
+
+    fn set(&mut self, value: &Value) {
+        *self = if value.number() == 0.0 { Loss::Squares } else { Loss::Huber(value.number() as f32) };
+    }
 }
 
 /// Refuses a piece of work of so many states, each of so many multiply-adds, that nothing could interrupt for long.
@@ -67,7 +77,7 @@ pub(super) fn brief(name: &'static str, value: usize, each: u64) -> Result<(), L
 impl NetConfig {
     /// Whether there can be such a network, and whether it can say that.
     pub(super) fn check(&self, scores: Scores) -> Result<(), LearnerError> {
-        within([whole("layers", self.hidden.len(), 1, 8), whole("blocks", self.blocks, 0, 32)])?;
+        between("layers", self.hidden.len(), 1, 8)?;
         let fits = |units: usize| (16..=8192).contains(&units) && units.is_multiple_of(16);
         if let Some(&units) = self.hidden.iter().find(|&&units| !fits(units)) {
             return Err(LearnerError::Units { units });

@@ -11,11 +11,13 @@ mod offload;
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
 use super::saved::counters;
-use super::settings::{brief, real, whole, within};
+use super::settings::brief;
 use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats};
 use crate::offload::{self as machines, Away, PlanSteps};
 use crate::state::{load, partial, save, save_partial};
 use crate::{Data, Find, Learner, Offload, Parts, Slice, WorkedOn};
+use crate::settings;
+use crate::settings::{Settings, between, count, log, one_of};
 use graph::{Adam, Executor, PlanError};
 use math::{Isa, Rng, graded, par};
 use std::ops::Range;
@@ -59,22 +61,27 @@ impl Signal {
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct SupervisedConfig {
-    pub metric: Metric,
-    pub signal: Signal,
-    pub net: NetConfig,
-    /// Steps of a random walk.
-    pub walk: usize,
-    /// States of one step of the optimiser, as many walks as fit.
-    pub batch: usize,
-    /// Steps of the optimiser in an iteration.
-    pub updates: usize,
-    /// Adam's rate at the beginning.
-    pub lr: f32,
-    /// Steps of the optimiser after which the rate is down to 0.7 of that; it falls with the root of their number.
-    pub lr_steps: f32,
-    pub max_grad_norm: f32,
+settings! {
+    pub struct SupervisedConfig {
+        live lr: f32, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
+            "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it \
+             knew."];
+        live lr_steps: f32, [log(1.0, 1e9), "Learning-rate decay", "updates",
+            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
+             number."];
+        live max_grad_norm: f32, [log(0.05, 1000.0), "Max gradient norm", "",
+            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
+        live updates: usize, [count(1.0, 10_000.0), "Updates an iteration", "updates",
+            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+        fixed walk: usize, [count(1.0, 200.0), "Random-walk length: moves of a scramble", "moves",
+            "How many moves from the solved state each random walk goes; all states on the way are learned from."];
+        fixed batch: usize, [count(16.0, 65_536.0), "Minibatch: states an update", "states",
+            "How many states each update of the network is a mean over, as many walks as fit."];
+        nest net: NetConfig;
+        fixed metric: Metric, [one_of::<Metric>(), "Metric: what counts as a move", "",
+            "Quarter turns alone, or half turns as one move as well."];
+        fixed signal: Signal;
+    }
 }
 
 impl SupervisedConfig {
@@ -118,23 +125,11 @@ impl SupervisedConfig {
         })
     }
 
-    /// Whether a learner with these settings can go on with others: rates and the length of an iteration may change.
-    pub fn can_become(&self, other: &SupervisedConfig) -> bool {
-        let &SupervisedConfig { updates, lr, lr_steps, max_grad_norm, .. } = other;
-        *other == SupervisedConfig { updates, lr, lr_steps, max_grad_norm, ..self.clone() }
-    }
-
     /// How many outputs the network has.
     pub fn check<P: Cube>(&self) -> Result<usize, LearnerError> {
         self.net.check(self.signal.scores())?;
-        within([
-            whole("walk", self.walk, 1, 1000),
-            whole("batch", self.batch, self.walk, 65_536),
-            whole("updates", self.updates, 1, 100_000),
-            real("lr", self.lr, 0.0, 1.0),
-            real("lr_steps", self.lr_steps, 1.0, 1e9),
-            real("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
-        ])?;
+        self.in_range()?;
+        between("batch", self.batch, self.walk, 65_536)?;
         if self.signal == Signal::Exact && !P::EXACT {
             return Err(UNKNOWN);
         }

@@ -3,6 +3,8 @@
 
 use super::train::Rollout;
 use super::{Architecture, LogicError, Wiring};
+use crate::settings::{SHARE, count, linear, log, one_of, text, whole};
+use crate::{choices, settings};
 use math::Rng;
 use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
@@ -21,43 +23,66 @@ pub enum Preset {
     Rule,
 }
 
-/// How gates are parametrised; see [`super::automaton::GateForm`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    Softmax,
-    Four,
-    Gumbel,
+choices! {
+    /// How gates are parametrised; see [`super::automaton::GateForm`].
+    pub enum Form {
+        Softmax = "softmax", "Softmax over 16 operations";
+        Four = "four", "Four parameters";
+        Gumbel = "gumbel", "Gumbel noise, straight-through";
+    }
 }
 
-/// All that can be set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Config {
-    pub preset: Preset,
-    /// A drawing, or a rule; nothing where the preset has its own.
-    pub target: String,
-    pub form: Form,
-    /// Of Gumbel noise.
-    pub temperature: f32,
-    pub wiring: Wiring,
-    /// Logit of passing the first input, with which every gate begins.
-    pub init: f32,
-    pub lr: f32,
-    pub beta2: f32,
-    pub weight_decay: f32,
-    pub batch: usize,
-    /// Side of the grid that a checkerboard is learned on: a smaller one is learned sooner, by as many fewer steps.
-    pub side: usize,
-    /// Share of a batch of a rule that is drawn from what the hardened automaton got wrong when it was tested last.
-    pub hard_share: f32,
-    /// Of a rollout.
-    pub steps: usize,
-    /// Share of cells that fire in a step.
-    pub fire_rate: f32,
-    pub population: usize,
-    /// Updates of each member in an iteration.
-    pub updates: u32,
-    /// A member whose hard loss has not fallen for so many updates is dead.
-    pub patience: u32,
+choices!(impl Wiring { Unique = "unique", "Unique pairs"; Random = "random", "Random pairs"; });
+
+const SMALLER: &str = "A smaller checkerboard is learned sooner, in as many fewer steps. It is tested on the whole one all the same.";
+
+settings! {
+    /// All that can be set.
+    pub struct Config {
+        fixed preset: Preset;
+        /// A drawing, or a rule; nothing where the preset has its own.
+        fixed target: String,
+            [as "rule", text(200), "Rule: what makes a cell on", "",
+                "With how many of eight neighbours a cell is born and with how many it stays, as in B3/S23, or a table of all 512 states \
+                 of nine cells as 128 hexadecimal digits.", when |of| of.preset == Preset::Rule],
+            [text(1200), "Target: the drawing to grow", "",
+                "Rows with / between them, 4x4 to 32x32 cells: . and # for off and on, or 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6 \
+                 cyan, 7 white.", when |of| of.preset == Preset::Own];
+        fixed population: usize, [count(1.0, 256.0), "Population: members side by side", "members",
+            "How many automata learn side by side, each with wires and starts of its own. Training is a lottery of seeds."];
+        live patience: u32, [count(10.0, 1e6), "Patience: updates before a restart", "updates",
+            "A member whose hard loss has not fallen for so many updates is dead and begins again from another seed."];
+        live lr: f32, [log(1e-4, 1.0), "Learning rate", "",
+            "How far each update moves the gates. Too small and nothing happens; too large and they never settle."];
+        fixed form: Form, [as "gates", one_of::<Form>(), "Gate form: how gates are parametrised", "",
+            "What is learned of a gate: odds of all 16 operations, its four outputs, or odds with noise, of which training takes the \
+             operation that is ahead."];
+        fixed temperature: f32, [log(0.05, 10.0), "Gumbel temperature", "",
+            "How soft the gradient of noisy gates is. For the Gumbel form alone."];
+        fixed wiring: Wiring, [one_of::<Wiring>(), "Wiring: what gates read", "",
+            "How the inputs of gates are paired: all pairs different, neighbours first, or at random."];
+        fixed init: f32, [log(0.5, 20.0), "Initial logit: how firmly gates pass", "",
+            "Every gate begins by passing on its first input. The smaller this is, the sooner gates become something else."];
+        fixed batch: usize, [count(1.0, 256.0), "Minibatch: grids an update", "grids",
+            "How many grids each update of a member learns from."];
+        live hard_share: f32, [SHARE, "Hard examples: share of the batch", "",
+            "How much of a batch is drawn from what the hardened automaton got wrong when it was tested last; the rest is any.",
+            when |of| of.preset.is_rule()];
+        fixed steps: usize, [count(1.0, 200.0), "Rollout: steps of a grid", "steps",
+            "How many steps a grid has to become the target.", when |of| !of.preset.is_rule()];
+        fixed fire_rate: f32, [linear(0.1, 1.0), "Fire rate: share of cells that update", "",
+            "How likely a cell takes its next state in a step. Below 1 cells update asynchronously.", when |of| !of.preset.is_rule()];
+        /// Of the grid that a checkerboard is learned on; each of the two has its own.
+        fixed side: usize,
+            [whole(4.0, 16.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Checkerboard],
+            [whole(4.0, 14.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Asynchronous];
+        live updates: u32, [count(1.0, 10_000.0), "Updates an iteration", "updates",
+            "Updates of each member before all are hardened and tested and take up new knobs."];
+        live beta2: f32, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
+            "How slowly the optimiser forgets how large gradients were."];
+        live weight_decay: f32, [linear(0.0, 1.0), "Weight decay", "",
+            "How much each update shrinks the parameters of gates, times the learning rate."];
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -183,12 +208,6 @@ impl Config {
             }
             Preset::Lizard | Preset::ColourG | Preset::Own => published,
         }
-    }
-
-    /// Whether a learner with these settings can go on with others.
-    pub fn can_become(&self, other: &Config) -> bool {
-        let Config { lr, beta2, weight_decay, hard_share, updates, patience, .. } = *other;
-        *other == Config { lr, beta2, weight_decay, hard_share, updates, patience, ..self.clone() }
     }
 
     /// What is to be learned under these settings.

@@ -1,48 +1,60 @@
 //! The settings of a transformer and of its training.
 
+use crate::settings::{SWITCH, SettingError, Settings, between, count, linear, log, one_of, whole};
 use crate::state::Unusable;
+use crate::{choices, settings};
 use graph::{Adam, PlanError};
 use math::ops::HEAD;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Norm {
-    /// Ba et al. 2016
-    Layer,
-    /// Zhang and Sennrich 2019
-    Rms,
+choices! {
+    pub enum Norm {
+        /// Ba et al. 2016
+        Layer = "layer", "Layer norm";
+        /// Zhang and Sennrich 2019
+        Rms = "rms", "RMS norm";
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Positions {
-    /// A row for each is added to the embeddings.
-    Learned,
-    /// Queries and keys are turned by them (Su et al. 2021).
-    Rotary,
+choices! {
+    pub enum Positions {
+        /// A row for each is added to the embeddings.
+        Learned = "learned", "Learned";
+        /// Queries and keys are turned by them (Su et al. 2021).
+        Rotary = "rotary", "Rotary";
+    }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mlp {
-    Gelu,
-    /// A gate beside it, silu(gate)·up (Shazeer 2020).
-    SwiGlu,
+choices! {
+    pub enum Mlp {
+        Gelu = "gelu", "GELU";
+        /// A gate beside it, silu(gate)·up (Shazeer 2020).
+        SwiGlu = "swiglu", "SwiGLU";
+    }
 }
 
-/// What the parameters are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
-    pub vocab: usize,
-    pub width: usize,
-    pub layers: usize,
-    pub heads: usize,
-    /// Tokens that it sees at once.
-    pub context: usize,
-    pub norm: Norm,
-    pub positions: Positions,
-    pub mlp: Mlp,
-    /// The head's weights are those of the embedding.
-    pub tied: bool,
-    /// Linear layers and layer norms have biases.
-    pub bias: bool,
+settings! {
+    /// What the parameters are.
+    #[derive(Copy, Eq)]
+    pub struct Shape {
+        fixed vocab: usize;
+        fixed width: usize, [count(16.0, 2048.0), "Width: d_model", "units",
+            "Numbers that stand for a token on its way through the model. A multiple of the heads, with rotary positions of twice as \
+             many."];
+        fixed layers: usize, [whole(1.0, 32.0), "Layers", "layers", "Blocks of attention and MLP, one after the other."];
+        fixed heads: usize, [whole(1.0, 32.0), "Attention heads", "heads",
+            "Each looks back at the text in a way of its own, with its share of the width."];
+        fixed context: usize, [count(8.0, 1024.0).down_to(2.0), "Context: tokens seen at once", "tokens",
+            "How far the model looks back. Longer costs more, and the entropy floor falls."];
+        fixed norm: Norm, [one_of::<Norm>(), "Norm", "",
+            "What keeps the numbers in each layer of one size. RMS norm is the simpler one."];
+        fixed positions: Positions, [one_of::<Positions>(), "Positions: how order is seen", "",
+            "Learned: a row of numbers for each place. Rotary: queries and keys are turned by their place, so that distances count."];
+        fixed mlp: Mlp, [one_of::<Mlp>(), "MLP", "",
+            "What each layer does with every token by itself. SwiGLU has a gate beside it, and as many parameters."];
+        fixed tied: bool, [SWITCH, "Tied head", "",
+            "The weights that tell tokens apart at the end are those of the embedding at the beginning."];
+        fixed bias: bool, [SWITCH, "Biases", "", "Whether linear layers and layer norms add a number of their own to each output."];
+    }
 }
 
 impl Shape {
@@ -71,58 +83,44 @@ impl Shape {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
-    pub shape: Shape,
-    /// Share of the numbers that are left out: of embeddings, and of what attention and MLPs add.
-    pub dropout: f32,
-    /// Sequences of a step.
-    pub batch: usize,
-    /// Sequences whose gradients are computed at once; those of a batch are added up.
-    pub micro: usize,
-    /// Steps of an iteration.
-    pub steps: usize,
-    /// Another machine rounds the factors of products to f16, or says that it cannot.
-    pub half: bool,
-    pub lr: f32,
-    /// What it falls to, along a cosine that ends after so many steps; the first ones warm up.
-    pub min_lr: f32,
-    pub warmup: usize,
-    pub decay_steps: usize,
-    /// Of matrices alone.
-    pub weight_decay: f32,
-    pub beta1: f32,
-    pub beta2: f32,
-    /// Length of a gradient above which it is scaled down to it.
-    pub clip: f32,
+settings! {
+    #[derive(Copy)]
+    pub struct Config {
+        live lr: f32, [log(1e-5, 0.1), "Learning rate", "",
+            "How far each step moves the weights at the most. Too small and nothing happens; too large and the loss explodes."];
+        live min_lr: f32, [linear(0.0, 0.1), "Least learning rate", "", "What the learning rate falls to in the end."];
+        live warmup: usize, [whole(0.0, 1e6), "Warm-up", "steps", "Steps in which the learning rate rises from nothing."];
+        live decay_steps: usize, [count(1.0, 1e7), "Cosine decay", "steps",
+            "The step at which the learning rate has fallen, along a cosine, to its least."];
+        nest shape: Shape;
+        fixed dropout: f32, [linear(0.0, 0.9), "Dropout", "",
+            "Share of the numbers that is left out at random in training, against learning a small text by heart."];
+        fixed batch: usize, [count(1.0, 4096.0), "Batch: sequences a step", "sequences",
+            "Pieces of text that each step learns from. More make steadier steps that take longer."];
+        fixed micro: usize, [count(1.0, 4096.0), "Micro-batch: sequences at once", "sequences",
+            "Sequences whose gradients are computed at once and added up to the batch, which it must divide. Fewer take less memory. In \
+             a small model up to four of them are trained on side by side. A GPU takes the whole batch at once where it has room for \
+             it."];
+        live steps: usize, [count(1.0, 10_000.0), "Steps an iteration", "steps",
+            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+        live weight_decay: f32, [linear(0.0, 1.0), "Weight decay", "",
+            "How much each step shrinks the matrices, times the learning rate."];
+        live beta1: f32, [linear(0.0, 0.999), "Adam β₁: momentum", "", "How slowly the optimiser forgets where gradients pointed."];
+        live beta2: f32, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
+            "How slowly the optimiser forgets how large gradients were."];
+        live clip: f32, [log(0.01, 1000.0), "Max gradient norm", "",
+            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the model."];
+        /// Another machine rounds the factors of products to f16, or says that it cannot.
+        fixed half: bool;
+    }
 }
 
 impl Config {
-    /// Settings, and bounds of each.
     pub fn check(&self) -> Result<(), WordsError> {
         let Config { shape, .. } = self;
-        for (name, value, min, max) in [
-            ("the vocabulary", shape.vocab as f64, 2.0, 1_048_576.0),
-            ("width", shape.width as f64, 4.0, 4096.0),
-            ("layers", shape.layers as f64, 1.0, 64.0),
-            ("heads", shape.heads as f64, 1.0, 64.0),
-            ("context", shape.context as f64, 2.0, 4096.0),
-            ("dropout", self.dropout.into(), 0.0, 0.9),
-            ("batch", self.batch as f64, 1.0, 65_536.0),
-            ("micro", self.micro as f64, 1.0, self.batch as f64),
-            ("steps", self.steps as f64, 1.0, 100_000.0),
-            ("lr", self.lr.into(), 0.0, 1.0),
-            ("min_lr", self.min_lr.into(), 0.0, 1.0),
-            ("weight_decay", self.weight_decay.into(), 0.0, 10.0),
-            ("beta1", self.beta1.into(), 0.0, 0.9999),
-            ("beta2", self.beta2.into(), 0.0, 0.99999),
-            ("clip", self.clip.into(), 0.0, 1e6),
-        ] {
-            // Written so that NaN is out of range.
-            if !(value >= min && value <= max) {
-                return Err(WordsError::Range { name, value, min, max });
-            }
-        }
+        self.in_range()?;
+        between("the vocabulary", shape.vocab, 2, 1_048_576)?;
+        between("micro", self.micro, 1, self.batch)?;
         let &Shape { width, heads, .. } = shape;
         let each = if shape.positions == Positions::Rotary { 2 * heads } else { heads };
         if !width.is_multiple_of(each) {
@@ -135,12 +133,6 @@ impl Config {
             return Err(WordsError::Micro { batch: self.batch, micro: self.micro });
         }
         Ok(())
-    }
-
-    /// Whether a learner with these settings can go on with others.
-    pub fn can_become(&self, other: &Config) -> bool {
-        let &Config { steps, lr, min_lr, warmup, decay_steps, weight_decay, beta1, beta2, clip, .. } = other;
-        *other == Config { steps, lr, min_lr, warmup, decay_steps, weight_decay, beta1, beta2, clip, ..*self }
     }
 
     /// Tokens of a step.
@@ -192,8 +184,8 @@ fn cos_pi(x: f64) -> f64 {
 /// Settings, a text or a checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WordsError {
-    #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
-    Range { name: &'static str, value: f64, min: f64, max: f64 },
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     #[error(
         "a width of {width} cannot be shared by {heads} heads; choose a width that is a multiple of {each}"
     )]
@@ -255,51 +247,6 @@ mod tests {
         {
             assert_eq!(Shape { width, ..SHAPE }.hidden(), 4 * width);
             assert_eq!(Shape { width, mlp: Mlp::SwiGlu, ..SHAPE }.hidden(), gated, "{width}");
-        }
-    }
-
-    #[test]
-    fn rates_and_shares_may_lie_at_their_bounds_and_not_beyond() {
-        let config = Config {
-            shape: SHAPE,
-            dropout: 0.0,
-            batch: 4,
-            micro: 2,
-            steps: 10,
-            half: false,
-            lr: 1e-3,
-            min_lr: 1e-4,
-            warmup: 10,
-            decay_steps: 100,
-            weight_decay: 0.1,
-            beta1: 0.9,
-            beta2: 0.99,
-            clip: 1.0,
-        };
-        type Set = fn(&mut Config, f32);
-        let set: [(&str, Set, f32, f32); 7] = [
-            ("dropout", |config, value| config.dropout = value, 0.9, 0.95),
-            ("lr", |config, value| config.lr = value, 1.0, 1.01),
-            ("min_lr", |config, value| config.min_lr = value, 1.0, 1.01),
-            ("weight_decay", |config, value| config.weight_decay = value, 10.0, 10.1),
-            ("beta1", |config, value| config.beta1 = value, 0.9998, 1.0),
-            ("beta2", |config, value| config.beta2 = value, 0.99998, 1.0),
-            ("clip", |config, value| config.clip = value, 1e6, 1.1e6),
-        ];
-        for (field, set, most, beyond) in set {
-            let check = |value: f32| {
-                let mut config = config;
-                set(&mut config, value);
-                config.check()
-            };
-            assert!(check(0.0).is_ok() && check(most).is_ok(), "{field}");
-            for value in [beyond, -0.01, f32::NAN] {
-                let refused = check(value).err();
-                assert!(
-                    matches!(refused, Some(WordsError::Range { name, .. }) if name == field),
-                    "{field} of {value}"
-                );
-            }
         }
     }
 

@@ -8,6 +8,7 @@ use super::config::{Config, WordsError};
 use super::model::plan_training;
 use crate::offload::{self as machines, Away};
 use crate::progress;
+use crate::settings::Settings;
 use crate::state::{LONGEST, load, partial, save, save_partial};
 use crate::{Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
 use graph::{Buffer, Executor, Optimizer, Packed, Params};

@@ -4,7 +4,6 @@
 
 use super::agent::{Agent, AnyAgent};
 use super::judging::Known;
-use super::knobs;
 use super::protocol::{
     CurriculumDepth, Gives, Inside, Puzzle, ReplayView, SearchKind, SolveMethod, TransitionView,
 };
@@ -17,6 +16,7 @@ use learn::cube::{
     self, CubeLearner, Dqn, DqnConfig, Evaluator, Method, NetConfig, Preset, Scores, Signal, Supervised,
     SupervisedConfig,
 };
+use learn::settings::Settings;
 use math::Isa;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric, Scheme, Three, Two};
@@ -184,9 +184,9 @@ static KINDS: [Kind; 7] = [
 /// What a learner has to have to be among them.
 trait Tunable: CubeLearner<Self::Cube> + Sized + 'static {
     type Cube: Known;
-    type Settings: Clone + Send + Sync;
-    /// Its knobs, with these as their defaults.
-    fn table(preset: Self::Settings) -> Table<Self::Settings>;
+    type Settings: Settings + Send + Sync;
+    /// Settings that it has no use for.
+    const UNUSED: &'static [&'static str];
     fn sound(settings: &Self::Settings) -> Result<(), RunError>;
     fn metric(settings: &Self::Settings) -> Metric;
     fn net(settings: &Self::Settings) -> &NetConfig;
@@ -209,7 +209,7 @@ struct Learns<L: Tunable> {
 
 impl<L: Tunable> Learns<L> {
     fn table(&self) -> Table<L::Settings> {
-        L::table((self.preset)())
+        Table::new((self.preset)()).without(L::UNUSED)
     }
 }
 
@@ -289,16 +289,14 @@ impl From<cube::LearnerError> for RunError {
     }
 }
 
-/// What each learner has by the same names; and its knobs, and what it has to tell of its inside.
+/// What each learner has by the same names; and what it has to tell of its inside.
 macro_rules! tunable {
-    ($learner:ident, $settings:ident, $table:path, $inside:expr) => {
+    ($learner:ident, $settings:ident, $unused:expr, $inside:expr) => {
         impl<P: Known> Tunable for $learner<P> {
             type Cube = P;
             type Settings = $settings;
 
-            fn table(preset: $settings) -> Table<$settings> {
-                $table(preset)
-            }
+            const UNUSED: &'static [&'static str] = $unused;
 
             fn sound(settings: &$settings) -> Result<(), RunError> {
                 settings.check::<P>()?;
@@ -343,8 +341,8 @@ macro_rules! tunable {
     };
 }
 
-tunable!(Supervised, SupervisedConfig, knobs::supervised, |_| Ok(None));
-tunable!(Dqn, DqnConfig, knobs::deep_q, |learner| inside(learner).map(Some));
+tunable!(Supervised, SupervisedConfig, &["dueling"], |_| Ok(None));
+tunable!(Dqn, DqnConfig, &[], |learner| inside(learner).map(Some));
 
 /// Transitions of the greatest priority that are told.
 const TOP: usize = 20;

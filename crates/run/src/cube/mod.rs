@@ -4,7 +4,6 @@
 mod agent;
 mod bench;
 mod judging;
-mod knobs;
 mod learners;
 pub mod protocol;
 mod room;

@@ -5,7 +5,6 @@ mod bench;
 mod circuits;
 mod experiments;
 mod grids;
-mod knobs;
 pub mod protocol;
 mod room;
 mod schema;

@@ -2,12 +2,12 @@
 //! learned.
 
 use super::circuits::{Big, Taken};
+use super::experiments;
 use super::grids::{Begin, Viewed};
 use super::protocol::{
     AutomatonView, ExportView, Format, GatesView, MemberState, MemberView, Picture, PopulationView, Question,
 };
 use super::schema::SCHEMA;
-use super::{experiments, knobs};
 use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
@@ -53,16 +53,21 @@ enum Doing {
     Confirming(Box<Confirmation>),
 }
 
+/// The knobs of an experiment.
+fn table(variant: &str) -> Table<Config> {
+    Table::new(Config::preset(experiments::preset(variant)))
+}
+
 /// The settings, and what they say is to be learned.
 fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
-    let config = knobs::table(experiments::preset(setup.variant)).settings(setup.knobs)?;
+    let config = table(setup.variant).settings(setup.knobs)?;
     let experiment = config.experiment().map_err(RunError::below)?;
     Ok((config, experiment))
 }
 
 impl Logic {
     fn make(setup: Setup, population: Population) -> Result<Logic, RunError> {
-        let table = knobs::table(experiments::preset(setup.variant));
+        let table = table(setup.variant);
         let free_bytes = setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?);
         let verdicts = BTreeMap::new();
         Ok(Logic {
@@ -222,7 +227,7 @@ impl Room for Logic {
     }
 
     fn knobs(variant: &str) -> Vec<Knob> {
-        knobs::table(experiments::preset(variant)).knobs()
+        table(variant).knobs()
     }
 
     fn check(setup: Setup) -> Result<(), RunError> {

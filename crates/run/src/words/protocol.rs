@@ -3,6 +3,7 @@
 //! step, and a text that has begun is written to its end with those that it began with. This file refuses to hold behaviour.
 
 pub use crate::room::floats;
+use learn::choices;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
@@ -55,13 +56,15 @@ pub struct Preset {
     pub tokenizer: TokenizerKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum TokenizerKind {
-    Chars,
-    Bytes,
-    Bpe,
+choices! {
+    #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "typescript", derive(TS))]
+    #[serde(rename_all = "snake_case")]
+    pub enum TokenizerKind {
+        Chars = "chars", "Characters";
+        Bytes = "bytes", "Bytes";
+        Bpe = "bpe", "Byte pairs";
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

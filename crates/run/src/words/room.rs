@@ -75,14 +75,18 @@ impl Settings {
     }
 }
 
+fn table(variant: &str) -> Table<Settings> {
+    Table::new(knobs::preset(variant))
+}
+
 fn settings(setup: Setup) -> Result<Settings, RunError> {
-    knobs::table(knobs::preset(setup.variant)).settings(setup.knobs)
+    table(setup.variant).settings(setup.knobs)
 }
 
 impl Words {
     fn new(setup: Setup, settings: Settings, stage: Stage) -> Words {
         Words {
-            table: knobs::table(knobs::preset(setup.variant)),
+            table: table(setup.variant),
             isa: settings.isa(setup.host.isa),
             settings,
             seed: setup.seed,
@@ -166,7 +170,7 @@ impl Room for Words {
     }
 
     fn knobs(variant: &str) -> Vec<Knob> {
-        knobs::table(knobs::preset(variant)).knobs()
+        table(variant).knobs()
     }
 
     fn check(setup: Setup) -> Result<(), RunError> {

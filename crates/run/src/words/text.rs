@@ -1,10 +1,11 @@
 //! The text of a run: what it is, and how it becomes tokens, in slices. A text that was brought may begin with a line that is a
 //! vocabulary ([`vocabulary_line`]): then it is read in those tokens, and none are learned from it.
 
-use super::knobs::{self, Settings};
+use super::knobs::Settings;
 use super::protocol::{CorpusView, Preparing, PreparingPart, TokenizerKind};
 use crate::RunError;
 use crate::room::Setup;
+use learn::settings::Choice;
 use std::sync::{Arc, OnceLock};
 use worlds::words::{Corpus, Doing, Grammar, Kind, LEARNED_FROM, Reading, Tokenizer, alphabet, token_bytes};
 
@@ -87,7 +88,7 @@ fn brought(
     let Some((tokenizer, length)) = vocabulary(content)? else { return Ok((None, content.clone())) };
     let found = kind_of(&tokenizer);
     if found != settings.tokenizer {
-        let [found, set] = [found, settings.tokenizer].map(knobs::tokenizer_name);
+        let [found, set] = [found, settings.tokenizer].map(TokenizerKind::id);
         let what = format!("the vocabulary is of the tokenizer {found}, and tokenizer is set to {set}");
         return Err(RunError::refused(
             what,

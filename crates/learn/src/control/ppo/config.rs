@@ -1,5 +1,7 @@
 //! The settings of PPO, their presets, and what is wrong with those that cannot be used.
 
+use crate::settings;
+use crate::settings::{SWITCH, SettingError, Settings, count, linear, log};
 use worlds::Impossible;
 
 /// Samples of one iteration at most: they take about 100 bytes each.
@@ -7,81 +9,60 @@ pub(super) const MAX_SAMPLES: usize = 1 << 22;
 /// Choices an agent can have at most.
 pub(super) const MAX_CHOICES: usize = 16;
 
-/// Settings. [`PpoConfig::preset`] has those that solve an environment.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PpoConfig {
-    pub envs: usize,
-    pub rollout_steps: usize,
-    pub epochs: usize,
-    pub minibatches: usize,
-    /// Units in each of the two hidden layers.
-    pub hidden: usize,
-    /// Policy and critic stand on the same two hidden layers, instead of each on its own.
-    pub shared: bool,
-    /// Hyperbolic tangents in the hidden layers, instead of rectified units.
-    pub tanh: bool,
-    pub lr: f32,
-    /// γ
-    pub gamma: f32,
-    /// λ of the advantage estimate.
-    pub lambda: f32,
-    /// ε of the surrogate.
-    pub clip: f32,
-    /// c_e
-    pub entropy: f32,
-    /// c_v
-    pub value_coef: f32,
-    pub max_grad_norm: f32,
-    /// An iteration's learning ends once a minibatch's divergence is half as much again; 0 lets it go on.
-    pub target_kl: f32,
-    /// Environment steps over which the learning rate falls to `lr_floor` of itself, counted from when
-    /// a setting was last changed; 0 keeps it constant.
-    pub anneal_steps: f32,
-    /// Share of the learning rate that an annealed one keeps, so that learning goes on whatever the budget.
-    pub lr_floor: f32,
-    pub clip_value: bool,
-    pub normalize_advantage: bool,
-    /// Observations are shown to the networks with mean 0 and spread 1, as far as was seen so far.
-    pub normalize_observation: bool,
-    /// Rewards are divided by the spread of the discounted return.
-    pub normalize_reward: bool,
-    /// Where actions are numbers: the policy's first spread, in halves of the action's range.
-    pub spread: f32,
-    /// Where actions are numbers: they are squashed into their range by a hyperbolic tangent, instead of
-    /// being cut off at its ends.
-    pub squash: bool,
-}
-
-impl Default for PpoConfig {
-    /// CartPole's.
-    fn default() -> Self {
-        Self {
-            envs: 2048,
-            rollout_steps: 16,
-            epochs: 4,
-            minibatches: 16,
-            hidden: 32,
-            shared: false,
-            tanh: false,
-            lr: 0.01,
-            gamma: 0.998,
-            lambda: 0.97,
-            clip: 0.2,
-            entropy: 0.01,
-            value_coef: 0.5,
-            max_grad_norm: 0.5,
-            target_kl: 0.0,
-            anneal_steps: 5e6,
-            // Once every pole stays up, normalised advantages are noise, and a policy that goes on following them drifts until it
-            // falls: at 0.005 some seeds did within 25M steps.
-            lr_floor: 0.001,
-            clip_value: false,
-            normalize_advantage: true,
-            normalize_observation: false,
-            normalize_reward: false,
-            spread: 1.0,
-            squash: false,
-        }
+settings! {
+    /// Settings; the defaults are CartPole's, and [`PpoConfig::preset`] has those that solve an environment. Those of the actions' spread
+    /// count where actions are numbers.
+    pub struct PpoConfig {
+        live lr: f32 = 0.01, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
+            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew."];
+        live entropy: f32 = 0.01, [linear(0.0, 0.2), "Entropy bonus", "",
+            "A reward for staying undecided: exploration. It keeps the agent trying things; too much and it never commits."];
+        live gamma: f32 = 0.998, [linear(0.8, 0.9999).down_to(0.0), "Discount γ: patience", "",
+            "The discount: how much a reward one step later is still worth now. 0.99 looks about 100 steps ahead."];
+        live lambda: f32 = 0.97, [linear(0.0, 1.0), "GAE λ", "",
+            "How advantages are estimated. At 0 by the critic's values alone (low variance, high bias), at 1 by the rewards that \
+             followed (no bias)."];
+        live clip: f32 = 0.2, [linear(0.02, 0.8), "Clip range ε", "",
+            "How far one update may change the probability of an action, as a ratio, before PPO's objective stops rewarding the change."];
+        live epochs: usize = 4, [count(1.0, 20.0).up_to(1000.0), "Epochs: passes over the data", "",
+            "How often each batch of experience is learned from before it is thrown away."];
+        live value_coef: f32 = 0.5, [linear(0.0, 2.0), "Value coefficient", "", "Weight of the value loss beside the policy's own loss."];
+        live max_grad_norm: f32 = 0.5, [log(0.05, 10.0).down_to(0.0), "Max gradient norm", "",
+            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
+        live normalize_advantage: bool = true, [SWITCH, "Normalise advantages", "",
+            "Rescale the advantages of every rollout to mean 0 and spread 1, so that the size of the rewards does not matter."];
+        live clip_value: bool = false, [SWITCH, "Value clipping", "",
+            "Keep the value estimate from moving further in one update than the clip range allows."];
+        live target_kl: f32 = 0.0, [linear(0.0, 0.1), "Target KL", "",
+            "Stop learning from a batch once the policy has moved this far from the one that gathered it (half as much again ends it). 0 \
+             lets it go on."];
+        live anneal_steps: f32 = 5e6, [linear(0.0, 1e8), "Learning-rate decay", "steps",
+            "Lower the learning rate linearly to its final share over this many environment steps, counted from your last change of a \
+             knob. 0 keeps it constant."];
+        // Once every pole stays up, normalised advantages are noise, and a policy that goes on following them drifts until it
+        // falls: at 0.005 some seeds did within 25M steps.
+        live lr_floor: f32 = 0.001, [log(0.001, 1.0), "Final learning rate", "times",
+            "The share of the learning rate that stays after its decay, so that learning goes on however long the run is."];
+        fixed envs: usize = 2048, [count(32.0, 65536.0).down_to(1.0), "Environments", "environments",
+            "How many environments are played at once. All of them share one network."];
+        fixed rollout_steps: usize = 16, [count(4.0, 1024.0).down_to(1.0).up_to(MAX_SAMPLES as f64), "Rollout steps", "steps",
+            "How many steps every environment takes before the network learns from them."];
+        fixed minibatches: usize = 16, [count(1.0, 64.0).up_to(MAX_SAMPLES as f64), "Minibatches", "",
+            "Into how many parts the collected experience is cut; the network is updated after each."];
+        fixed hidden: usize = 32, [count(8.0, 512.0).down_to(1.0), "Hidden units: width of the network", "units",
+            "Units in each of the two hidden layers."];
+        fixed shared: bool = false, [SWITCH, "Shared trunk", "",
+            "Policy and critic share their hidden layers: faster, but each pulls at what the other needs."];
+        fixed tanh: bool = false, [SWITCH, "Tanh activation", "",
+            "Hidden units bend smoothly (hyperbolic tangent) instead of at a corner (rectified linear)."];
+        fixed normalize_observation: bool = false, [SWITCH, "Normalise observations", "",
+            "Rescale every number of the observation to mean 0 and spread 1 over all that was seen so far."];
+        fixed normalize_reward: bool = false, [SWITCH, "Normalise rewards", "",
+            "Divide rewards by the spread of the return, so that the critic's task has the same size everywhere."];
+        fixed spread: f32 = 1.0, [log(0.05, 5.0), "Initial standard deviation", "of half the range",
+            "How widely the first policy scatters its actions around nothing. It narrows by itself as it learns."];
+        fixed squash: bool = false, [SWITCH, "Tanh squashing", "",
+            "Bend actions smoothly into their range instead of cutting them off at its ends."];
     }
 }
 
@@ -108,27 +89,6 @@ impl PpoConfig {
         }
     }
 
-    /// Whether a learner with these settings can go on with others: networks, plans and buffers stay as they are. It is the only
-    /// place that says which settings may change while training goes on.
-    pub fn can_become(&self, other: &Self) -> bool {
-        let Self { envs, rollout_steps, minibatches, hidden, shared, tanh, .. } = *self;
-        let Self { normalize_observation, normalize_reward, spread, squash, .. } = *self;
-        let fixed = Self {
-            envs,
-            rollout_steps,
-            minibatches,
-            hidden,
-            shared,
-            tanh,
-            normalize_observation,
-            normalize_reward,
-            spread,
-            squash,
-            ..other.clone()
-        };
-        fixed == *other
-    }
-
     /// The learning rate, so many environment steps after a setting was last changed.
     pub fn lr_after(&self, env_steps: u64) -> f32 {
         let Self { lr, anneal_steps, lr_floor, .. } = *self;
@@ -137,31 +97,7 @@ impl PpoConfig {
     }
 
     pub fn check(&self) -> Result<(), PpoError> {
-        let whole = |name, value: usize, min: usize, max: usize| (name, value as f64, min as f64, max as f64);
-        let float = |name, value: f32, min: f32, max: f32| (name, value.into(), min.into(), max.into());
-        for (name, value, min, max) in [
-            whole("envs", self.envs, 1, MAX_SAMPLES),
-            whole("rollout_steps", self.rollout_steps, 1, MAX_SAMPLES),
-            whole("epochs", self.epochs, 1, 1000),
-            whole("minibatches", self.minibatches, 1, MAX_SAMPLES),
-            whole("hidden", self.hidden, 1, 4096),
-            float("lr", self.lr, 0.0, 1.0),
-            float("gamma", self.gamma, 0.0, 1.0),
-            float("lambda", self.lambda, 0.0, 1.0),
-            float("clip", self.clip, 0.0, 10.0),
-            float("entropy", self.entropy, 0.0, 10.0),
-            float("value_coef", self.value_coef, 0.0, 100.0),
-            float("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
-            float("target_kl", self.target_kl, 0.0, 100.0),
-            float("anneal_steps", self.anneal_steps, 0.0, 1e18),
-            float("lr_floor", self.lr_floor, 0.0, 1.0),
-            float("spread", self.spread, 1e-3, 100.0),
-        ] {
-            // Written so that NaN is out of range.
-            if !(value >= min && value <= max) {
-                return Err(PpoError::Range { name, value, min, max });
-            }
-        }
+        self.in_range()?;
         let (envs, steps) = (self.envs, self.rollout_steps);
         let samples = envs.saturating_mul(steps);
         if samples > MAX_SAMPLES {
@@ -177,8 +113,8 @@ impl PpoConfig {
 /// Settings or a checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PpoError {
-    #[error("{name} is {value}, but must lie between {min} and {max}; choose a value in that range")]
-    Range { name: &'static str, value: f64, min: f64, max: f64 },
+    #[error(transparent)]
+    Setting(#[from] SettingError),
     #[error(
         "{envs} environments times {steps} steps is more than {MAX_SAMPLES} samples an iteration; lower one of the two"
     )]

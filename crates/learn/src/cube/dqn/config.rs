@@ -1,11 +1,13 @@
 //! Settings of deep Q-learning, and those that are known by name.
 
-use super::curriculum::{CurriculumConfig, DEEPEST, Schedule, WIDEST};
+use super::curriculum::{CurriculumConfig, DEEPEST, Schedule};
 use super::play::{Episodes, MOST_SLACK};
 use super::replay::{MOST_STEPS, Replay};
 use super::td::{self, Loss, Rewards, Targets};
-use crate::cube::settings::{brief, real, whole, within};
+use crate::cube::settings::brief;
 use crate::cube::{Cube, Evaluator, Greedy, Inputs, LearnerError, NetConfig, Scores};
+use crate::settings::{SHARE, SWITCH, Settings, between, count, linear, log, one_of, whole};
+use crate::{choices, settings};
 use graph::{Adam, Plan, PlanError};
 use math::{Isa, Unary, ops};
 use worlds::cube::{Actions, Metric};
@@ -18,140 +20,128 @@ pub(super) const UNKNOWN: LearnerError = LearnerError::Unknown { instead: "a pre
 pub(super) const FIXED: LearnerError =
     LearnerError::Fixed { what: "cube, metric, network, loss, batch, replay, envs, window and pretraining" };
 
-/// How the share of random actions falls with the moves made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decay {
-    /// To the end's in so many moves.
-    Linear,
-    /// Towards the end's; a third (1/e) of the way is left after so many moves.
-    Exponential,
-}
-
-impl Decay {
-    pub const ALL: [Decay; 2] = [Decay::Linear, Decay::Exponential];
-
-    pub const fn id(self) -> &'static str {
-        match self {
-            Decay::Linear => "linear",
-            Decay::Exponential => "exponential",
-        }
+choices! {
+    /// How the share of random actions falls with the moves made.
+    pub enum Decay {
+        /// To the end's in so many moves.
+        Linear = "linear", "Linear";
+        /// Towards the end's; a third (1/e) of the way is left after so many moves.
+        Exponential = "exponential", "Exponential";
     }
 }
 
-/// How the target network follows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
-    /// A copy every so many steps.
-    Hard,
-    /// By a share of the way at every step (Polyak's mean).
-    Polyak,
-}
-
-impl Follow {
-    pub const ALL: [Follow; 2] = [Follow::Hard, Follow::Polyak];
-
-    pub const fn id(self) -> &'static str {
-        match self {
-            Follow::Hard => "hard",
-            Follow::Polyak => "polyak",
-        }
+choices! {
+    /// How the target network follows.
+    pub enum Follow {
+        /// A copy every so many steps.
+        Hard = "hard", "Copies";
+        /// By a share of the way at every step (Polyak's mean).
+        Polyak = "polyak", "Polyak's mean";
     }
 }
 
-/// What a pretraining learns from the table of distances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Labels {
-    /// An action that a shortest solution may begin with, as the one to prefer.
-    Moves,
-    /// What an action returns if all moves after it are the best.
-    Distances,
-}
-
-impl Labels {
-    pub const ALL: [Labels; 2] = [Labels::Moves, Labels::Distances];
-
-    pub const fn id(self) -> &'static str {
-        match self {
-            Labels::Moves => "moves",
-            Labels::Distances => "distances",
-        }
+choices! {
+    /// What a pretraining learns from the table of distances.
+    pub enum Labels {
+        /// An action that a shortest solution may begin with, as the one to prefer.
+        Moves = "moves", "Optimal moves";
+        /// What an action returns if all moves after it are the best.
+        Distances = "distances", "Optimal returns";
     }
 }
 
-/// Which network judges.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judging {
-    Trained,
-    /// The target network; where it follows by a share of the way its weights are a mean.
-    Target,
-}
-
-impl Judging {
-    pub const ALL: [Judging; 2] = [Judging::Trained, Judging::Target];
-
-    pub const fn id(self) -> &'static str {
-        match self {
-            Judging::Trained => "trained",
-            Judging::Target => "target",
-        }
+choices! {
+    /// Which network judges.
+    pub enum Judging {
+        Trained = "trained", "The trained network";
+        /// Where it follows by a share of the way its weights are a mean.
+        Target = "target", "The target network";
     }
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub struct DqnConfig {
-    pub metric: Metric,
-    pub net: NetConfig,
-    pub rewards: Rewards,
-    /// The trained network chooses the action that the target network values.
-    pub double: bool,
-    /// Steps of a return, 1 to 5.
-    pub n_step: usize,
-    /// Values of next states are held to what can be.
-    pub bounded: bool,
-    pub loss: Loss,
-    pub follow: Follow,
-    /// Steps between copies.
-    pub target_every: usize,
-    /// Share of the way at every step.
-    pub tau: f32,
-    pub judging: Judging,
-    /// Transitions of one step of the optimiser.
-    pub batch: usize,
-    /// Steps of the optimiser in an iteration.
-    pub updates: usize,
-    /// Adam's rate at the beginning.
-    pub lr: f32,
-    /// Steps of the optimiser after which the rate is down to 0.7 of that; it falls with the root of their number.
-    pub lr_steps: f32,
-    pub max_grad_norm: f32,
-    /// Transitions that are kept, and how many there must be before any is learned from.
-    pub replay: usize,
-    pub warmup: usize,
-    pub prioritised: bool,
-    /// Power of an error that is its priority, and what is added to an error.
-    pub alpha: f32,
-    pub floor: f32,
-    /// Power of the weights that correct what priorities prefer, at the beginning; 1 after so many steps.
-    pub beta: f32,
-    pub beta_steps: f32,
-    /// Episodes at once, and steps of the optimiser for each move of all of them.
-    pub envs: usize,
-    pub updates_per_move: usize,
-    /// Moves of an episode beyond the depth of its scramble.
-    pub slack: usize,
-    /// Share of random actions at the beginning, at the end, and the moves between.
-    pub epsilon: f32,
-    pub epsilon_end: f32,
-    pub epsilon_moves: f32,
-    pub decay: Decay,
-    /// Whether episodes may take their last move back.
-    pub acting: Greedy,
-    pub curriculum: CurriculumConfig,
-    /// Share of failed episodes that are learned from as ways to where they ended.
-    pub hindsight: f32,
-    /// First steps of the optimiser, which learn from labels on scrambles up to the curriculum's last depth.
-    pub pretraining: usize,
-    pub labels: Labels,
+fn net(hidden: &[usize], norm: bool) -> NetConfig {
+    NetConfig { hidden: hidden.to_vec(), blocks: 0, norm, dueling: true, inputs: Inputs::Stickers }
+}
+
+const CURRICULUM: CurriculumConfig = CurriculumConfig {
+    schedule: Schedule::Plain,
+    first: 1,
+    last: 14,
+    threshold: 0.8,
+    window: 200,
+    fraction: 0.5,
+};
+
+settings! {
+    /// The defaults are those of [`Preset::Published`].
+    pub struct DqnConfig {
+        live lr: f32 = 1e-3, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
+            "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it \
+             knew."];
+        live lr_steps: f32 = 1e9, [log(1.0, 1e9), "Learning-rate decay", "updates",
+            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
+             number."];
+        live max_grad_norm: f32 = 10.0, [log(0.05, 1000.0).down_to(0.0), "Max gradient norm", "",
+            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
+        live updates: usize = 1000, [count(1.0, 10_000.0), "Updates an iteration", "updates",
+            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+        fixed batch: usize = 64, [count(1.0, 65_536.0), "Minibatch: transitions an update", "transitions",
+            "How many transitions each update of the network is a mean over."];
+        nest net: NetConfig = net(&[128, 64], false);
+        fixed metric: Metric = Metric::Quarter, [one_of::<Metric>(), "Metric: what counts as a move", "",
+            "Quarter turns alone, or half turns as one move as well."];
+        nest rewards: Rewards = Rewards { gamma: 0.99, step: -0.1, goal: 1.0 };
+        live n_step: usize = 1, [whole(1.0, MOST_STEPS as f64), "n-step returns: moves looked ahead", "moves",
+            "How many moves' rewards a target has before what the network thinks of the state that they led to."];
+        live bounded: bool = false, [SWITCH, "Bounded targets", "",
+            "Values of next states are held to what can be: no state is worth more than one a move from solved."];
+        fixed loss: Loss = Loss::Huber(1.0), [as "huber", linear(0.0, 100.0), "Huber loss δ", "",
+            "Errors up to this count by their square, greater ones by their length. At 0 all count by their square."];
+        live double: bool = true, [SWITCH, "Double Q-learning", "",
+            "The trained network chooses the next action and the target network values it, so that luck is not mistaken for worth."];
+        live follow: Follow = Follow::Hard, [one_of::<Follow>(), "Target network: how it follows", "",
+            "It becomes a copy of the trained network now and then, or follows it by a share of the way at each update."];
+        live target_every: usize = 500, [count(1.0, 100_000.0), "Updates between copies", "updates",
+            "Where the target network follows by copies: how many updates lie between two."];
+        live tau: f32 = 0.005, [log(1e-5, 1.0), "Polyak τ: share of the way", "",
+            "Where the target network follows by Polyak's mean: how much of the way it goes at each update."];
+        live judging: Judging = Judging::Trained, [one_of::<Judging>(), "Judge: whose opinion counts", "",
+            "Which of the two networks solves cubes, and is tested."];
+        fixed replay: usize = 1 << 16, [count(16.0, 4_194_304.0), "Replay: transitions kept", "transitions",
+            "How many of the newest transitions are kept to learn from."];
+        live warmup: usize = 1000, [count(1.0, 4_194_304.0), "Warm-up: transitions before learning", "transitions",
+            "How many transitions there must be before any is learned from."];
+        fixed prioritised: bool = false, [SWITCH, "Prioritised replay", "",
+            "Transitions that the network was more wrong about are drawn more often."];
+        live alpha: f32 = 0.6, [SHARE, "Priority exponent α", "",
+            "At 0 all transitions are drawn alike, at 1 in proportion to their errors."];
+        live floor: f32 = 1e-3, [log(1e-6, 1.0), "Priority floor ε", "", "Added to each error, so that no transition is never drawn."];
+        live beta: f32 = 0.4, [SHARE, "Importance exponent β", "",
+            "How much a transition that is drawn often counts less for it, at the beginning; at 1 exactly so much."];
+        live beta_steps: f32 = 100_000.0, [log(1.0, 1e9), "β reaches 1 after", "updates",
+            "After so many updates what is drawn often counts exactly so much less."];
+        fixed envs: usize = 16, [count(1.0, 65_536.0), "Episodes at once", "episodes", "How many cubes are played at the same time."];
+        live updates_per_move: usize = 4, [count(1.0, 10_000.0), "Updates a move", "updates",
+            "Updates of the network between two moves of all episodes."];
+        live slack: usize = 10, [whole(0.0, MOST_SLACK as f64), "Moves beyond the scramble's", "moves",
+            "An episode ends unsolved once it has so many moves more than its scramble."];
+        live epsilon: f32 = 1.0, [SHARE, "Exploration ε: random moves at first", "",
+            "Share of moves that are drawn at random in the beginning."];
+        live epsilon_end: f32 = 0.05, [SHARE, "Exploration ε at the end", "", "Share of moves that are drawn at random from then on."];
+        live epsilon_moves: f32 = 100_000.0, [log(1.0, 1e9), "Exploration falls over", "moves",
+            "How many moves the share of random ones takes to fall."];
+        live decay: Decay = Decay::Linear, [one_of::<Decay>(), "Exploration's fall", "", "Evenly, or by the same factor all the time."];
+        live acting: Greedy = Greedy::Plain, [as "onward", SWITCH, "Episodes go onward", "",
+            "Whether episodes never take their last move back."];
+        nest curriculum: CurriculumConfig = CURRICULUM;
+        live hindsight: f32 = 0.0, [SHARE, "Hindsight: failed episodes relabelled", "",
+            "Share of failed episodes that are learned from as if where they ended had been the goal."];
+        /// On scrambles up to the curriculum's last depth.
+        fixed pretraining: usize = 0, [whole(0.0, 1e7), "Pretraining from exact labels", "updates",
+            "First updates, which learn from the table of distances and not from play. 0 does without."];
+        fixed labels: Labels = Labels::Distances, [one_of::<Labels>(), "Labels of the pretraining", "",
+            "Which move an optimal solution begins with, or what each action returns if all moves after it are optimal."];
+    }
 }
 
 /// Settings that are known by name.
@@ -181,57 +171,7 @@ impl Preset {
 
 impl DqnConfig {
     pub fn preset(preset: Preset) -> DqnConfig {
-        let net = |hidden: &[usize], norm| NetConfig {
-            inputs: Inputs::Stickers,
-            hidden: hidden.to_vec(),
-            blocks: 0,
-            norm,
-            dueling: true,
-        };
-        let published = DqnConfig {
-            metric: Metric::Quarter,
-            net: net(&[128, 64], false),
-            rewards: Rewards { gamma: 0.99, step: -0.1, goal: 1.0 },
-            double: true,
-            n_step: 1,
-            bounded: false,
-            loss: Loss::Huber(1.0),
-            follow: Follow::Hard,
-            target_every: 500,
-            tau: 0.005,
-            judging: Judging::Trained,
-            batch: 64,
-            updates: 1000,
-            lr: 1e-3,
-            lr_steps: 1e9,
-            max_grad_norm: 10.0,
-            replay: 1 << 16,
-            warmup: 1000,
-            prioritised: false,
-            alpha: 0.6,
-            floor: 1e-3,
-            beta: 0.4,
-            beta_steps: 100_000.0,
-            envs: 16,
-            updates_per_move: 4,
-            slack: 10,
-            epsilon: 1.0,
-            epsilon_end: 0.05,
-            epsilon_moves: 100_000.0,
-            decay: Decay::Linear,
-            acting: Greedy::Plain,
-            curriculum: CurriculumConfig {
-                schedule: Schedule::Plain,
-                first: 1,
-                last: 14,
-                threshold: 0.8,
-                window: 200,
-                fraction: 0.5,
-            },
-            hindsight: 0.0,
-            pretraining: 0,
-            labels: Labels::Distances,
-        };
+        let published = DqnConfig::default();
         match preset {
             Preset::Published => published,
             Preset::Later => DqnConfig {
@@ -300,41 +240,13 @@ impl DqnConfig {
     /// How many actions there are.
     pub fn check<P: Cube>(&self) -> Result<usize, LearnerError> {
         let DqnConfig { net, rewards, curriculum, .. } = self;
-        let delta = if let Loss::Huber(delta) = self.loss { delta } else { 1.0 };
         net.check(Scores::ActionValues)?;
-        within([
-            real("gamma", rewards.gamma, 0.1, 1.0),
-            real("step", rewards.step, -100.0, 0.0),
-            real("goal", rewards.goal, 0.0, 100.0),
-            whole("n_step", self.n_step, 1, MOST_STEPS),
-            real("huber", delta, 1e-4, 1e4),
-            whole("target_every", self.target_every, 1, 1_000_000),
-            real("tau", self.tau, 1e-6, 1.0),
-            whole("batch", self.batch, 1, 65_536),
-            whole("updates", self.updates, 1, 100_000),
-            real("lr", self.lr, 0.0, 1.0),
-            real("lr_steps", self.lr_steps, 1.0, 1e9),
-            real("max_grad_norm", self.max_grad_norm, 0.0, 1e6),
-            whole("replay", self.replay, 16, 1 << 24),
-            whole("warmup", self.warmup, 1, self.replay),
-            real("alpha", self.alpha, 0.0, 1.0),
-            real("floor", self.floor, 1e-6, 1.0),
-            real("beta", self.beta, 0.0, 1.0),
-            real("beta_steps", self.beta_steps, 1.0, 1e9),
-            whole("envs", self.envs, 1, 65_536),
-            whole("updates_per_move", self.updates_per_move, 1, 10_000),
-            whole("slack", self.slack, 0, MOST_SLACK),
-            real("epsilon", self.epsilon, 0.0, 1.0),
-            real("epsilon_end", self.epsilon_end, 0.0, 1.0),
-            real("epsilon_moves", self.epsilon_moves, 1.0, 1e12),
-            whole("first depth", curriculum.first, 1, DEEPEST),
-            whole("last depth", curriculum.last, curriculum.first, DEEPEST),
-            real("threshold", curriculum.threshold, 0.0, 1.0),
-            whole("window", curriculum.window, 1, WIDEST),
-            real("fraction", curriculum.fraction, 0.0, 1.0),
-            real("hindsight", self.hindsight, 0.0, 1.0),
-            whole("pretraining", self.pretraining, 0, 1_000_000_000),
-        ])?;
+        self.in_range()?;
+        if let Loss::Huber(delta) = self.loss {
+            linear(1e-4, 100.0).kind.check("huber", &f64::from(delta).into())?;
+        }
+        between("warmup", self.warmup, 1, self.replay)?;
+        between("last_depth", curriculum.last, curriculum.first, DEEPEST)?;
         if !rewards.prefers_few() {
             return Err(LearnerError::Pointless);
         }
@@ -347,18 +259,6 @@ impl DqnConfig {
         brief("batch", self.batch, products * 5 / 2)?;
         brief("envs", self.envs, products)?;
         Ok(actions)
-    }
-
-    /// Whether a learner with these settings can go on with those.
-    pub fn can_become(&self, other: &DqnConfig) -> bool {
-        fn fixed(of: &DqnConfig) -> impl PartialEq {
-            let DqnConfig {
-                metric, net, loss, batch, replay, prioritised, envs, pretraining, labels, ..
-            } = of;
-            let (net, window) = (net.clone(), of.curriculum.window);
-            (*metric, net, *loss, *batch, *replay, *prioritised, *envs, window, *pretraining, *labels)
-        }
-        fixed(self) == fixed(other)
     }
 
     pub(super) fn plan_learning<P: Cube>(&self, actions: usize, isa: Isa) -> Result<Plan, PlanError> {

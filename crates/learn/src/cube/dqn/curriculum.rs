@@ -2,6 +2,8 @@
 //! that began there solved the cube. So that what is near is not forgotten, a share of all episodes may begin at every depth so
 //! far.
 
+use crate::settings::{SHARE, count, one_of, whole};
+use crate::{choices, settings};
 use math::rng::Sequence;
 
 /// Moves of a scramble at most.
@@ -9,40 +11,34 @@ pub const DEEPEST: usize = 64;
 /// Episodes that a success is a share of at most.
 pub const WIDEST: usize = 1000;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
-    /// Episodes begin at every depth alike from the beginning.
-    Even,
-    /// All at the stage.
-    Plain,
-    /// Some at the stage, the others at every depth so far alike.
-    Fractional,
-}
-
-impl Schedule {
-    pub const ALL: [Schedule; 3] = [Schedule::Even, Schedule::Plain, Schedule::Fractional];
-
-    pub const fn id(self) -> &'static str {
-        match self {
-            Schedule::Even => "even",
-            Schedule::Plain => "plain",
-            Schedule::Fractional => "fractional",
-        }
+choices! {
+    pub enum Schedule {
+        /// Episodes begin at every depth alike from the beginning.
+        Even = "even", "Every depth alike";
+        /// All at the stage.
+        Plain = "plain", "The stage alone";
+        /// Some at the stage, the others at every depth so far alike.
+        Fractional = "fractional", "Fractional";
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CurriculumConfig {
-    pub schedule: Schedule,
-    /// The depths of the first stage and the last one.
-    pub first: usize,
-    pub last: usize,
-    /// Share of episodes that must be solved.
-    pub threshold: f32,
-    /// Newest episodes that it is a share of.
-    pub window: usize,
-    /// Share of episodes that begin at depths so far.
-    pub fraction: f32,
+settings! {
+    #[derive(Copy)]
+    pub struct CurriculumConfig {
+        live schedule: Schedule, [one_of::<Schedule>(), "Curriculum", "",
+            "Where episodes begin: at every depth, at the curriculum's stage, or for a fraction of them at the depths so far, against \
+             forgetting."];
+        live first: usize, [as "first_depth", whole(1.0, DEEPEST as f64), "Curriculum: first depth", "moves",
+            "Moves of the scrambles that it begins with."];
+        live last: usize, [as "last_depth", whole(1.0, DEEPEST as f64), "Curriculum: last depth", "moves",
+            "Moves of the longest scrambles."];
+        live threshold: f32, [SHARE, "Curriculum: success threshold", "",
+            "Share of the newest episodes at a depth that must be solved before the next one."];
+        fixed window: usize, [count(1.0, WIDEST as f64), "Curriculum: episodes of that share", "episodes",
+            "How many of the newest episodes at a depth the share is of."];
+        live fraction: f32, [SHARE, "Curriculum: fraction at depths so far", "",
+            "With the fractional curriculum: share of episodes that begin at any depth so far."];
+    }
 }
 
 /// Its newest episodes.

@@ -5,18 +5,21 @@
 use super::super::net::NetConfig;
 use super::play::best;
 use super::replay::{MOST_STEPS, Transition};
+use crate::settings;
+use crate::settings::linear;
 use graph::{Graph, Isa, Layout, NodeId, Plan, PlanError};
 use worlds::cube::Puzzle;
 
-/// What moves and the goal are worth.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rewards {
-    /// Discount of a move.
-    pub gamma: f32,
-    /// Of each move; 0 or below.
-    pub step: f32,
-    /// Of solving the cube, beside the move's own; 0 or above.
-    pub goal: f32,
+settings! {
+    /// What moves and the goal are worth.
+    #[derive(Copy)]
+    pub struct Rewards {
+        live gamma: f32, [linear(0.5, 1.0), "Discount γ: patience", "", "How much a reward one move later is still worth now."];
+        live step: f32, [as "step_reward", linear(-10.0, 0.0), "Reward of a move", "",
+            "What each move costs, so that few are better than many."];
+        live goal: f32, [as "goal_reward", linear(0.0, 100.0), "Reward of the solved cube", "",
+            "What solving the cube is worth, beside the move's own reward."];
+    }
 }
 
 impl Rewards {

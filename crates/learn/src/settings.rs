@@ -1,0 +1,610 @@
+//! Settings, each declared once: [`crate::settings!`] makes from its line the field, what a page and `--help` say of it, its range,
+//! and whether it may change while training goes on.
+
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "typescript")]
+use ts_rs::TS;
+
+/// The value of a knob: a number (0 or 1 for a switch), or the name of a choice, or a text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+#[serde(untagged)]
+pub enum Value {
+    Number(f64),
+    Text(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS), ts(rename = "KnobKind"))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Kind {
+    Float {
+        min: f64,
+        max: f64,
+        /// Sliders move on a logarithmic scale.
+        log: bool,
+    },
+    Int {
+        min: f64,
+        max: f64,
+        log: bool,
+    },
+    /// 0 or 1
+    Bool,
+    Choice {
+        options: &'static [Named],
+    },
+    Text {
+        /// Bytes at most.
+        most: u32,
+    },
+}
+
+/// One of a few, with words for it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(TS))]
+pub struct Named {
+    pub name: &'static str,
+    pub label: &'static str,
+}
+
+/// What is known of a setting beside its value.
+#[derive(Debug)]
+pub struct Setting {
+    pub name: &'static str,
+    pub label: &'static str,
+    pub span: Span,
+    pub unit: &'static str,
+    pub help: &'static str,
+    /// It may change while training goes on.
+    pub live: bool,
+}
+
+/// The values that a setting may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// Those that a user may choose.
+    pub kind: Kind,
+    /// A learner can do with these too: they are of use to tests and to measure by.
+    least: f64,
+    most: f64,
+}
+
+impl Span {
+    const fn new(kind: Kind, least: f64, most: f64) -> Span {
+        Span { kind, least, most }
+    }
+
+    pub const fn down_to(self, least: f64) -> Span {
+        Span { least, ..self }
+    }
+
+    pub const fn up_to(self, most: f64) -> Span {
+        Span { most, ..self }
+    }
+
+    /// What a learner can do with.
+    pub fn bounds(self) -> Kind {
+        let Span { kind, least: min, most: max } = self;
+        match kind {
+            Kind::Float { log, .. } => Kind::Float { min, max, log },
+            Kind::Int { log, .. } => Kind::Int { min, max, log },
+            _ => kind,
+        }
+    }
+}
+
+/// A number on a logarithmic scale.
+pub const fn log(min: f64, max: f64) -> Span {
+    Span::new(Kind::Float { min, max, log: true }, min, max)
+}
+
+pub const fn linear(min: f64, max: f64) -> Span {
+    Span::new(Kind::Float { min, max, log: false }, min, max)
+}
+
+pub const SHARE: Span = linear(0.0, 1.0);
+
+/// A whole number on a logarithmic scale.
+pub const fn count(min: f64, max: f64) -> Span {
+    Span::new(Kind::Int { min, max, log: true }, min, max)
+}
+
+pub const fn whole(min: f64, max: f64) -> Span {
+    Span::new(Kind::Int { min, max, log: false }, min, max)
+}
+
+pub const SWITCH: Span = Span::new(Kind::Bool, 0.0, 1.0);
+
+pub const fn one_of<C: Choice>() -> Span {
+    Span::new(Kind::Choice { options: C::OPTIONS }, 0.0, 0.0)
+}
+
+/// So many bytes at most.
+pub const fn text(most: u32) -> Span {
+    Span::new(Kind::Text { most }, 0.0, 0.0)
+}
+
+/// A value that a setting cannot have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} = {value} is {}; choose {expected}", if *.wrong_kind { "of the wrong kind" } else { "out of range" })]
+pub struct SettingError {
+    pub name: &'static str,
+    pub value: String,
+    /// `a number from 0 to 1`
+    pub expected: String,
+    /// Not a number where one is wanted, or the reverse.
+    pub wrong_kind: bool,
+}
+
+impl Kind {
+    /// Refuses what is of the wrong kind or out of range, and says what would do.
+    pub fn check(self, name: &'static str, value: &Value) -> Result<(), SettingError> {
+        let between = |min: f64, max: f64, whole: bool| match *value {
+            Value::Number(x) => x >= min && x <= max && (!whole || x.fract() == 0.0),
+            Value::Text(_) => false,
+        };
+        let (fits, is_kind, expected) = match (self, value) {
+            (Kind::Float { min, max, .. }, _) => {
+                (between(min, max, false), value.is_number(), format!("a number from {min} to {max}"))
+            }
+            (Kind::Int { min, max, .. }, _) => {
+                (between(min, max, true), value.is_number(), format!("a whole number from {min} to {max}"))
+            }
+            (Kind::Bool, _) => {
+                (between(0.0, 1.0, true), value.is_number(), "a whole number from 0 to 1".into())
+            }
+            (Kind::Choice { options }, _) => {
+                let names: Vec<&str> = options.iter().map(|option| option.name).collect();
+                let fits = matches!(value, Value::Text(text) if names.contains(&text.as_str()));
+                (fits, false, format!("one of: {}", names.join(", ")))
+            }
+            (Kind::Text { most }, _) => {
+                let fits = matches!(value, Value::Text(text) if text.len() <= most as usize);
+                (fits, false, format!("a text of {most} bytes at most"))
+            }
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(SettingError { name, value: value.to_string(), expected, wrong_kind: !is_kind })
+    }
+
+    /// The value that a text stands for in a link or on a command line.
+    pub fn parse(self, name: &'static str, text: &str) -> Result<Value, SettingError> {
+        let value = match self {
+            Kind::Choice { .. } | Kind::Text { .. } => Value::Text(text.into()),
+            Kind::Bool if text == "on" || text == "true" => Value::Number(1.0),
+            Kind::Bool if text == "off" || text == "false" => Value::Number(0.0),
+            _ => text.parse().map_or_else(|_| Value::Text(text.into()), Value::Number),
+        };
+        self.check(name, &value)?;
+        Ok(value)
+    }
+}
+
+/// Refuses a number outside of bounds that follow from other settings.
+pub(crate) fn between(name: &'static str, value: usize, min: usize, max: usize) -> Result<(), SettingError> {
+    whole(min as f64, max as f64).kind.check(name, &Value::Number(value as f64))
+}
+
+/// Refuses what cannot be cut into so many equal parts.
+pub(crate) fn multiple(name: &'static str, value: usize, of: usize) -> Result<(), SettingError> {
+    if value.is_multiple_of(of) {
+        return Ok(());
+    }
+    let below = value / of * of;
+    let expected = format!("multiples of {of}, such as {} or {}", below.max(of), below + of);
+    Err(SettingError { name, value: value.to_string(), expected, wrong_kind: false })
+}
+
+impl Value {
+    fn is_number(&self) -> bool {
+        matches!(self, Value::Number(_))
+    }
+
+    /// Of what was checked to be one.
+    pub fn number(&self) -> f64 {
+        match self {
+            Value::Number(number) => *number,
+            Value::Text(_) => unreachable!("checked against the setting's kind"),
+        }
+    }
+
+    /// Of what was checked to be one.
+    pub fn text(&self) -> &str {
+        match self {
+            Value::Text(text) => text,
+            Value::Number(_) => unreachable!("checked against the setting's kind"),
+        }
+    }
+}
+
+impl From<f64> for Value {
+    fn from(number: f64) -> Value {
+        Value::Number(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.into())
+    }
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Value::Number(number) => number.fmt(f),
+            Value::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+/// A field whose value a setting is.
+pub trait Field {
+    fn get(&self) -> Value;
+    /// A value of the setting's kind.
+    fn set(&mut self, value: &Value);
+}
+
+macro_rules! whole_fields {
+    ($($type:ty)*) => {
+        $(impl Field for $type {
+            fn get(&self) -> Value {
+                Value::Number(*self as f64)
+            }
+
+            fn set(&mut self, value: &Value) {
+                *self = value.number() as $type;
+            }
+        })*
+    };
+}
+
+whole_fields!(usize u32);
+
+/// When something begins; 0 stands for never, which is the greatest number.
+impl Field for u64 {
+    fn get(&self) -> Value {
+        Value::Number(if *self == u64::MAX { 0.0 } else { *self as f64 })
+    }
+
+    fn set(&mut self, value: &Value) {
+        *self = if value.number() == 0.0 { u64::MAX } else { value.number() as u64 };
+    }
+}
+
+impl Field for f32 {
+    /// The short decimal that names it: 0.003, not 0.003000000026.
+    fn get(&self) -> Value {
+        Value::Number(self.to_string().parse().unwrap_or(f64::from(*self)))
+    }
+
+    fn set(&mut self, value: &Value) {
+        *self = value.number() as f32;
+    }
+}
+
+impl Field for bool {
+    fn get(&self) -> Value {
+        Value::Number(f64::from(u8::from(*self)))
+    }
+
+    fn set(&mut self, value: &Value) {
+        *self = value.number() != 0.0;
+    }
+}
+
+impl Field for String {
+    fn get(&self) -> Value {
+        Value::Text(self.clone())
+    }
+
+    fn set(&mut self, value: &Value) {
+        *self = value.text().into();
+    }
+}
+
+/// Units of layers, with a hyphen between. What is no number is a layer of no units, which no learner takes.
+impl Field for Vec<usize> {
+    fn get(&self) -> Value {
+        Value::Text(self.iter().map(usize::to_string).collect::<Vec<_>>().join("-"))
+    }
+
+    fn set(&mut self, value: &Value) {
+        *self = value.text().split('-').map(|units| units.parse().unwrap_or(0)).collect();
+    }
+}
+
+/// One of a few; see [`crate::choices!`].
+pub trait Choice: Copy + PartialEq + 'static {
+    const ALL: &'static [Self];
+    /// Their names, in the same order.
+    const OPTIONS: &'static [Named];
+
+    fn id(self) -> &'static str {
+        let at = Self::ALL.iter().position(|value| *value == self);
+        Self::OPTIONS[at.expect("one of them")].name
+    }
+}
+
+impl<C: Choice> Field for C {
+    fn get(&self) -> Value {
+        self.id().into()
+    }
+
+    fn set(&mut self, value: &Value) {
+        let at = C::OPTIONS.iter().position(|option| option.name == value.text());
+        *self = C::ALL[at.expect("checked to be one of them")];
+    }
+}
+
+/// A struct that [`crate::settings!`] declares.
+pub trait Settings: Clone {
+    /// Shows each setting that these have with its field, in the order of the declaration.
+    fn visit(&mut self, see: &mut dyn FnMut(&'static Setting, &mut dyn Field));
+
+    /// Whether a learner with these settings can go on with others: all fields but the live ones are equal.
+    fn can_become(&self, other: &Self) -> bool;
+
+    fn values(&self) -> Vec<(&'static Setting, Value)> {
+        let mut values = Vec::new();
+        self.clone().visit(&mut |setting, field| values.push((setting, field.get())));
+        values
+    }
+
+    /// Sets the one of this name; false where there is none.
+    fn set(&mut self, name: &str, value: &Value) -> Result<bool, SettingError> {
+        let mut set = Ok(false);
+        self.visit(&mut |setting, field| {
+            if setting.name == name {
+                set = setting.span.kind.check(setting.name, value).map(|()| field.set(value)).map(|()| true);
+            }
+        });
+        set
+    }
+
+    /// The same with the value as it is typed.
+    fn parse(&mut self, name: &str, text: &str) -> Result<bool, SettingError> {
+        let mut set = Ok(false);
+        self.visit(&mut |setting, field| {
+            if setting.name == name {
+                set =
+                    setting.span.kind.parse(setting.name, text).map(|value| field.set(&value)).map(|()| true);
+            }
+        });
+        set
+    }
+
+    /// Refuses the first that a learner cannot do with.
+    fn in_range(&self) -> Result<(), SettingError> {
+        let check =
+            |(setting, value): (&'static Setting, Value)| setting.span.bounds().check(setting.name, &value);
+        self.values().into_iter().try_for_each(check)
+    }
+}
+
+/// Declares settings: a struct whose fields are `live` (they may change while training goes on), `fixed`, or a `nest` of further
+/// settings. Behind its type stands a default, if every field has one, and then what is said of it:
+/// `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. The name is that of the field unless it is given, and `when` says which
+/// of these structs have the setting. A field of which nothing is said is for programs alone.
+#[macro_export]
+macro_rules! settings {
+    (
+        $(#[$attribute:meta])*
+        $vis:vis struct $name:ident {
+            $($(#[$about:meta])* $mark:ident $field:ident: $type:ty $(= $default:expr)? $(, [$($setting:tt)*])*;)*
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $($(#[$about])* pub $field: $type,)*
+        }
+
+        $crate::settings!(@default $name { $($field = $($default)?;)* });
+
+        impl $crate::settings::Settings for $name {
+            fn visit(
+                &mut self,
+                see: &mut dyn FnMut(&'static $crate::settings::Setting, &mut dyn $crate::settings::Field),
+            ) {
+                $($crate::settings!(@visit $mark self, $field, see $([$($setting)*])*);)*
+            }
+
+            fn can_become(&self, other: &Self) -> bool {
+                $($crate::settings!(@goes_on $mark self.$field, other.$field) &&)* true
+            }
+        }
+    };
+    (@default $name:ident { $($field:ident = $default:expr;)* }) => {
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default),* }
+            }
+        }
+    };
+    (@default $name:ident { $($other:tt)* }) => {};
+    (@goes_on live $here:expr, $there:expr) => {{
+        let _ = (&$here, &$there);
+        true
+    }};
+    (@goes_on fixed $here:expr, $there:expr) => { $here == $there };
+    (@goes_on nest $here:expr, $there:expr) => { $crate::settings::Settings::can_become(&$here, &$there) };
+    (@visit nest $self:ident, $field:ident, $see:ident) => {
+        $crate::settings::Settings::visit(&mut $self.$field, $see)
+    };
+    (@visit $mark:ident $self:ident, $field:ident, $see:ident $([$($setting:tt)*])*) => {
+        $($crate::settings!(@named $mark $self, $field, $see, $($setting)*);)*
+    };
+    (@named $mark:ident $self:ident, $field:ident, $see:ident, as $name:literal, $($rest:tt)*) => {
+        $crate::settings!(@see $mark $self, $field, $see, $name, $($rest)*)
+    };
+    (@named $mark:ident $self:ident, $field:ident, $see:ident, $($rest:tt)*) => {
+        $crate::settings!(@see $mark $self, $field, $see, stringify!($field), $($rest)*)
+    };
+    (
+        @see $mark:ident $self:ident, $field:ident, $see:ident, $name:expr,
+        $span:expr, $label:literal, $unit:literal, $help:expr $(, when $when:expr)?
+    ) => {{
+        static SETTING: $crate::settings::Setting = $crate::settings::Setting {
+            name: $name,
+            label: $label,
+            span: $span,
+            unit: $unit,
+            help: $help,
+            live: $crate::settings!(@live $mark),
+        };
+        let has_it: fn(&Self) -> bool = $crate::settings!(@when $($when)?);
+        if has_it($self) {
+            $see(&SETTING, &mut $self.$field);
+        }
+    }};
+    (@live live) => { true };
+    (@live fixed) => { false };
+    (@when) => { |_| true };
+    (@when $when:expr) => { $when };
+}
+
+/// Declares an enum that settings choose from, each variant with its name and label; of an enum that is declared elsewhere, `impl` adds
+/// them.
+#[macro_export]
+macro_rules! choices {
+    (
+        $(#[$attribute:meta])*
+        $vis:vis enum $type:ident {
+            $($(#[$about:meta])* $variant:ident = $name:literal, $label:literal;)*
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $type {
+            $($(#[$about])* $variant,)*
+        }
+
+        $crate::choices!(impl $type { $($variant = $name, $label;)* });
+    };
+    (impl $type:ident { $($variant:ident = $name:literal, $label:literal;)* }) => {
+        impl $crate::settings::Choice for $type {
+            const ALL: &'static [$type] = &[$($type::$variant),*];
+            const OPTIONS: &'static [$crate::settings::Named] =
+                &[$($crate::settings::Named { name: $name, label: $label }),*];
+        }
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    choices! {
+        enum Colour {
+            Red = "red", "Red";
+            Blue = "blue", "Blue";
+        }
+    }
+
+    settings! {
+        struct Inner {
+            live share: f32, [as "part", SHARE, "Share", "", "Of all."];
+            fixed layers: Vec<usize>, [text(20), "Layers", "units", "Of each."];
+        }
+    }
+
+    settings! {
+        #[derive(Copy)]
+        struct Plain {
+            live since: u64 = 5, [whole(0.0, 100.0), "Since", "", "From when on."];
+        }
+    }
+
+    settings! {
+        struct Outer {
+            live lr: f32, [log(1e-5, 0.1).down_to(0.0), "Rate", "", "How far."];
+            fixed size: usize,
+                [count(1.0, 8.0).up_to(9.0), "Size", "units", "How wide.", when |of| !of.tanh],
+                [as "width", count(1.0, 4.0), "Width", "units", "How wide.", when |of| of.tanh];
+            fixed tanh: bool, [SWITCH, "Tanh", "", "Or not."];
+            nest inner: Inner;
+            live colour: Colour, [one_of::<Colour>(), "Colour", "", "Of it."];
+            fixed hidden: u32;
+            live title: String, [text(4), "Title", "", "Of it."];
+        }
+    }
+
+    fn outer() -> Outer {
+        let inner = Inner { share: 0.1, layers: vec![3, 2] };
+        Outer { lr: 0.1, size: 2, tanh: false, inner, colour: Colour::Blue, hidden: 7, title: "a".into() }
+    }
+
+    #[test]
+    fn settings_come_in_order_with_short_values_and_are_set_by_name() {
+        let mut it = outer();
+        let line = |of: &Outer| {
+            of.values().iter().map(|(of, value)| format!("{}={value}", of.name)).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(line(&it), "lr=0.1 size=2 tanh=0 part=0.1 layers=3-2 colour=blue title=a");
+        for (name, value) in [("part", 0.3.into()), ("layers", "8-x".into()), ("colour", "red".into())] {
+            assert_eq!(it.set(name, &value), Ok(true));
+        }
+        assert_eq!(it.parse("tanh", "on"), Ok(true));
+        assert_eq!(line(&it), "lr=0.1 width=2 tanh=1 part=0.3 layers=8-0 colour=red title=a");
+        for unknown in ["size", "hidden", "share", ""] {
+            assert_eq!(it.set(unknown, &1.0.into()), Ok(false), "{unknown}");
+        }
+        let live: Vec<&str> = it.values().iter().filter(|(of, _)| of.live).map(|(of, _)| of.name).collect();
+        assert_eq!(live, ["lr", "part", "colour", "title"]);
+    }
+
+    #[test]
+    fn a_user_has_the_range_and_a_learner_its_bounds() {
+        let mut it = outer();
+        let said = |it: &mut Outer, name, value: Value| it.set(name, &value).unwrap_err().to_string();
+        assert_eq!(
+            said(&mut it, "lr", 0.0.into()),
+            "lr = 0 is out of range; choose a number from 0.00001 to 0.1"
+        );
+        assert_eq!(
+            said(&mut it, "size", 1.5.into()),
+            "size = 1.5 is out of range; choose a whole number from 1 to 8"
+        );
+        assert!(said(&mut it, "lr", "x".into()).contains("lr = x is of the wrong kind; choose a number"));
+        assert!(
+            said(&mut it, "colour", "green".into()).contains("of the wrong kind; choose one of: red, blue")
+        );
+        assert!(said(&mut it, "title", "abcde".into()).contains("a text of 4 bytes at most"));
+        assert!(said(&mut it, "tanh", 2.0.into()).contains("out of range"));
+        assert_eq!(it, outer());
+        for (lr, size, refused) in
+            [(0.0, 9, None), (-0.1, 9, Some("lr")), (f32::NAN, 2, Some("lr")), (0.1, 10, Some("size"))]
+        {
+            let found = Outer { lr, size, ..outer() }.in_range().err().map(|error| error.name);
+            assert_eq!(found, refused, "{lr} {size}");
+        }
+        let inner = Inner { share: 1.1, ..outer().inner };
+        assert_eq!(Outer { inner, ..outer() }.in_range().unwrap_err().name, "part");
+    }
+
+    #[test]
+    fn only_what_is_live_may_change() {
+        let same = |change: fn(&mut Outer)| {
+            let mut other = outer();
+            change(&mut other);
+            outer().can_become(&other)
+        };
+        assert!(
+            same(|of| of.lr = 0.0) && same(|of| of.inner.share = 1.0) && same(|of| of.colour = Colour::Red)
+        );
+        assert!(!same(|of| of.size = 3) && !same(|of| of.hidden = 3) && !same(|of| of.inner.layers.clear()));
+    }
+
+    #[test]
+    fn never_is_written_as_0() {
+        let mut it = Plain { since: u64::MAX };
+        assert_eq!(Plain::default(), Plain { since: 5 });
+        assert_eq!(it.values()[0].1, 0.0.into());
+        assert_eq!((it.set("since", &5.0.into()), it.since), (Ok(true), 5));
+        assert_eq!((it.set("since", &0.0.into()), it.since), (Ok(true), u64::MAX));
+    }
+}

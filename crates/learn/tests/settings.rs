@@ -1,0 +1,112 @@
+//! The settings of every learner: what a user may choose a learner can do with, and nothing beyond its own bounds.
+
+use learn::backgammon::{PublishedConfig, StrongConfig};
+use learn::control::PpoConfig;
+use learn::cube::{DqnConfig, Preset, Signal, SupervisedConfig};
+use learn::logic::experiment::{self, Config as LogicConfig};
+use learn::settings::{Kind, Setting, Settings};
+use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Shape};
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+use worlds::cube::{Three, Two};
+
+/// The settings with one number of theirs changed, in a range or not.
+fn with<C: Settings>(settings: &C, name: &str, x: f64) -> C {
+    let mut changed = settings.clone();
+    changed.visit(&mut |setting, field| {
+        if setting.name == name {
+            field.set(&x.into());
+        }
+    });
+    changed
+}
+
+/// The next number below or above.
+fn beyond(x: f64, whole: bool, by: f64) -> f64 {
+    let step = if whole { 1.0 } else { (0.1 * x.abs()).max(0.01 * f64::from(u8::from(x == 0.0))) };
+    x + by * step
+}
+
+fn holds<C: Settings + PartialEq + Debug>(settings: &C) {
+    assert_eq!(settings.in_range(), Ok(()));
+    assert!(settings.can_become(settings));
+    let mut names = BTreeSet::new();
+    for (setting, default) in settings.values() {
+        let Setting { name, span, live, .. } = setting;
+        assert!(names.insert(name), "{name} twice");
+        let mut copy = settings.clone();
+        assert_eq!(copy.set(name, &default), Ok(true), "{name}");
+        assert_eq!(copy, *settings, "{name} = {default} says what it is");
+        let (ends, bounds, whole) = match (span.kind, span.bounds()) {
+            (Kind::Float { min, max, .. }, Kind::Float { min: least, max: most, .. }) => {
+                ([min, max], [least, most], false)
+            }
+            (Kind::Int { min, max, .. }, Kind::Int { min: least, max: most, .. }) => {
+                ([min, max], [least, most], true)
+            }
+            _ => continue,
+        };
+        for x in ends {
+            assert_eq!(copy.set(name, &x.into()), Ok(true), "{name} = {x}");
+            assert_eq!(copy.in_range(), Ok(()), "{name} = {x}");
+            assert_eq!(settings.can_become(&copy), *live || copy == *settings, "{name}");
+        }
+        for x in bounds {
+            assert_eq!(with(settings, name, x).in_range(), Ok(()), "{name} = {x}");
+        }
+        for (x, by) in [(bounds[0], -1.0), (bounds[1], 1.0)] {
+            let x = beyond(x, whole, by);
+            assert!(copy.set(name, &x.into()).is_err(), "{name} = {x}");
+            // A count has no number below 0.
+            if !whole || x >= 0.0 {
+                let refused = with(settings, name, x).in_range().err().map(|error| error.name);
+                assert_eq!(refused, Some(*name), "{name} = {x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_are_held_to_their_ranges_and_only_live_ones_change() {
+    worlds::kinds().iter().for_each(|kind| holds(&PpoConfig::preset(kind.spec.id)));
+    holds(&StrongConfig::default());
+    holds(&PublishedConfig::default());
+    Preset::ALL.into_iter().for_each(|preset| holds(&DqnConfig::preset(preset)));
+    for signal in Signal::ALL {
+        holds(&SupervisedConfig::preset::<Two>(signal));
+        holds(&SupervisedConfig::preset::<Three>(signal));
+    }
+    for preset in experiment::Preset::ALL {
+        holds(&LogicConfig::preset(preset));
+        holds(&LogicConfig::published(preset));
+    }
+    let (norm, positions, mlp) = (Norm::Rms, Positions::Rotary, Mlp::Gelu);
+    let shape = Shape {
+        vocab: 9,
+        width: 64,
+        layers: 2,
+        heads: 2,
+        context: 32,
+        norm,
+        positions,
+        mlp,
+        tied: true,
+        bias: true,
+    };
+    holds(&WordsConfig {
+        lr: 1e-3,
+        min_lr: 1e-4,
+        warmup: 10,
+        decay_steps: 100,
+        shape,
+        dropout: 0.1,
+        batch: 8,
+        micro: 4,
+        steps: 2,
+        weight_decay: 0.1,
+        beta1: 0.9,
+        beta2: 0.99,
+        clip: 1.0,
+        half: false,
+    });
+}
