@@ -356,32 +356,29 @@ pub trait Settings: Clone {
 
     /// Sets the one of this name; false where there is none.
     fn set(&mut self, name: &str, value: &Value) -> Result<bool, SettingError> {
-        let mut set = Ok(false);
+        let mut found = Ok(false);
         self.visit(&mut |setting, field| {
             if setting.name == name {
-                set = setting.span.kind.check(setting.name, value).map(|()| field.set(value)).map(|()| true);
+                found = setting.span.kind.check(setting.name, value).map(|()| true);
+                if found.is_ok() {
+                    field.set(value);
+                }
             }
         });
-        set
+        found
     }
 
     /// The same with the value as it is typed.
     fn parse(&mut self, name: &str, text: &str) -> Result<bool, SettingError> {
-        let mut set = Ok(false);
-        self.visit(&mut |setting, field| {
-            if setting.name == name {
-                set =
-                    setting.span.kind.parse(setting.name, text).map(|value| field.set(&value)).map(|()| true);
-            }
-        });
-        set
+        match self.values().iter().find(|(setting, _)| setting.name == name) {
+            Some((setting, _)) => self.set(name, &setting.span.kind.parse(setting.name, text)?),
+            None => Ok(false),
+        }
     }
 
     /// Refuses the first that a learner cannot do with.
     fn in_range(&self) -> Result<(), SettingError> {
-        let check =
-            |(setting, value): (&'static Setting, Value)| setting.span.bounds().check(setting.name, &value);
-        self.values().into_iter().try_for_each(check)
+        self.values().iter().try_for_each(|(setting, value)| setting.span.bounds().check(setting.name, value))
     }
 }
 

@@ -4,8 +4,8 @@
 use learn::backgammon::{Depth, SelfTaught, Strong, StrongConfig, bearoff};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::backgammon::{arena::duel, baselines::Linear, baselines::Random};
-use learn::{Data, Learner};
 use learn::settings::Settings;
+use learn::{Data, Learner};
 use math::Isa;
 use worlds::backgammon::{BAR, Board, Roll};
 

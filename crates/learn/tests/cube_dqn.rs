@@ -12,8 +12,8 @@ use learn::cube::{
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, dqn::Labels};
-use learn::{Data, Learner, Slice};
 use learn::settings::{Choice, Settings};
+use learn::{Data, Learner, Slice};
 #[cfg(not(target_arch = "wasm32"))]
 use math::par;
 use math::{Isa, Rng};

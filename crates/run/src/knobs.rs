@@ -49,8 +49,8 @@ impl<C: Settings> Table<C> {
         self.used(settings).map(|(setting, value)| (setting.name.to_string(), value)).collect()
     }
 
-    /// Changes one live knob: from what, and to what.
-    pub fn set_live(&self, settings: &mut C, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+    /// The settings with one live knob changed: from what, and to what.
+    pub fn changed(&self, settings: &C, name: &str, value: &Value) -> Result<(C, (Value, Value)), RunError> {
         let setting = self.find(name)?;
         let mut changed = settings.clone();
         changed.set(name, value)?;
@@ -59,8 +59,7 @@ impl<C: Settings> Table<C> {
         }
         let of = |settings: &C| self.values(settings).remove(name).expect("a knob that was found");
         let change = (of(settings), of(&changed));
-        *settings = changed;
-        Ok(change)
+        Ok((changed, change))
     }
 
     fn used(&self, settings: &C) -> impl Iterator<Item = (&'static Setting, Value)> {

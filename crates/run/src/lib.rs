@@ -38,7 +38,7 @@ pub mod words;
 
 pub use container::{data_wanted, room_of};
 pub use error::RunError;
-pub use learn::{choices, settings, Data, Fault, Learner, Machine, Slice, progress};
+pub use learn::{Data, Fault, Learner, Machine, Slice, choices, progress, settings};
 pub use permalink::native_command;
 use protocol::{Config, Dataset};
 pub use room::snake_case;

@@ -202,11 +202,13 @@ impl Room for Bandit {
     }
 
     fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        table().set_live(&mut self.settings.clone(), name, value).map(|_| ())
+        table().changed(&self.settings, name, value).map(|_| ())
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        table().set_live(&mut self.settings, name, value)
+        let (settings, change) = table().changed(&self.settings, name, value)?;
+        self.settings = settings;
+        Ok(change)
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {

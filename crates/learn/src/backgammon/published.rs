@@ -29,9 +29,9 @@ mod tree;
 
 use super::arena::{Duel, Tally};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
-use crate::{Data, Fault, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
 use crate::settings;
 use crate::settings::{SettingError, Settings, between, count, linear, log, multiple, whole};
+use crate::{Data, Fault, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
 use accelerator::Work;
 use graph::{Adam, Executor, Params, Plan};
 use math::{Isa, Rng, par};

@@ -44,8 +44,8 @@ pub use policy::Policy;
 pub use stats::{IterationStats, LossSums, Progress, Times};
 pub use trajectory::{RECORDED_ENVS, Trajectory};
 
-use crate::{Learner, Offload, Parts, Slice, WorkedOn};
 use crate::settings::Settings;
+use crate::{Learner, Offload, Parts, Slice, WorkedOn};
 use actor::{Actor, LANES, RolloutContext};
 use evaluation::Evaluators;
 use gradients::{Gradients, Minibatch, Sharding};

@@ -20,8 +20,8 @@ pub use inside::{Inside, InsideDepth, InsideTransition, PRIORITY_BINS};
 
 use super::net::{self, Evaluator, Inputs};
 use super::{Cube, CubeLearner, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
-use crate::{Learner, Offload, Parts, Slice};
 use crate::settings::Settings;
+use crate::{Learner, Offload, Parts, Slice};
 use curriculum::Curriculum;
 use graph::{Executor, Optimizer, Packed, Params, PlanError};
 use math::{Isa, Rng, graded, ops, par};

@@ -151,14 +151,11 @@ impl<L: Tunable> Tuned for With<L> {
     }
 
     fn check(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        let mut settings = self.settings.clone();
-        table::<L>().set_live(&mut settings, name, value)?;
-        L::sound(&settings)
+        L::sound(&table::<L>().changed(&self.settings, name, value)?.0)
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let mut settings = self.settings.clone();
-        let change = table::<L>().set_live(&mut settings, name, value)?;
+        let (settings, change) = table::<L>().changed(&self.settings, name, value)?;
         self.learner.set(settings.clone())?;
         self.settings = settings;
         Ok(change)

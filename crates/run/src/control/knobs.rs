@@ -46,10 +46,11 @@ mod tests {
         assert!(refused("lr", f64::NAN).contains("out of range"));
         assert!(refused("envs", 64.5).contains("whole number"));
         assert!(refused("learning_rate", 0.1).contains("lr, entropy"));
-        let mut config = PpoConfig::default();
-        table.set_live(&mut config, "anneal_steps", &1e6.into()).unwrap();
+        let config = PpoConfig::default();
+        let set = |name: &str, value: Value| table.changed(&config, name, &value);
+        let (changed, _) = set("anneal_steps", 1e6.into()).unwrap();
         assert_eq!(
-            config,
+            changed,
             PpoConfig { anneal_steps: 1e6, ..PpoConfig::default() },
             "a knob sets what it names alone"
         );
@@ -58,9 +59,8 @@ mod tests {
             live.join(" "),
             "lr entropy gamma lambda clip epochs value_coef max_grad_norm normalize_advantage clip_value target_kl anneal_steps lr_floor"
         );
-        let mut set = |name: &str, value: Value| table.set_live(&mut config, name, &value);
         assert!(set("envs", 64.0.into()).unwrap_err().to_string().contains("Reset"));
-        assert_eq!(set("clip", 0.3.into()).unwrap().1, Value::Number(0.3));
+        assert_eq!(set("clip", 0.3.into()).unwrap().1, (Value::Number(0.2), Value::Number(0.3)));
         assert!(set("clip", "wide".into()).unwrap_err().to_string().contains("wrong kind"));
     }
 }

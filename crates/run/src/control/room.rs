@@ -192,12 +192,11 @@ impl Room for Control {
     }
 
     fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        knobs::table(self.spec().id).set_live(&mut self.settings.clone(), name, value).map(|_| ())
+        knobs::table(self.spec().id).changed(&self.settings, name, value).map(|_| ())
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let mut settings = self.settings.clone();
-        let change = knobs::table(self.spec().id).set_live(&mut settings, name, value)?;
+        let (settings, change) = knobs::table(self.spec().id).changed(&self.settings, name, value)?;
         self.ppo.set_config(settings.clone()).map_err(RunError::below)?;
         self.settings = settings;
         Ok(change)

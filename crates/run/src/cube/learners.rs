@@ -269,14 +269,11 @@ impl<L: Tunable> Tuned<L::Cube> for With<L> {
     }
 
     fn check(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        let mut settings = self.settings.clone();
-        self.table.set_live(&mut settings, name, value)?;
-        L::sound(&settings)
+        L::sound(&self.table.changed(&self.settings, name, value)?.0)
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let mut settings = self.settings.clone();
-        let change = self.table.set_live(&mut settings, name, value)?;
+        let (settings, change) = self.table.changed(&self.settings, name, value)?;
         self.learner.set(settings.clone())?;
         self.settings = settings;
         Ok(change)

@@ -281,12 +281,11 @@ impl Room for Logic {
     }
 
     fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.table.set_live(&mut self.population.config().clone(), name, value).map(|_| ())
+        self.table.changed(self.population.config(), name, value).map(|_| ())
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let mut config = self.population.config().clone();
-        let change = self.table.set_live(&mut config, name, value)?;
+        let (config, change) = self.table.changed(self.population.config(), name, value)?;
         self.population.set(config);
         Ok(change)
     }

@@ -299,12 +299,11 @@ impl Room for Words {
     }
 
     fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.table.set_live(&mut self.settings.clone(), name, value).map(|_| ())
+        self.table.changed(&self.settings, name, value).map(|_| ())
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let mut settings = self.settings.clone();
-        let change = self.table.set_live(&mut settings, name, value)?;
+        let (settings, change) = self.table.changed(&self.settings, name, value)?;
         if let Stage::Learning(learning) = &mut self.stage {
             let config = settings.learner(learning.learner.config().shape.vocab);
             learning.learner.set(config).map_err(RunError::below)?;
