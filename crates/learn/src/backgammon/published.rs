@@ -30,7 +30,7 @@ mod tree;
 use super::arena::{Duel, Tally};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings;
-use crate::settings::{SettingError, Settings, between, count, linear, log, multiple, whole};
+use crate::settings::{Field, SettingError, Settings, between, count, linear, log, multiple, whole};
 use crate::{Data, Fault, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
 use accelerator::Work;
 use graph::{Adam, Executor, Params, Plan};
@@ -155,7 +155,7 @@ impl PublishedConfig {
         self.in_range()?;
         between("leaves", self.leaves, 1, 64)?;
         for (name, value, most) in [("doubt", self.doubt, 6.0), ("virtual_loss", self.virtual_loss, 100.0)] {
-            linear(0.0, most).kind.check(name, &f64::from(value).into())?;
+            linear(0.0, most).kind.check(name, &value.get())?;
         }
         multiple("width", self.width, 16)?;
         Ok(multiple("minibatch", self.minibatch, SHARDS)?)

@@ -6,7 +6,7 @@ use super::replay::{MOST_STEPS, Replay};
 use super::td::{self, Loss, Rewards, Targets};
 use crate::cube::settings::brief;
 use crate::cube::{Cube, Evaluator, Greedy, Inputs, LearnerError, NetConfig, Scores};
-use crate::settings::{SHARE, SWITCH, Settings, between, count, linear, log, one_of, whole};
+use crate::settings::{Field, SHARE, SWITCH, Settings, between, count, linear, log, one_of, whole};
 use crate::{choices, settings};
 use graph::{Adam, Plan, PlanError};
 use math::{Isa, Unary, ops};
@@ -242,8 +242,8 @@ impl DqnConfig {
         let DqnConfig { net, rewards, curriculum, .. } = self;
         net.check(Scores::ActionValues)?;
         self.in_range()?;
-        if let Loss::Huber(delta) = self.loss {
-            linear(1e-4, 100.0).kind.check("huber", &f64::from(delta).into())?;
+        if let Loss::Huber(_) = self.loss {
+            linear(1e-4, 100.0).kind.check("huber", &self.loss.get())?;
         }
         between("warmup", self.warmup, 1, self.replay)?;
         between("last_depth", curriculum.last, curriculum.first, DEEPEST)?;
