@@ -7,11 +7,13 @@ pub mod decisions;
 pub mod fibs;
 mod learners;
 mod player_lines;
+mod players;
 pub mod protocol;
 mod room;
 mod rules_lines;
 mod schema;
 mod session;
+mod testing;
 mod transcript;
 
 pub use learn::backgammon::{Player, arena, baselines};

@@ -2,42 +2,29 @@
 //! against; and beside the training an analysis and a game session, which leave no trace in what is learned. What is asked is
 //! answered by the weights of the last round that has ended.
 
-use super::analysis::{self, Players, check_evals};
+use super::analysis;
 use super::learners::{self, Tuned};
-use super::protocol::{Engine, FREEZE_MINUTES, Frozen, PlayerKind, Question, RoomEvent};
+use super::players::{CachedPlayer, FrozenAgent, PlayerPool};
+use super::protocol::{FREEZE_MINUTES, Frozen, Question, RoomEvent};
 use super::schema::SCHEMA;
 use super::session::{GameSession, SavedSession};
+use super::testing::{BaselineTest, CONFIRMATION_PAIRS, TEST_PAIRS};
 use crate::bench::Bench;
 use crate::checkpoint;
 use crate::protocol::{Knob, Knobs, Progress, Row, Value, Variant};
 use crate::room::{Answer, ByName, Room, Saved, Schema, Setup, Tensors};
 use crate::{Host, RunError};
-use learn::backgammon::arena::{Duel, Tally};
-use learn::backgammon::baselines::{Linear, Random};
 use learn::backgammon::{self, Player, SelfTaught};
 use learn::{Data, Find};
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Pairs of games against each baseline.
-const TEST_PAIRS: u64 = 100;
-/// The same of a confirmation.
-const CONFIRMATION_PAIRS: u64 = 500;
 /// About what a test costs, in boards valued: two baselines, each pair two games of some thirty decisions.
 const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 /// Training goes on for so many times that between two tests; and early on for so many times what it has come to.
 const TEST_SHARE: u64 = 20;
 const TEST_GROWTH: u64 = 3;
-/// Players that are kept ready.
-const CACHED_PLAYERS: usize = 6;
-
-/// An agent that is kept as it was.
-struct FrozenAgent {
-    frozen: Frozen,
-    weights: Vec<f32>,
-}
-
 pub struct Backgammon {
     tuned: Box<dyn Tuned>,
     frozen_agents: Vec<FrozenAgent>,
@@ -56,139 +43,6 @@ struct Notes {
     session: Option<SavedSession>,
     #[serde(rename = "former_table", default, skip_serializing_if = "Option::is_none")]
     former_session: Option<SavedSession>,
-}
-
-/// A player at hand; of the agent as it is, as it was after so many rounds.
-struct CachedPlayer {
-    engine: Engine,
-    rounds: u64,
-    player: Box<dyn Player>,
-}
-
-/// Whom one can ask and play.
-struct PlayerPool<'a> {
-    tuned: &'a dyn Tuned,
-    frozen_agents: &'a [FrozenAgent],
-    player_cache: &'a mut Vec<CachedPlayer>,
-}
-
-impl Players for PlayerPool<'_> {
-    fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
-        check_evals(engine.evals)?;
-        let learner = self.tuned.learner();
-        let rounds = if engine.who == PlayerKind::Now { learner.progress().iterations } else { 0 };
-        let at =
-            self.player_cache.iter().position(|cached| (cached.engine, cached.rounds) == (engine, rounds));
-        let cached = match at {
-            Some(at) => self.player_cache.remove(at),
-            None => {
-                let evals = engine.evals.max(1);
-                let player: Box<dyn Player> = match engine.who {
-                    PlayerKind::Now => learner.player(evals),
-                    PlayerKind::Frozen { minutes } => {
-                        let agent = self.frozen_agents.iter().find(|agent| agent.frozen.minutes == minutes);
-                        let agent = agent.ok_or_else(|| self.not_frozen(minutes))?;
-                        learner.player_with(&agent.weights, evals)
-                    }
-                    PlayerKind::Random => Box::new(Random::new(engine.evals)),
-                    PlayerKind::Linear => Box::new(Linear::new()),
-                };
-                self.player_cache.retain(|cached| cached.engine != engine);
-                CachedPlayer { engine, rounds, player }
-            }
-        };
-        // The one asked last comes last.
-        if self.player_cache.len() >= CACHED_PLAYERS {
-            self.player_cache.remove(0);
-        }
-        self.player_cache.push(cached);
-        let last = self.player_cache.last_mut().expect("it was just put there");
-        Ok(&mut *last.player)
-    }
-
-    fn name(&mut self, engine: Engine) -> Result<String, RunError> {
-        let name = match engine.who {
-            PlayerKind::Now => "agent".into(),
-            PlayerKind::Frozen { minutes } => format!("agent at {minutes} min"),
-            PlayerKind::Random | PlayerKind::Linear => return Ok(self.player(engine)?.name()),
-        };
-        self.player(engine)?;
-        Ok(name)
-    }
-}
-
-impl PlayerPool<'_> {
-    fn not_frozen(&self, minutes: u32) -> RunError {
-        let have: Vec<String> =
-            self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
-        let next = match have.is_empty() {
-            true => "Train for longer, or choose the agent as it is now".into(),
-            false => format!("Choose from {}, or the agent as it is now", have.join(", ")),
-        };
-        RunError::refused(format!("no agent was kept after {minutes} minutes of this run"), next)
-    }
-}
-
-/// Games against the baselines under way.
-struct BaselineTest {
-    player: Box<dyn Player>,
-    /// Those still to be played, the first of them last; and the scores of the others.
-    left: Vec<(Box<dyn Player>, Duel)>,
-    scores: Vec<ByName<Option<f64>>>,
-}
-
-impl BaselineTest {
-    fn new(player: Box<dyn Player>, seed: u32, pairs: u64) -> BaselineTest {
-        let duel = || Duel::new(seed, pairs, 2 * TEST_PAIRS as usize);
-        let random: Box<dyn Player> = Box::new(Random::new(seed));
-        let linear: Box<dyn Player> = Box::new(Linear::new());
-        BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
-    }
-
-    /// One turn in each game; what came of them, once all have ended.
-    fn advance(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
-        let Some((baselines, duel)) = self.left.last_mut() else { return Ok(None) };
-        duel.advance(&mut *self.player, &mut **baselines)?;
-        if !duel.is_over() {
-            return Ok(None);
-        }
-        self.scores.push(score(COLUMNS[self.scores.len()], duel.tally()));
-        self.left.pop();
-        Ok(self.left.is_empty().then(|| self.scores.concat()))
-    }
-}
-
-/// Of a test against random moves, and against pubeval: points, their standard error, wins, gammons won, gammons lost, games.
-const COLUMNS: [[&str; 6]; 2] = [
-    [
-        "random_points",
-        "random_error",
-        "random_wins",
-        "random_gammons_won",
-        "random_gammons_lost",
-        "random_games",
-    ],
-    [
-        "linear_points",
-        "linear_error",
-        "linear_wins",
-        "linear_gammons_won",
-        "linear_gammons_lost",
-        "linear_games",
-    ],
-];
-
-fn score(columns: [&'static str; 6], tally: &Tally) -> ByName<Option<f64>> {
-    let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / tally.games().max(1) as f64;
-    let values = [
-        tally.mean(),
-        tally.standard_error().unwrap_or(0.0),
-        tally.win_share(),
-        share(&tally.won[1..]),
-        share(&tally.lost[1..]),
-        tally.games() as f64,
-    ];
-    columns.into_iter().zip(values.map(Some)).collect()
 }
 
 /// The tensor of an agent that is kept as it was.
@@ -210,7 +64,7 @@ impl Backgammon {
 
     fn player_pool(&mut self) -> (PlayerPool<'_>, Option<&mut GameSession>) {
         let player_pool = PlayerPool {
-            tuned: &*self.tuned,
+            learner: self.tuned.learner(),
             frozen_agents: &self.frozen_agents,
             player_cache: &mut self.player_cache,
         };

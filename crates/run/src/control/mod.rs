@@ -2,6 +2,7 @@
 
 pub mod bench;
 pub mod env;
+mod environments;
 mod knobs;
 mod plan;
 pub mod protocol;

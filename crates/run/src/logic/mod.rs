@@ -8,6 +8,8 @@ mod grids;
 pub mod protocol;
 mod room;
 mod schema;
+mod testing;
+mod views;
 
 // For programs that run a circuit without an automaton that learns.
 pub use learn::logic::circuit::{Circuit, PackedGrid};

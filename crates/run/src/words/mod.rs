@@ -6,6 +6,7 @@ mod knobs;
 pub mod protocol;
 mod room;
 mod schema;
+mod telling;
 mod testing;
 mod text;
 mod writing;

@@ -3,8 +3,9 @@
 
 use super::asking::Asked;
 use super::knobs::{self, Precision, Settings};
-use super::protocol::{AboutView, Preparing, PreparingPart, Question, RoomEvent, Sample};
+use super::protocol::{AboutView, Preparing, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
+use super::telling::Telling;
 use super::testing::{Test, Validation, prompt};
 use super::text::{Preparation, Prepared, bounds};
 use crate::RunError;
@@ -18,9 +19,6 @@ use math::Isa;
 use serde::{Deserialize, Serialize};
 use worlds::words::Tokenizer;
 
-/// Samples that are kept; of more, every second one is dropped.
-const MOST_SAMPLES: usize = 64;
-
 pub struct Words {
     table: Table<Settings>,
     settings: Settings,
@@ -30,9 +28,7 @@ pub struct Words {
     test: Option<Test>,
     /// The text of a confirmation, or why there is none; of a test it is the learner's.
     fresh: Option<Result<(Prepared, Validation), RunError>>,
-    samples: Vec<Sample>,
-    /// What is to be told after the next slice.
-    told: Vec<RoomEvent>,
+    telling: Telling,
     asked: Asked,
     clock: fn() -> f64,
     /// Seconds of the preparation, which the first iteration tells of, and those of them before the part that it is at.
@@ -93,8 +89,7 @@ impl Words {
             stage,
             test: None,
             fresh: None,
-            samples: Vec::new(),
-            told: Vec::new(),
+            telling: Telling::default(),
             asked: Asked::default(),
             clock: || 0.0,
             prepared_s: 0.0,
@@ -140,19 +135,6 @@ impl Words {
             model: learning.map(|learning| super::asking::model(&learning.learner)),
             corpus: learning.map(|learning| learning.prepared.view(learning.validation.floor)),
         }
-    }
-
-    fn keep(&mut self, sample: Sample) {
-        // Tested again, it is the same.
-        if self.samples.last().is_some_and(|last| last.iteration == sample.iteration) {
-            return;
-        }
-        if self.samples.len() == MOST_SAMPLES {
-            let mut place = 0..;
-            self.samples.retain(|_| place.next().is_some_and(|i: usize| i % 2 == 1));
-        }
-        self.samples.push(sample.clone());
-        self.told.push(RoomEvent::Sample(sample));
     }
 }
 
@@ -219,7 +201,7 @@ impl Room for Words {
             return Err(RunError::damaged(format!("{name} is of no model of these settings")));
         }
         let mut room = Words::new(setup, settings, Stage::learning(prepared, learner, || 0.0));
-        room.samples = notes.samples;
+        room.telling.samples = notes.samples;
         Ok(room)
     }
 
@@ -227,7 +209,7 @@ impl Room for Words {
         let Some(learning) = self.learning() else { return serde_json::Value::Null };
         let json = learning.prepared.tokenizer.to_json();
         let tokenizer = serde_json::from_str(&json).expect("JSON that was just written");
-        let notes = Notes { tokenizer, samples: self.samples.clone() };
+        let notes = Notes { tokenizer, samples: self.telling.samples.clone() };
         serde_json::to_value(notes).expect("plain data with string keys")
     }
 
@@ -260,7 +242,7 @@ impl Room for Words {
                 self.isa,
             );
             self.stage = Stage::learning(prepared, learner.expect("settings that were checked"), self.clock);
-            self.told.push(RoomEvent::Ready(Box::new(self.about())));
+            self.telling.add(RoomEvent::Ready(Box::new(self.about())));
         }
         self.prepared_s += (self.clock)() - began;
         let Stage::Preparing(_) = &self.stage else { return };
@@ -270,7 +252,7 @@ impl Room for Words {
         if now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor() {
             let spent_s = (self.prepared_s - self.parts_before_s) as f32;
             let left_s = (now.done >= 0.05).then_some(spent_s * (1.0 - now.done) / now.done);
-            self.told.push(RoomEvent::Preparing(Preparing { left_s, ..now }));
+            self.telling.add(RoomEvent::Preparing(Preparing { left_s, ..now }));
         }
     }
 
@@ -287,11 +269,7 @@ impl Room for Words {
     }
 
     fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
-        let tell = |event: RoomEvent| {
-            let text = event.text();
-            (serde_json::to_value(event).expect("plain data with string keys"), text)
-        };
-        self.told.drain(..).map(tell).collect()
+        self.telling.take()
     }
 
     fn values(&self) -> Knobs {
@@ -358,7 +336,7 @@ impl Room for Words {
         let (iteration, tokens) = test.at;
         self.test = None;
         if let Some(text) = found.sample {
-            self.keep(Sample { iteration, tokens, val_loss: found.val_loss, prompt, text });
+            self.telling.keep(Sample { iteration, tokens, val_loss: found.val_loss, prompt, text });
         }
         Ok(Some(found.values))
     }
@@ -366,7 +344,7 @@ impl Room for Words {
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         match question {
             Question::About {} => Ok(Box::new(self.about())),
-            Question::Samples {} => Ok(Box::new(self.samples.clone())),
+            Question::Samples {} => Ok(Box::new(self.telling.samples.clone())),
             question => self.answer(question),
         }
     }
@@ -377,35 +355,5 @@ impl Room for Words {
 
     fn profile(bench: &mut Bench) {
         super::bench::profiled(bench);
-    }
-}
-
-impl RoomEvent {
-    /// The same in a sentence.
-    fn text(&self) -> String {
-        match self {
-            RoomEvent::Preparing(preparing) => {
-                let part = match preparing.part {
-                    PreparingPart::Text => "reading the text",
-                    PreparingPart::Merges => "learning byte pairs",
-                    PreparingPart::Tokens => "cutting the text into tokens",
-                };
-                let left = preparing.left_s.filter(|&left_s| left_s >= 1.0);
-                let left = left.map_or(String::new(), |left_s| format!(", about {left_s:.0} s left"));
-                format!("{part}: {:.0}%{left}", 100.0 * preparing.done)
-            }
-            RoomEvent::Ready(about) => {
-                let model = about.model.as_ref().map_or(String::new(), |model| {
-                    format!("{} parameters, {} kinds of tokens", model.parameters, model.vocabulary)
-                });
-                let corpus = about.corpus.as_ref().map_or(String::new(), |corpus| {
-                    format!("{}: {} characters in {} tokens", corpus.name, corpus.characters, corpus.tokens)
-                });
-                format!("{corpus}; {model}")
-            }
-            RoomEvent::Sample(sample) => {
-                format!("after {} tokens: {}{}", sample.tokens, sample.prompt, sample.text.replace('\n', " "))
-            }
-        }
     }
 }

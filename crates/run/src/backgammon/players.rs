@@ -1,0 +1,87 @@
+//! Whom one can ask and play: the agent as it is, as it was kept, and baselines.
+
+use super::analysis::{Players, check_evals};
+use super::protocol::{Engine, Frozen, PlayerKind};
+use crate::RunError;
+use learn::backgammon::baselines::{Linear, Random};
+use learn::backgammon::{Player, SelfTaught};
+
+/// Players that are kept ready.
+const CACHED_PLAYERS: usize = 6;
+
+/// An agent that is kept as it was.
+pub struct FrozenAgent {
+    pub frozen: Frozen,
+    pub weights: Vec<f32>,
+}
+
+/// A player at hand; of the agent as it is, as it was after so many rounds.
+pub struct CachedPlayer {
+    engine: Engine,
+    rounds: u64,
+    player: Box<dyn Player>,
+}
+
+/// Whom one can ask and play.
+pub struct PlayerPool<'a> {
+    pub learner: &'a dyn SelfTaught,
+    pub frozen_agents: &'a [FrozenAgent],
+    pub player_cache: &'a mut Vec<CachedPlayer>,
+}
+
+impl Players for PlayerPool<'_> {
+    fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
+        check_evals(engine.evals)?;
+        let learner = self.learner;
+        let rounds = if engine.who == PlayerKind::Now { learner.progress().iterations } else { 0 };
+        let at =
+            self.player_cache.iter().position(|cached| (cached.engine, cached.rounds) == (engine, rounds));
+        let cached = match at {
+            Some(at) => self.player_cache.remove(at),
+            None => {
+                let evals = engine.evals.max(1);
+                let player: Box<dyn Player> = match engine.who {
+                    PlayerKind::Now => learner.player(evals),
+                    PlayerKind::Frozen { minutes } => {
+                        let agent = self.frozen_agents.iter().find(|agent| agent.frozen.minutes == minutes);
+                        let agent = agent.ok_or_else(|| self.not_frozen(minutes))?;
+                        learner.player_with(&agent.weights, evals)
+                    }
+                    PlayerKind::Random => Box::new(Random::new(engine.evals)),
+                    PlayerKind::Linear => Box::new(Linear::new()),
+                };
+                self.player_cache.retain(|cached| cached.engine != engine);
+                CachedPlayer { engine, rounds, player }
+            }
+        };
+        // The one asked last comes last.
+        if self.player_cache.len() >= CACHED_PLAYERS {
+            self.player_cache.remove(0);
+        }
+        self.player_cache.push(cached);
+        let last = self.player_cache.last_mut().expect("it was just put there");
+        Ok(&mut *last.player)
+    }
+
+    fn name(&mut self, engine: Engine) -> Result<String, RunError> {
+        let name = match engine.who {
+            PlayerKind::Now => "agent".into(),
+            PlayerKind::Frozen { minutes } => format!("agent at {minutes} min"),
+            PlayerKind::Random | PlayerKind::Linear => return Ok(self.player(engine)?.name()),
+        };
+        self.player(engine)?;
+        Ok(name)
+    }
+}
+
+impl PlayerPool<'_> {
+    fn not_frozen(&self, minutes: u32) -> RunError {
+        let have: Vec<String> =
+            self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
+        let next = match have.is_empty() {
+            true => "Train for longer, or choose the agent as it is now".into(),
+            false => format!("Choose from {}, or the agent as it is now", have.join(", ")),
+        };
+        RunError::refused(format!("no agent was kept after {minutes} minutes of this run"), next)
+    }
+}

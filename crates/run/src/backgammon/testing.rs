@@ -1,0 +1,74 @@
+//! The test: games against the baselines, with dice that follow from a seed.
+
+use crate::RunError;
+use crate::room::ByName;
+use learn::backgammon::Player;
+use learn::backgammon::arena::{Duel, Tally};
+use learn::backgammon::baselines::{Linear, Random};
+
+/// Pairs of games against each baseline.
+pub const TEST_PAIRS: u64 = 100;
+/// The same of a confirmation.
+pub const CONFIRMATION_PAIRS: u64 = 500;
+
+/// Games against the baselines under way.
+pub struct BaselineTest {
+    player: Box<dyn Player>,
+    /// Those still to be played, the first of them last; and the scores of the others.
+    left: Vec<(Box<dyn Player>, Duel)>,
+    scores: Vec<ByName<Option<f64>>>,
+}
+
+impl BaselineTest {
+    pub fn new(player: Box<dyn Player>, seed: u32, pairs: u64) -> BaselineTest {
+        let duel = || Duel::new(seed, pairs, 2 * TEST_PAIRS as usize);
+        let random: Box<dyn Player> = Box::new(Random::new(seed));
+        let linear: Box<dyn Player> = Box::new(Linear::new());
+        BaselineTest { player, left: vec![(linear, duel()), (random, duel())], scores: Vec::new() }
+    }
+
+    /// One turn in each game; what came of them, once all have ended.
+    pub fn advance(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
+        let Some((baselines, duel)) = self.left.last_mut() else { return Ok(None) };
+        duel.advance(&mut *self.player, &mut **baselines)?;
+        if !duel.is_over() {
+            return Ok(None);
+        }
+        self.scores.push(score(COLUMNS[self.scores.len()], duel.tally()));
+        self.left.pop();
+        Ok(self.left.is_empty().then(|| self.scores.concat()))
+    }
+}
+
+/// Of a test against random moves, and against pubeval: points, their standard error, wins, gammons won, gammons lost, games.
+const COLUMNS: [[&str; 6]; 2] = [
+    [
+        "random_points",
+        "random_error",
+        "random_wins",
+        "random_gammons_won",
+        "random_gammons_lost",
+        "random_games",
+    ],
+    [
+        "linear_points",
+        "linear_error",
+        "linear_wins",
+        "linear_gammons_won",
+        "linear_gammons_lost",
+        "linear_games",
+    ],
+];
+
+fn score(columns: [&'static str; 6], tally: &Tally) -> ByName<Option<f64>> {
+    let share = |counts: &[u64]| counts.iter().sum::<u64>() as f64 / tally.games().max(1) as f64;
+    let values = [
+        tally.mean(),
+        tally.standard_error().unwrap_or(0.0),
+        tally.win_share(),
+        share(&tally.won[1..]),
+        share(&tally.lost[1..]),
+        tally.games() as f64,
+    ];
+    columns.into_iter().zip(values.map(Some)).collect()
+}

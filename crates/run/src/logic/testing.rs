@@ -1,0 +1,145 @@
+//! Tests of a population's best member, and what they found of members so far.
+
+use crate::room::ByName;
+use learn::Learner;
+use learn::logic::check::harden;
+use learn::logic::circuit::Circuit;
+use learn::logic::generalise::{Confirmation, Generalisation, Generalised};
+use learn::logic::population::Population;
+use math::Rng;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+const PURPOSE_TESTS: u32 = 35;
+
+/// A member, by its seed and number of updates.
+type Name = (u32, u64);
+
+#[derive(Default)]
+pub struct Tests {
+    test: Option<Test>,
+    /// The share of cells that a confirmation found right, or a test that found some wrong. No circuit is tried twice: another draw
+    /// of grids would only try its luck.
+    verdicts: BTreeMap<Name, f64>,
+}
+
+struct Test {
+    of: Name,
+    what: Doing,
+}
+
+enum Doing {
+    Testing(Box<Generalisation>),
+    Confirming(Box<Confirmation>),
+}
+
+/// What is saved of them.
+#[derive(Default, Serialize, Deserialize)]
+pub struct Notes {
+    verdicts: Vec<(u32, u64, f64)>,
+}
+
+fn name(population: &Population, member: usize) -> Name {
+    let member = &population.members()[member];
+    (member.seed, member.trainer.updates())
+}
+
+impl Tests {
+    pub fn notes(&self) -> Notes {
+        let verdicts = self.verdicts.iter().map(|(&(seed, updates), &right)| (seed, updates, right));
+        Notes { verdicts: verdicts.collect() }
+    }
+
+    pub fn restore(Notes { verdicts }: Notes) -> Tests {
+        let verdicts = verdicts.into_iter().map(|(seed, updates, right)| ((seed, updates), right));
+        Tests { test: None, verdicts: verdicts.collect() }
+    }
+
+    /// Whether the best member is to be tried for the first time.
+    pub fn has_untried(&self, population: &Population) -> bool {
+        self.is_untried(population, self.best(population))
+    }
+
+    fn is_untried(&self, population: &Population, member: usize) -> bool {
+        population.members()[member].perfect && !self.verdicts.contains_key(&name(population, member))
+    }
+
+    /// The member that is shown, tested and exported: one that was confirmed before one that is still to be tried, and then the
+    /// one that gets the fewest cells wrong with the smallest circuit.
+    pub fn best(&self, population: &Population) -> usize {
+        let rank = |&member: &usize| {
+            let is_confirmed = self.verdicts.get(&name(population, member)) == Some(&1.0);
+            if is_confirmed { 0 } else { 1 + u32::from(!self.is_untried(population, member)) }
+        };
+        let members = 0..population.members().len();
+        let least = members.clone().map(|member| rank(&member)).min();
+        population.best_of(members.filter(|member| Some(rank(member)) == least))
+    }
+
+    /// The best member's circuit, and its name.
+    fn candidate(&self, population: &Population) -> (Circuit, Name) {
+        let best = self.best(population);
+        let automaton = population.members()[best].trainer.automaton();
+        (harden(population.experiment(), automaton).pruned(), name(population, best))
+    }
+
+    pub fn begin(&mut self, population: &Population) {
+        let (circuit, of) = self.candidate(population);
+        let seed = Rng::new(population.seed(), PURPOSE_TESTS).block([
+            population.progress().iterations as u32,
+            0,
+            0,
+            0,
+        ])[0];
+        let test = Generalisation::new(population.isa(), population.experiment(), circuit, seed);
+        self.test = Some(Test { of, what: Doing::Testing(Box::new(test)) });
+    }
+
+    pub fn begin_confirmation(&mut self, population: &Population, seed: u32) -> bool {
+        let (circuit, of) = self.candidate(population);
+        let (isa, experiment) = (population.isa(), population.experiment());
+        if !experiment.is_random() {
+            return false;
+        }
+        let what = Doing::Confirming(Box::new(Confirmation::new(isa, experiment, circuit, seed)));
+        self.test = Some(Test { of, what });
+        true
+    }
+
+    /// What the test under way has found, once it is done.
+    pub fn advance(&mut self, population: &Population) -> Option<ByName<Option<f64>>> {
+        let Test { of, what } = self.test.as_mut()?;
+        let (of, found) = match what {
+            Doing::Testing(test) => {
+                let mut found = test.advance()?;
+                let known = self.verdicts.get(of).copied().unwrap_or(1.0);
+                found.perfect = found.perfect.map(|right| right.min(known));
+                self.verdicts.extend(found.perfect.filter(|&right| right < 1.0).map(|right| (*of, right)));
+                (*of, found)
+            }
+            Doing::Confirming(test) => {
+                let right = test.advance()?;
+                self.verdicts.insert(*of, right);
+                (*of, Generalised { perfect: Some(right), ..Generalised::default() })
+            }
+        };
+        self.test = None;
+        let progress = population.progress();
+        let success = (progress.ended > 0).then(|| progress.perfect_runs as f64 / progress.ended as f64);
+        let members = population.members();
+        let tested = members.iter().find(|member| (member.seed, member.trainer.updates()) == of);
+        // Of members that are gone or have learned on nothing is asked any more.
+        let here: Vec<_> = (0..members.len()).map(|member| name(population, member)).collect();
+        self.verdicts.retain(|name, _| here.contains(name));
+        let gates = tested.map(|member| member.checked.gates as f64);
+        Some(vec![
+            ("perfect", found.perfect),
+            ("larger", found.larger),
+            ("damaged", found.damaged),
+            ("healed", found.healed),
+            ("long", found.long),
+            ("success", success),
+            ("gates", gates),
+        ])
+    }
+}

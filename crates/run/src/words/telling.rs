@@ -1,0 +1,71 @@
+//! What the room tells beside numbers: how its preparation goes, and samples.
+
+use super::protocol::{PreparingPart, RoomEvent, Sample};
+
+/// Samples that are kept; of more, every second one is dropped.
+const MOST_SAMPLES: usize = 64;
+
+/// Samples so far, and what is to be told after the next slice.
+#[derive(Default)]
+pub struct Telling {
+    pub samples: Vec<Sample>,
+    told: Vec<RoomEvent>,
+}
+
+impl Telling {
+    pub fn add(&mut self, event: RoomEvent) {
+        self.told.push(event);
+    }
+
+    pub fn keep(&mut self, sample: Sample) {
+        // Tested again, it is the same.
+        if self.samples.last().is_some_and(|last| last.iteration == sample.iteration) {
+            return;
+        }
+        if self.samples.len() == MOST_SAMPLES {
+            let mut place = 0..;
+            self.samples.retain(|_| place.next().is_some_and(|i: usize| i % 2 == 1));
+        }
+        self.samples.push(sample.clone());
+        self.told.push(RoomEvent::Sample(sample));
+    }
+
+    /// As plain data and in a sentence.
+    pub fn take(&mut self) -> Vec<(serde_json::Value, String)> {
+        let tell = |event: RoomEvent| {
+            let text = event.text();
+            (serde_json::to_value(event).expect("plain data with string keys"), text)
+        };
+        self.told.drain(..).map(tell).collect()
+    }
+}
+
+impl RoomEvent {
+    /// The same in a sentence.
+    fn text(&self) -> String {
+        match self {
+            RoomEvent::Preparing(preparing) => {
+                let part = match preparing.part {
+                    PreparingPart::Text => "reading the text",
+                    PreparingPart::Merges => "learning byte pairs",
+                    PreparingPart::Tokens => "cutting the text into tokens",
+                };
+                let left = preparing.left_s.filter(|&left_s| left_s >= 1.0);
+                let left = left.map_or(String::new(), |left_s| format!(", about {left_s:.0} s left"));
+                format!("{part}: {:.0}%{left}", 100.0 * preparing.done)
+            }
+            RoomEvent::Ready(about) => {
+                let model = about.model.as_ref().map_or(String::new(), |model| {
+                    format!("{} parameters, {} kinds of tokens", model.parameters, model.vocabulary)
+                });
+                let corpus = about.corpus.as_ref().map_or(String::new(), |corpus| {
+                    format!("{}: {} characters in {} tokens", corpus.name, corpus.characters, corpus.tokens)
+                });
+                format!("{corpus}; {model}")
+            }
+            RoomEvent::Sample(sample) => {
+                format!("after {} tokens: {}{}", sample.tokens, sample.prompt, sample.text.replace('\n', " "))
+            }
+        }
+    }
+}
