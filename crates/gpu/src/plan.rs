@@ -15,9 +15,9 @@ mod rows;
 use crate::product::{Fused, Product, Side, products};
 use crate::program::{Memory, Program, Region, Space};
 use codegen::Writer;
-use dataflow::{Dataflow, Location, Op};
+use dataflow::{Dataflow, Form, Location, Op};
 use fusion::{Group, Groups, Kind, body, finish};
-use graph::Plan;
+use graph::{Call, Plan};
 use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
@@ -105,7 +105,7 @@ impl Lowered {
             } else {
                 writer.emit(index, program, space);
             }
-            let is_product = matches!(dataflow.nodes[group.nodes[0]].op, Op::Product { .. } | Op::Head(_));
+            let is_product = matches!(dataflow.nodes[group.nodes[0]].op, Op::Product(_) | Op::Head(_));
             let then = group.finish.iter().filter(|n| !group.nodes.contains(n)).count();
             parts.push(Part { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
         }
@@ -170,7 +170,8 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     let mut all = Vec::new();
     for node in nodes.iter().map(|&n| &dataflow.nodes[n]) {
         let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
-        let Op::Product { shape: [m, n, k], a, b, bias, residual, act, slope, saves, half } = node.op else {
+        let Op::Product(Form { shape: [m, n, k], a, b, bias, residual, act, slope, saves, half }) = node.op
+        else {
             match &node.op {
                 Op::Attention(shape) => attention::emit(shape, &reads, &writes, program),
                 Op::AttentionGrad(shape) => attention::emit_grad(shape, &reads, &writes, program),
@@ -179,7 +180,12 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
                     let adds = node.writes.last().is_some_and(|&v| adds(v));
                     head.emit(&reads, &writes, adds, space, program);
                 }
-                op => rows::emit(op, &reads, &writes, adds(node.writes[0]), program),
+                &Op::Call(Call::EmbeddingBagGrad { rows, cols, k }) => {
+                    let (to, table) = (node.writes[0], dataflow.len(node.writes[0]) / cols);
+                    let at = [reads[0], reads[1], writes[0]];
+                    rows::embedding_bag_grad([rows, cols, table, k], at, adds(to), program);
+                }
+                op => rows::emit(op, &reads, &writes, program),
             }
             continue;
         };

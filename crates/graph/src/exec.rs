@@ -6,7 +6,7 @@
 use crate::buffer::Buffer;
 use crate::op::Sums;
 use crate::params::Params;
-use crate::plan::{Call, Pack, Packing, Place, Plan, Port, Step};
+use crate::plan::{Call, Pack, Packing, Part, Place, Plan, Port, Step};
 use math::gemm::{
     Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows,
     pack_rows_t,
@@ -463,12 +463,15 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             }
             ops::embedding_bag_backward(isa, cols, k, r(0), r(1), y);
         }
-        &Call::Copy { runs, len, x, y: to, clear } => {
-            if clear {
+        Call::Columns { rows, cols, parts } => {
+            if parts.iter().map(|part| part.width).sum::<usize>() < *cols {
                 y.fill(0.0);
             }
-            for run in 0..runs {
-                y[run * to.0 + to.1..][..len].copy_from_slice(&r(0)[run * x.0 + x.1..][..len]);
+            for (i, &Part { of, from, width, at }) in parts.iter().enumerate() {
+                let x = r(i);
+                for row in 0..*rows {
+                    y[row * cols + at..][..width].copy_from_slice(&x[row * of + from..][..width]);
+                }
             }
         }
         Call::Collect if adds(0) => flat(y, |part, y| ops::add_scaled(isa, 1.0, &r(0)[part], y)),

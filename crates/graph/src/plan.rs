@@ -39,7 +39,7 @@ pub enum PlanError {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
     Nowhere,
-    /// Index into [`Plan::slots`], the ranges of the arena.
+    /// A tensor between calls, which one call writes, or none where it is given: its number among [`Plan::slots`].
     Slot(usize),
     /// Of the parameters.
     Param(Range<usize>),
@@ -56,7 +56,7 @@ pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
     pub writes: [Place; 4],
-    /// The first write has the place of a read: the second (`plus`) of [`Call::LinearDx`], else the first.
+    /// In the processor's arena the first write has the place of a read: the second (`plus`) of [`Call::LinearDx`], else the first.
     pub in_place: bool,
 }
 
@@ -120,10 +120,19 @@ pub enum Call {
     EmbeddingBag { rows: usize, cols: usize, k: usize, relu: bool },
     /// index, dy -> dtable
     EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
-    /// x -> y: `runs` stretches of `len`; each side has its stride and its first float.
-    Copy { runs: usize, len: usize, x: (usize, usize), y: (usize, usize), clear: bool },
-    /// x -> y: a gradient that its kernel could not write in place.
+    /// One x a part -> y: `rows` times `cols` floats, 0 where there is no part.
+    Columns { rows: usize, cols: usize, parts: Vec<Part> },
+    /// x -> y: what its kernel could not write where it belongs.
     Collect,
+}
+
+/// Floats `from..from + width` of rows of `of` become floats `at..` of others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Part {
+    pub of: usize,
+    pub from: usize,
+    pub width: usize,
+    pub at: usize,
 }
 
 impl Call {
@@ -155,7 +164,7 @@ impl Call {
             Call::TakeGrad { .. } => "take_grad",
             Call::EmbeddingBag { .. } => "embedding_bag",
             Call::EmbeddingBagGrad { .. } => "embedding_bag_grad",
-            Call::Copy { .. } => "copy",
+            Call::Columns { .. } => "copy",
             Call::Collect => "collect",
         }
     }
@@ -177,7 +186,8 @@ impl Call {
             | Call::Softmax { rows, cols, .. }
             | Call::SoftmaxGrad { rows, cols, .. }
             | Call::Take { rows, cols }
-            | Call::TakeGrad { rows, cols } => vec![rows, cols],
+            | Call::TakeGrad { rows, cols }
+            | Call::Columns { rows, cols, .. } => vec![rows, cols],
             Call::CausalAttention { rows, cols, len, .. }
             | Call::CausalAttentionGrad { rows, cols, len, .. } => vec![rows, cols, len],
             Call::HeadLoss { rows, vocab, inp, .. } => vec![rows, inp, vocab],
@@ -185,7 +195,6 @@ impl Call {
                 vec![rows, k, cols]
             }
             Call::Windows { len, .. } => vec![len],
-            Call::Copy { runs, len, .. } => vec![runs, len],
             Call::Affine { .. }
             | Call::Unary(_)
             | Call::UnaryGrad(_)
@@ -372,7 +381,7 @@ impl Plan {
             Place::Nowhere => "0".into(),
         }
     }
-    /// Kernel calls in the order they run, for whoever runs them elsewhere. Places are indices of [`Plan::slots`].
+    /// Kernel calls in the order they run: the one program that every executor reads.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
@@ -401,7 +410,7 @@ impl Plan {
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
-    /// Ranges of an arena of [`Plan::arena_bytes`].
+    /// Where each tensor between calls lies in an arena of [`Plan::arena_bytes`]; whoever has another arena reads how long it is.
     pub fn slots(&self) -> &[Range<usize>] {
         &self.slots
     }

@@ -1,11 +1,12 @@
 //! The text of a group's kernels. Every number is named in the order it is met, and where things lie is an argument,
 //! so that groups which compute the same have the same text and share one pipeline.
 
-use super::dataflow::{Dataflow, Location, Op, Part};
+use super::dataflow::{Dataflow, Location, Op};
 use super::fusion::{Groups, Kind};
 use crate::product::FUNCTIONS;
 use crate::program::{Program, Region, Space, groups as spread};
 use crate::reduce::Reduce;
+use graph::{Call, Part, Sums};
 use math::{Binary, Span, Unary};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -364,7 +365,8 @@ impl Kernel<'_> {
                 let maker = dataflow.nodes.iter().find(|node| node.writes[0] == value);
                 let maker = maker.expect("arithmetic that leads there");
                 let reads: Vec<String> = maker.reads.iter().map(|&v| self.single(v)).collect();
-                self.element(&maker.op, &reads)
+                let Op::Call(call) = &maker.op else { unreachable!("arithmetic") };
+                self.element(call, &reads)
             }
             _ => format!("mem[{}]", self.base(value)),
         };
@@ -421,17 +423,17 @@ impl Kernel<'_> {
     }
 
     /// One number of an elementwise operation.
-    fn element(&mut self, op: &Op, x: &[String]) -> String {
-        match *op {
-            Op::Same => x[0].clone(),
-            Op::Affine { scale, shift: 0.0 } => format!("{} * {}", x[0], self.float(scale)),
-            Op::Affine { scale: 1.0, shift } => format!("{} + {}", x[0], self.float(shift)),
-            Op::Affine { scale, shift } => {
+    fn element(&mut self, call: &Call, x: &[String]) -> String {
+        match *call {
+            Call::Collect => x[0].clone(),
+            Call::Affine { scale, shift: 0.0 } => format!("{} * {}", x[0], self.float(scale)),
+            Call::Affine { scale: 1.0, shift } => format!("{} + {}", x[0], self.float(shift)),
+            Call::Affine { scale, shift } => {
                 format!("fma({}, {}, {})", x[0], self.float(scale), self.float(shift))
             }
-            Op::Unary(op) => unary(op, &x[0]),
-            Op::UnaryGrad(op) => unary_grad(op, &x[0], &x[1]),
-            Op::Binary { op, .. } => binary(op, &x[0], &x[1]),
+            Call::Unary(op) => unary(op, &x[0]),
+            Call::UnaryGrad(op) => unary_grad(op, &x[0], &x[1]),
+            Call::Binary { op, .. } => binary(op, &x[0], &x[1]),
             _ => unreachable!("not elementwise"),
         }
     }
@@ -442,11 +444,11 @@ impl Kernel<'_> {
         for &n in nodes {
             let node = &self.of.dataflow.nodes[n];
             match node.op {
-                Op::SumAll => {
+                Op::Call(Call::Sum { of: Sums::All, .. }) => {
                     let term = self.own(node.reads[0]).join(" + ");
                     sums.push(Sum { value: node.writes[0], column: 0, term });
                 }
-                Op::SumCols { .. } => {
+                Op::Call(Call::Sum { of: Sums::Cols, .. }) => {
                     let terms = self.own(node.reads[0]);
                     let terms = terms.into_iter().enumerate();
                     sums.extend(terms.map(|(column, term)| Sum { value: node.writes[0], column, term }));
@@ -459,33 +461,46 @@ impl Kernel<'_> {
 
     fn node(&mut self, n: usize) {
         let node = &self.of.dataflow.nodes[n];
-        let (op, reads, y) = (&node.op, &node.reads, node.writes[0]);
+        let (reads, y) = (&node.reads, node.writes[0]);
         let width = self.of.dataflow.len(y) / self.threads;
-        let threads = self.threads;
-        let of_row = |rows: usize| threads == rows;
-        let texts: Vec<String> = match *op {
-            Op::Binary { rows, cols, spans, .. } => {
-                // Flat ones are of any shape.
-                let shape = if rows == 1 { [0, 1] } else { [rows, cols] };
-                (0..width)
-                    .map(|i| {
-                        let x = [0, 1].map(|side| self.operand(reads[side], spans[side], shape, i));
-                        self.element(op, &x)
-                    })
-                    .collect()
-            }
-            Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) => {
-                let sides: Vec<Vec<String>> = reads.iter().map(|&v| self.own(v)).collect();
-                let of = |i: usize| sides.iter().map(|side| side[i].clone()).collect::<Vec<_>>();
-                (0..width).map(|i| self.element(op, &of(i))).collect()
-            }
-            Op::Normed { cols } => {
+        let texts: Vec<String> = match &node.op {
+            &Op::Normed { cols } => {
                 let (x, base) = (self.own(reads[0]).swap_remove(0), self.base(reads[1]));
                 let row = format!("{base} + t / {cols}u * 2u");
                 vec![format!("({x} - mem[{row}]) * mem[{row} + 1u]")]
             }
-            Op::SumRows { .. } => vec![self.own(reads[0]).join(" + ")],
-            Op::Softmax { log, .. } => {
+            Op::Call(call) => self.call(call, reads, width),
+            _ => unreachable!("not a node of a group"),
+        };
+        let names: Vec<String> = texts.into_iter().map(|text| self.keep(text)).collect();
+        if self.of.stored[y] {
+            self.store(y, &names);
+        }
+        self.registers.insert(y, names);
+    }
+
+    /// What a call comes to, for each of a thread's numbers.
+    fn call(&mut self, call: &Call, reads: &[usize], width: usize) -> Vec<String> {
+        let threads = self.threads;
+        let of_row = |rows: usize| threads == rows;
+        match *call {
+            Call::Binary { rows, cols, a, b, .. } => {
+                // Flat ones are of any shape.
+                let shape = if rows == 1 { [0, 1] } else { [rows, cols] };
+                (0..width)
+                    .map(|i| {
+                        let x = [0, 1].map(|side| self.operand(reads[side], [a, b][side].0, shape, i));
+                        self.element(call, &x)
+                    })
+                    .collect()
+            }
+            Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) => {
+                let sides: Vec<Vec<String>> = reads.iter().map(|&v| self.own(v)).collect();
+                let of = |i: usize| sides.iter().map(|side| side[i].clone()).collect::<Vec<_>>();
+                (0..width).map(|i| self.element(call, &of(i))).collect()
+            }
+            Call::Sum { .. } => vec![self.own(reads[0]).join(" + ")],
+            Call::Softmax { log, .. } => {
                 let x = self.own(reads[0]);
                 let top = self.keep(x[1..].iter().fold(x[0].clone(), |top, x| format!("max({top}, {x})")));
                 let powers: Vec<String> = x.iter().map(|x| self.keep(format!("exp({x} - {top})"))).collect();
@@ -497,7 +512,7 @@ impl Kernel<'_> {
                     powers.iter().map(|power| format!("{power} / {sum}")).collect()
                 }
             }
-            Op::SoftmaxGrad { log, .. } => {
+            Call::SoftmaxGrad { log, .. } => {
                 let (y, dy) = (self.own(reads[0]), self.own(reads[1]));
                 if log {
                     let sum = self.keep(dy.join(" + "));
@@ -508,7 +523,7 @@ impl Kernel<'_> {
                     y.iter().zip(&dy).map(|(y, dy)| format!("{y} * ({dy} - {sum})")).collect()
                 }
             }
-            Op::Take { cols, .. } => {
+            Call::Take { cols, .. } => {
                 let index = self.own(reads[1]).swap_remove(0);
                 let index = self.keep(whole(&index, cols));
                 match self.registers.get(&reads[0]) {
@@ -521,7 +536,7 @@ impl Kernel<'_> {
                     None => vec![format!("mem[{} + t * {cols}u + {index}]", self.base(reads[0]))],
                 }
             }
-            Op::TakeGrad { rows, cols } => {
+            Call::TakeGrad { rows, cols } => {
                 let (index, dy) = (self.of_row(reads[0], rows, cols), self.of_row(reads[1], rows, cols));
                 let index = self.keep(whole(&index, cols));
                 let columns: Vec<String> = if of_row(rows) {
@@ -531,7 +546,8 @@ impl Kernel<'_> {
                 };
                 columns.iter().map(|column| format!("select(0.0, {dy}, {index} == {column})")).collect()
             }
-            Op::EmbeddingBag { rows, cols, table, k } => {
+            Call::EmbeddingBag { rows, cols, k, .. } => {
+                let table = self.of.dataflow.len(reads[0]) / cols;
                 let (base, lists) = (self.base(reads[0]), self.base(reads[1]));
                 let (row, columns) = if of_row(rows) {
                     ("t".into(), (0..cols).map(|i| format!("{i}u")).collect())
@@ -555,7 +571,7 @@ impl Kernel<'_> {
                 self.body += "        }\n        }\n";
                 sums
             }
-            Op::Columns { rows, cols, ref parts } if of_row(rows) => (0..cols)
+            Call::Columns { rows, cols, ref parts } if of_row(rows) => (0..cols)
                 .map(|i| {
                     // What was copied last stays.
                     let found = parts.iter().zip(reads).rfind(|(p, _)| (p.at..p.at + p.width).contains(&i));
@@ -567,7 +583,7 @@ impl Kernel<'_> {
                     }
                 })
                 .collect(),
-            Op::Columns { cols, ref parts, .. } => {
+            Call::Columns { cols, ref parts, .. } => {
                 let y = self.name();
                 let mut text = format!("        var {y} = 0.0;\n        let {y}_at = t % {cols}u;\n");
                 for (part, &x) in parts.iter().zip(reads) {
@@ -583,7 +599,8 @@ impl Kernel<'_> {
                 self.body += &text;
                 vec![y]
             }
-            Op::Rotary { cols, size, len, back, .. } => {
+            Call::Rotary { cols, size, back, .. } => {
+                let len = self.of.dataflow.len(reads[1]) / size;
                 let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
                 let y = self.name();
                 // The first of a pair loses what the second gains; turned back it is the other way round.
@@ -603,18 +620,18 @@ impl Kernel<'_> {
                 );
                 vec![y]
             }
-            Op::Dropout { p, key } => {
+            Call::Dropout { p, rng } => {
                 self.draws = true;
                 let (x, step) = (self.own(reads[0]), self.single(reads[1]));
                 let (p, scale) = (self.float(p), self.float(1.0 / (1.0 - p)));
-                let key = key.map(|word| self.arg(&format!("key_{}", self.args.len()), word)).join(", ");
+                let key = rng.key.map(|word| self.arg(&format!("key_{}", self.args.len()), word)).join(", ");
                 let drop = |(i, x): (usize, &String)| {
                     let at = place(width, i);
                     format!("dropped({x}, {at}, {p}, {scale}, vec4<u32>({key}), u32({step}))")
                 };
                 x.iter().enumerate().map(drop).collect()
             }
-            Op::Windows { len, shift } => {
+            Call::Windows { len, shift } => {
                 let last = self.of.dataflow.len(reads[0]) - 1;
                 let (corpus, starts) = (self.base(reads[0]), self.base(reads[1]));
                 vec![format!(
@@ -622,12 +639,7 @@ impl Kernel<'_> {
                 )]
             }
             _ => unreachable!("not a node of a group"),
-        };
-        let names: Vec<String> = texts.into_iter().map(|text| self.keep(text)).collect();
-        if self.of.stored[y] {
-            self.store(y, &names);
         }
-        self.registers.insert(y, names);
     }
 
     /// Names what a text computes.
@@ -663,7 +675,7 @@ impl Kernel<'_> {
         for &n in &self.of.groups.groups[index].finish {
             let node = &self.of.dataflow.nodes[n];
             match (&node.op, self.registers.get(&node.writes[0]).cloned()) {
-                (Op::SumAll | Op::SumCols { .. }, Some(names)) => {
+                (Op::Call(Call::Sum { of: Sums::All | Sums::Cols, .. }), Some(names)) => {
                     if self.of.stored[node.writes[0]] {
                         self.store(node.writes[0], &names);
                     }

@@ -1,5 +1,7 @@
-//! A plan's steps as nodes over values: each value is written once and has no place yet, so that nodes may be put
-//! together in other ways than the plan has them. What nothing reads is left out.
+//! A plan's calls as nodes over values: the program that the processor runs too, call by call. Only what has to be more than one
+//! kernel here is told apart: a product from the norm that follows it, since no tile has whole rows; a norm's slopes from the sums
+//! over its rows, which go along with other sums; and an embedding bag from its bias and relu, which go along with whatever follows.
+//! What nothing reads is left out.
 
 use super::attention::Shape;
 use super::head::Head;
@@ -33,79 +35,55 @@ pub(super) struct Value {
     pub lift: f32,
 }
 
-/// Columns `from..from + width` of a matrix that has `of` become columns `at..` of another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Part {
-    pub of: usize,
-    pub from: usize,
-    pub width: usize,
-    pub at: usize,
-}
-
 /// What a node computes: reads -> writes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) enum Op {
-    /// x -> x
-    Same,
-    /// x -> y
-    Affine { scale: f32, shift: f32 },
-    /// x -> y
-    Unary(Unary),
-    /// x or y, dy -> dx
-    UnaryGrad(Unary),
-    /// a, b -> y
-    Binary { op: Binary, rows: usize, cols: usize, spans: [Span; 2] },
-    /// x, statistics -> (x - mean)/std
-    Normed { cols: usize },
-    /// x -> y
-    SumRows { rows: usize, cols: usize },
-    /// x -> y
-    Softmax { rows: usize, cols: usize, log: bool },
-    /// y, dy -> dx
-    SoftmaxGrad { rows: usize, cols: usize, log: bool },
-    /// x, index -> y
-    Take { rows: usize, cols: usize },
-    /// index, dy -> dx
-    TakeGrad { rows: usize, cols: usize },
-    /// One matrix a part -> y, 0 where there is no part.
-    Columns { rows: usize, cols: usize, parts: Vec<Part> },
-    /// table, index -> y, of `k` indices a row
-    EmbeddingBag { rows: usize, cols: usize, table: usize, k: usize },
-    /// x -> y
-    SumAll,
-    /// x -> y
-    SumCols { rows: usize, cols: usize },
-    /// a, b, bias?, residual?, what the slope is taken at? -> c, sums of a's rows, or what the activation reads where it is saved?;
-    /// sides are (outer, inner) strides.
-    Product {
-        shape: [usize; 3],
-        a: [usize; 2],
-        b: [usize; 2],
-        bias: bool,
-        residual: bool,
-        act: Act,
-        slope: Option<Unary>,
-        saves: bool,
-        half: Option<[f32; 2]>,
-    },
+    /// As the plan has it; an embedding bag by itself.
+    Call(Call),
+    /// a, b, bias?, residual?, what the slope is taken at? -> c, sums of a's rows, or what the activation reads where it is saved?
+    Product(Form),
     /// x, gamma, beta if centred, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
     /// x, gamma, statistics, dy -> dx
     NormGrad { rows: usize, cols: usize, centred: bool },
-    /// x, table of cosines and sines -> y
-    Rotary { rows: usize, cols: usize, size: usize, len: usize, back: bool },
+    /// x, statistics -> (x - mean)/std
+    Normed { cols: usize },
     /// qkv -> y, logarithms of sums?
     Attention(Shape),
     /// qkv, y, logarithms, dy -> dqkv, the sum of y·dy of each row and head
     AttentionGrad(Shape),
     /// x, w, target, dy? -> logits of some rows, loss?, dx?, dw?
     Head(Head),
-    /// x, step -> y
-    Dropout { p: f32, key: [u32; 4] },
-    /// corpus, starts -> y
-    Windows { len: usize, shift: usize },
-    /// index, dy -> dtable
-    EmbeddingBagGrad { rows: usize, cols: usize, table: usize, k: usize },
+}
+
+/// A product but for what it is of: sides are (outer, inner) strides.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Form {
+    pub shape: [usize; 3],
+    pub a: [usize; 2],
+    pub b: [usize; 2],
+    pub bias: bool,
+    pub residual: bool,
+    pub act: Act,
+    pub slope: Option<Unary>,
+    pub saves: bool,
+    pub half: Option<[f32; 2]>,
+}
+
+impl Form {
+    fn new(shape: [usize; 3], a: [usize; 2], b: [usize; 2]) -> Form {
+        Form {
+            shape,
+            a,
+            b,
+            bias: false,
+            residual: false,
+            act: Act::None,
+            slope: None,
+            saves: false,
+            half: None,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -128,8 +106,7 @@ impl Dataflow {
         if plan.layout() == Layout::Panels {
             return Err(Fault::Unknown { what: "a plan in panels".into() });
         }
-        let mut reader =
-            Reader { plan, dataflow: Dataflow::default(), slots: BTreeMap::new(), ranges: BTreeMap::new() };
+        let mut reader = Reader { plan, dataflow: Dataflow::default(), slots: BTreeMap::new() };
         for port in plan.inputs() {
             let value = reader.define(port.slot, Location::Input);
             reader.dataflow.inputs.push((port.name.clone(), value));
@@ -141,9 +118,7 @@ impl Dataflow {
             reader.step(step);
         }
         for port in plan.outputs() {
-            // What lies there at the end.
-            let range = &plan.slots()[port.slot];
-            let value = reader.ranges[&(range.start, range.end)];
+            let value = reader.slots[&port.slot];
             reader.dataflow.outputs.push((port.name.clone(), value));
         }
         reader.dataflow.leave_out();
@@ -165,10 +140,12 @@ impl Dataflow {
         let is_output: Vec<usize> = self.outputs.iter().map(|output| output.1).collect();
         let mut gone = vec![false; self.nodes.len()];
         for n in 0..self.nodes.len() {
-            let Op::Product { act: Act::None, slope: None, .. } = self.nodes[n].op else { continue };
+            let Op::Product(Form { act: Act::None, slope: None, .. }) = self.nodes[n].op else { continue };
             let c = self.nodes[n].writes[0];
             let [next] = readers[c][..] else { continue };
-            let Node { op: Op::UnaryGrad(of), reads, writes } = &self.nodes[next] else { continue };
+            let Node { op: Op::Call(Call::UnaryGrad(of)), reads, writes } = &self.nodes[next] else {
+                continue;
+            };
             let at = reads[0];
             let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
             let plain = self.values[c].location == Location::Arena
@@ -181,8 +158,8 @@ impl Dataflow {
                 let node = &mut self.nodes[n];
                 node.writes[0] = to;
                 node.reads.push(at);
-                if let Op::Product { slope, .. } = &mut node.op {
-                    *slope = Some(of);
+                if let Op::Product(form) = &mut node.op {
+                    form.slope = Some(of);
                 }
             }
         }
@@ -195,12 +172,12 @@ impl Dataflow {
             }
         }
         for n in 0..self.nodes.len() {
-            let Op::SumCols { rows, cols } = self.nodes[n].op else { continue };
+            let Op::Call(Call::Sum { of: Sums::Cols, rows, cols }) = self.nodes[n].op else { continue };
             let (x, to) = (self.nodes[n].reads[0], self.nodes[n].writes[0]);
             // Where others write too, their order counts.
             let alone = matches!(self.values[to].location, Location::Grad { at, .. } if written[&at] == 1);
             let fits = |node: &Node| match node.op {
-                Op::Product { shape: [m, _, k], a, .. } => {
+                Op::Product(Form { shape: [m, _, k], a, .. }) => {
                     node.reads[0] == x && [m, k] == [cols, rows] && a == [1, cols] && node.writes.len() == 1
                 }
                 _ => false,
@@ -224,7 +201,7 @@ impl Dataflow {
         let mut keyed: Vec<(usize, Node)> = Vec::new();
         for node in std::mem::take(&mut self.nodes) {
             let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
-            let product = matches!(node.op, Op::Product { .. } | Op::Head(_));
+            let product = matches!(node.op, Op::Product(_) | Op::Head(_));
             node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
             // Nobody waits for a gradient, and a single number finds a kernel of others to go along with.
             let to = &self.values[node.writes[0]];
@@ -248,8 +225,7 @@ impl Dataflow {
             let of = |v: &usize| matches!(self.values[*v].location, Location::Grad { adds: true, .. });
             node.writes.iter().map(of).collect()
         };
-        matches!(one.op, Op::Product { .. })
-            && one.op == other.op
+        matches!((&one.op, &other.op), (Op::Product(one), Op::Product(other)) if one == other)
             && one.reads.len() == other.reads.len()
             && adds(one) == adds(other)
     }
@@ -284,10 +260,8 @@ impl Dataflow {
 struct Reader<'a> {
     plan: &'a Plan,
     dataflow: Dataflow,
-    /// What each slot holds now.
+    /// The value of each of the plan's slots.
     slots: BTreeMap<usize, usize>,
-    /// What was last written to each range of the arena.
-    ranges: BTreeMap<(usize, usize), usize>,
 }
 
 impl Reader<'_> {
@@ -297,10 +271,8 @@ impl Reader<'_> {
     }
 
     fn define(&mut self, slot: usize, location: Location) -> usize {
-        let range = self.plan.slots()[slot].clone();
-        let value = self.value(range.len(), location);
+        let value = self.value(self.plan.slots()[slot].len(), location);
         self.slots.insert(slot, value);
-        self.ranges.insert((range.start, range.end), value);
         value
     }
 
@@ -331,8 +303,8 @@ impl Reader<'_> {
         let values = &mut self.dataflow.values;
         let mut lift = reads.iter().map(|&v| values[v].lift).fold(1.0, f32::max);
         match &mut op {
-            Op::Product { half, .. } if self.plan.half() => {
-                *half = Some([reads[0], reads[1]].map(|v| values[v].lift));
+            Op::Product(form) if self.plan.half() => {
+                form.half = Some([reads[0], reads[1]].map(|v| values[v].lift));
             }
             Op::Head(head) => lift = head.lift(),
             _ => {}
@@ -341,128 +313,73 @@ impl Reader<'_> {
         self.dataflow.nodes.push(Node { op, reads, writes });
     }
 
+    fn weight(&mut self, packed: &Range<usize>) -> usize {
+        self.param(&self.plan.unpacked(packed))
+    }
+
     fn step(&mut self, step: &graph::Step) {
-        // Reads first: a step may write over what it reads.
         let reads = step.reads.each_ref().map(|place| self.read(place));
         let some: Vec<usize> = reads.iter().flatten().copied().collect();
-        if let &Call::Copy { runs, len, x, y, clear } = &step.call {
-            return self.copy([runs, len], x, y, clear, some[0], &step.writes[0]);
-        }
         let mut writes = step.writes.each_ref().map(|place| self.write(place));
-        let simple = |op| (op, some.clone());
-        let plain = |a, b, [m, n, k]: [usize; 3]| Op::Product {
-            shape: [m, n, k],
-            a,
-            b,
-            bias: false,
-            residual: false,
-            act: Act::None,
-            slope: None,
-            saves: false,
-            half: None,
-        };
         let (op, reads) = match &step.call {
             &Call::Linear { rows, out, inp, ref packed, eps, act, .. } => {
-                let weight = self.plan.unpacked(packed);
-                let weight = self.param(&weight);
-                let x = reads[0].expect("a product has an operand");
-                let mut of_product = vec![x, weight];
-                of_product.extend(reads[1]);
+                let weight = self.weight(packed);
                 let normed = reads[3].zip(reads[4]);
                 let residual = reads[2].filter(|_| normed.is_none());
-                of_product.extend(residual);
+                let of_product = [reads[0], Some(weight), reads[1], residual].into_iter().flatten().collect();
                 let saved = writes[3].take();
-                let product = Op::Product {
-                    shape: [rows, out, inp],
-                    a: [inp, 1],
-                    b: [inp, 1],
+                let product = Op::Product(Form {
                     bias: reads[1].is_some(),
                     residual: residual.is_some(),
                     act: if normed.is_some() { Act::None } else { act },
-                    slope: None,
                     saves: saved.is_some(),
-                    half: None,
-                };
+                    ..Form::new([rows, out, inp], [inp, 1], [inp, 1])
+                });
                 let Some((gamma, beta)) = normed else {
-                    let of_product_writes = [writes[0], saved].into_iter().flatten().collect();
-                    return self.push(product, of_product, of_product_writes);
+                    let writes = [writes[0], saved].into_iter().flatten().collect();
+                    return self.push(product, of_product, writes);
                 };
                 let pre = writes[1].unwrap_or_else(|| self.value(rows * out, Location::Arena));
                 self.push(product, of_product, vec![pre]);
-                let mut of_norm = vec![pre, gamma, beta];
-                of_norm.extend(reads[2]);
                 writes[1] = writes[2].take();
+                let of_norm = [Some(pre), Some(gamma), Some(beta), reads[2]].into_iter().flatten().collect();
                 (Op::Norm { rows, cols: out, eps, centred: true, residual: reads[2].is_some(), act }, of_norm)
             }
             &Call::LinearDx { rows, out, inp, ref packed } => {
-                let weight = self.plan.unpacked(packed);
-                let mut of_product = vec![reads[0].expect("a product has an operand"), self.param(&weight)];
-                of_product.extend(reads[1]);
-                let product = Op::Product {
-                    shape: [rows, inp, out],
-                    a: [out, 1],
-                    b: [1, inp],
-                    bias: false,
-                    residual: reads[1].is_some(),
-                    act: Act::None,
-                    slope: None,
-                    saves: false,
-                    half: None,
-                };
-                (product, of_product)
+                let weight = self.weight(packed);
+                let form = Form::new([rows, inp, out], [out, 1], [1, inp]);
+                let of_product = [reads[0], Some(weight), reads[1]].into_iter().flatten().collect();
+                (Op::Product(Form { residual: reads[1].is_some(), ..form }), of_product)
             }
-            &Call::LinearDw { rows, out, inp } => simple(plain([1, out], [1, inp], [out, inp, rows])),
-            &Call::MatMul { m, n, k, a, b } => simple(plain([a.0, a.1], [b.1, b.0], [m, n, k])),
-            &Call::Affine { scale, shift } => simple(Op::Affine { scale, shift }),
-            &Call::Unary(op) => simple(Op::Unary(op)),
-            &Call::UnaryGrad(op) => simple(Op::UnaryGrad(op)),
-            // In rows there is one block.
-            &Call::Binary { op, rows, cols, a, b, .. } => {
-                simple(Op::Binary { op, rows, cols, spans: [a.0, b.0] })
+            &Call::LinearDw { rows, out, inp } => {
+                (Op::Product(Form::new([out, inp, rows], [1, out], [1, inp])), some)
             }
-            &Call::Sum { of: Sums::All, .. } => simple(Op::SumAll),
-            &Call::Sum { of: Sums::Rows, rows, cols } => simple(Op::SumRows { rows, cols }),
-            &Call::Sum { of: Sums::Cols, rows, cols } => simple(Op::SumCols { rows, cols }),
+            &Call::MatMul { m, n, k, a, b } => {
+                (Op::Product(Form::new([m, n, k], [a.0, a.1], [b.1, b.0])), some)
+            }
             &Call::LayerNorm { rows, cols, eps, .. } => {
-                simple(Op::Norm { rows, cols, eps, centred: true, residual: false, act: Act::None })
+                (Op::Norm { rows, cols, eps, centred: true, residual: false, act: Act::None }, some)
             }
             &Call::RmsNorm { rows, cols, eps } => {
-                simple(Op::Norm { rows, cols, eps, centred: false, residual: false, act: Act::None })
+                (Op::Norm { rows, cols, eps, centred: false, residual: false, act: Act::None }, some)
             }
             &Call::LayerNormGrad { rows, cols } | &Call::RmsNormGrad { rows, cols } => {
-                let [x, stats, dy] = [some[0], some[2], some[3]];
-                let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };
-                self.push(Op::NormGrad { rows, cols, centred: dbeta.is_some() }, some, vec![dx]);
-                let normed = self.value(rows * cols, Location::Arena);
-                self.push(Op::Normed { cols }, vec![x, stats], vec![normed]);
-                let slope = self.value(rows * cols, Location::Arena);
-                let flat = [Span::Full; 2];
-                let product = Op::Binary { op: Binary::Mul, rows: 1, cols: rows * cols, spans: flat };
-                self.push(product, vec![dy, normed], vec![slope]);
-                self.push(Op::SumCols { rows, cols }, vec![slope], vec![dgamma]);
-                if let Some(dbeta) = dbeta {
-                    self.push(Op::SumCols { rows, cols }, vec![dy], vec![dbeta]);
-                }
-                return;
-            }
-            &Call::Rotary { rows, cols, size, back } => {
-                simple(Op::Rotary { rows, cols, size, len: self.dataflow.len(some[1]) / size, back })
+                return self.norm_grad([rows, cols], some, writes);
             }
             &Call::CausalAttention { rows, cols, heads, len } => {
                 let shape = Shape { rows, cols, heads, len };
                 if let Some(logarithms) = writes[1] {
                     self.dataflow.values[logarithms].len = shape.statistics();
                 }
-                simple(Op::Attention(shape))
+                (Op::Attention(shape), some)
             }
             &Call::CausalAttentionGrad { rows, cols, heads, len } => {
                 let shape = Shape { rows, cols, heads, len };
                 writes[1] = Some(self.value(shape.statistics(), Location::Arena));
-                simple(Op::AttentionGrad(shape))
+                (Op::AttentionGrad(shape), some)
             }
             &Call::HeadLoss { rows, vocab, inp, ref packed, scale, .. } => {
-                let weight = self.plan.unpacked(packed);
-                let weight = self.param(&weight);
+                let weight = self.weight(packed);
                 let [loss, dx, dw, _] = writes.map(|write| write.is_some());
                 let (upstream, half) = (some.len() > 2, self.plan.half());
                 let head = Head { rows, vocab, inp, scale, upstream, loss, dx, dw, half };
@@ -472,58 +389,40 @@ impl Reader<'_> {
                 let of_head = [some[0], weight].into_iter().chain(some[1..].iter().copied());
                 (Op::Head(head), of_head.collect())
             }
-            &Call::Dropout { p, rng } => simple(Op::Dropout { p, key: rng.key }),
-            &Call::Windows { len, shift } => simple(Op::Windows { len, shift }),
-            &Call::Softmax { rows, cols, log, .. } => simple(Op::Softmax { rows, cols, log }),
-            &Call::SoftmaxGrad { rows, cols, log } => simple(Op::SoftmaxGrad { rows, cols, log }),
-            &Call::Take { rows, cols } => simple(Op::Take { rows, cols }),
-            &Call::TakeGrad { rows, cols } => simple(Op::TakeGrad { rows, cols }),
             &Call::EmbeddingBag { rows, cols, k, relu } => {
-                let mut op = Op::EmbeddingBag { rows, cols, table: self.dataflow.len(some[0]) / cols, k };
+                let mut op = Call::EmbeddingBag { rows, cols, k, relu: false };
                 let mut of_op = some[..2].to_vec();
-                // What the processor does in passing are neighbours here.
-                let add = Op::Binary { op: Binary::Add, rows, cols, spans: [Span::Full, Span::Row] };
+                let sides = [(Span::Full, 0), (Span::Row, 0)];
+                let add = Call::Binary { op: Binary::Add, blocks: 1, rows, cols, a: sides[0], b: sides[1] };
                 let bias = reads[2].map(|bias| (add, Some(bias)));
-                let relu = relu.then_some((Op::Unary(Unary::Relu), None));
+                let relu = relu.then_some((Call::Unary(Unary::Relu), None));
                 for (next, other) in bias.into_iter().chain(relu) {
                     let y = self.value(rows * cols, Location::Arena);
-                    self.push(std::mem::replace(&mut op, next), of_op, vec![y]);
+                    self.push(Op::Call(std::mem::replace(&mut op, next)), of_op, vec![y]);
                     of_op = [Some(y), other].into_iter().flatten().collect();
                 }
-                (op, of_op)
+                (Op::Call(op), of_op)
             }
-            &Call::EmbeddingBagGrad { rows, cols, k } => {
-                let to = writes[0].expect("a gradient is written");
-                simple(Op::EmbeddingBagGrad { rows, cols, table: self.dataflow.len(to) / cols, k })
-            }
-            Call::Collect => simple(Op::Same),
-            Call::Copy { .. } => unreachable!("done above"),
+            call => (Op::Call(call.clone()), some),
         };
         self.push(op, reads, writes.into_iter().flatten().collect());
     }
 
-    /// Copies of columns into one matrix are one node.
-    fn copy(
-        &mut self,
-        [rows, width]: [usize; 2],
-        x: (usize, usize),
-        y: (usize, usize),
-        clear: bool,
-        read: usize,
-        to: &Place,
-    ) {
-        let part = Part { of: x.0, from: x.1, width, at: y.1 };
-        if let (&Place::Slot(slot), false) = (to, clear)
-            && let Some(&value) = self.slots.get(&slot)
-            && let Some(node) = self.dataflow.nodes.iter_mut().find(|node| node.writes == [value])
-            && let Op::Columns { parts, .. } = &mut node.op
-        {
-            parts.push(part);
-            node.reads.push(read);
-            return;
+    /// The way through a norm, and the sums over its rows for gamma and, where it is centred, beta.
+    fn norm_grad(&mut self, [rows, cols]: [usize; 2], reads: Vec<usize>, writes: [Option<usize>; 4]) {
+        let [x, stats, dy] = [reads[0], reads[2], reads[3]];
+        let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };
+        self.push(Op::NormGrad { rows, cols, centred: dbeta.is_some() }, reads, vec![dx]);
+        let [normed, slope] = [0; 2].map(|_| self.value(rows * cols, Location::Arena));
+        self.push(Op::Normed { cols }, vec![x, stats], vec![normed]);
+        let flat = (Span::Full, 0);
+        let product =
+            Call::Binary { op: Binary::Mul, blocks: 1, rows: 1, cols: rows * cols, a: flat, b: flat };
+        self.push(Op::Call(product), vec![dy, normed], vec![slope]);
+        let sums = Call::Sum { of: Sums::Cols, rows, cols };
+        self.push(Op::Call(sums.clone()), vec![slope], vec![dgamma]);
+        if let Some(dbeta) = dbeta {
+            self.push(Op::Call(sums), vec![dy], vec![dbeta]);
         }
-        let writes: Vec<usize> = self.write(to).into_iter().collect();
-        let op = if y.0 == 0 { Op::Same } else { Op::Columns { rows, cols: y.0, parts: vec![part] } };
-        self.push(op, vec![read], writes);
     }
 }

@@ -5,7 +5,8 @@
 //! A group's place in time is 2·index + 1, and 2·index + 2 that of its sums and of what single numbers are made of
 //! them. What is given is there at 0.
 
-use super::dataflow::{Dataflow, Location, Op};
+use super::dataflow::{Dataflow, Form, Location, Op};
+use graph::{Call, Sums};
 use math::Span;
 use std::collections::BTreeMap;
 
@@ -53,31 +54,37 @@ pub(super) fn finish(group: usize) -> usize {
 }
 
 impl Op {
-    fn is_elementwise(&self) -> bool {
-        matches!(self, Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary { .. })
+    pub fn is_elementwise(&self) -> bool {
+        let Op::Call(call) = self else { return false };
+        matches!(
+            call,
+            Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. }
+        )
     }
 
     /// Whether what is read and written has one shape, whatever that is.
     fn is_flat(&self) -> bool {
-        self.is_elementwise() || matches!(self, Op::Dropout { .. })
+        self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
 
     /// Rows and columns, where they matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
-            Op::Binary { rows, cols, .. } if rows > 1 => Some([rows, cols]),
-            Op::SumRows { rows, cols }
-            | Op::Softmax { rows, cols, .. }
-            | Op::SoftmaxGrad { rows, cols, .. }
-            | Op::Take { rows, cols }
-            | Op::TakeGrad { rows, cols }
-            | Op::Columns { rows, cols, .. }
-            | Op::EmbeddingBag { rows, cols, .. }
-            | Op::SumCols { rows, cols }
+            Op::Call(Call::Binary { rows: 1, .. } | Call::Sum { of: Sums::All, .. }) => None,
+            Op::Call(
+                Call::Binary { rows, cols, .. }
+                | Call::Sum { rows, cols, .. }
+                | Call::Softmax { rows, cols, .. }
+                | Call::SoftmaxGrad { rows, cols, .. }
+                | Call::Take { rows, cols }
+                | Call::TakeGrad { rows, cols }
+                | Call::Columns { rows, cols, .. }
+                | Call::EmbeddingBag { rows, cols, .. }
+                | Call::Rotary { rows, cols, .. },
+            )
             | Op::Norm { rows, cols, .. }
-            | Op::NormGrad { rows, cols, .. }
-            | Op::Rotary { rows, cols, .. } => Some([rows, cols]),
-            Op::Product { shape: [m, n, _], .. } => Some([m, n]),
+            | Op::NormGrad { rows, cols, .. } => Some([rows, cols]),
+            Op::Product(Form { shape: [m, n, _], .. }) => Some([m, n]),
             _ => None,
         }
     }
@@ -87,25 +94,25 @@ impl Op {
 pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     let even = |len: usize| len.is_multiple_of(threads) && len / threads <= WIDEST;
-    match node.op {
-        Op::Binary { rows, cols, .. } if rows > 1 => {
-            threads == rows && cols <= WIDEST || threads == rows * cols
-        }
-        Op::Same | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) => even(dataflow.len(node.writes[0])),
-        Op::Binary { .. } | Op::Dropout { .. } => even(dataflow.len(node.writes[0])),
-        Op::Rotary { .. } | Op::Windows { .. } => threads == dataflow.len(node.writes[0]),
-        Op::Normed { .. } => threads == dataflow.len(node.reads[0]),
-        Op::SumRows { rows, cols }
-        | Op::Softmax { rows, cols, .. }
-        | Op::SoftmaxGrad { rows, cols, .. }
-        | Op::SumCols { rows, cols } => threads == rows && cols <= WIDEST,
-        Op::Take { rows, .. } => threads == rows,
-        Op::TakeGrad { rows, cols }
-        | Op::Columns { rows, cols, .. }
-        | Op::EmbeddingBag { rows, cols, .. } => threads == rows && cols <= WIDEST || threads == rows * cols,
-        Op::SumAll => even(dataflow.len(node.reads[0])),
-        Op::Product { .. } | Op::Norm { .. } | Op::NormGrad { .. } | Op::EmbeddingBagGrad { .. } => false,
-        Op::Attention(_) | Op::AttentionGrad(_) | Op::Head(_) => false,
+    let by_row = |rows: usize, cols: usize| threads == rows && cols <= WIDEST;
+    let call = match &node.op {
+        Op::Call(call) => call,
+        Op::Normed { .. } => return threads == dataflow.len(node.reads[0]),
+        _ => return false,
+    };
+    match *call {
+        Call::Binary { rows, cols, .. } if rows > 1 => by_row(rows, cols) || threads == rows * cols,
+        Call::Sum { of: Sums::All, .. } => even(dataflow.len(node.reads[0])),
+        Call::Sum { rows, cols, .. }
+        | Call::Softmax { rows, cols, .. }
+        | Call::SoftmaxGrad { rows, cols, .. } => by_row(rows, cols),
+        Call::Take { rows, .. } => threads == rows,
+        Call::TakeGrad { rows, cols }
+        | Call::Columns { rows, cols, .. }
+        | Call::EmbeddingBag { rows, cols, .. } => by_row(rows, cols) || threads == rows * cols,
+        Call::Rotary { .. } | Call::Windows { .. } => threads == dataflow.len(node.writes[0]),
+        Call::EmbeddingBagGrad { .. } => false,
+        _ => even(dataflow.len(node.writes[0])),
     }
 }
 
@@ -113,16 +120,15 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
 pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     match node.op {
-        Op::Binary { spans, rows, .. } => match spans[operand] {
+        Op::Call(Call::Binary { a, b, rows, .. }) => match [a, b][operand].0 {
             Span::Full => true,
             Span::Column => threads == rows,
             Span::Row => false,
             Span::Scalar => threads == 1,
         },
-        Op::Normed { .. } | Op::Dropout { .. } => operand == 0,
-        Op::Rotary { .. } | Op::Windows { .. } => false,
-        Op::TakeGrad { rows, .. } | Op::Columns { rows, .. } => threads == rows,
-        Op::EmbeddingBag { .. } => false,
+        Op::Normed { .. } | Op::Call(Call::Dropout { .. }) => operand == 0,
+        Op::Call(Call::Rotary { .. } | Call::Windows { .. } | Call::EmbeddingBag { .. }) => false,
+        Op::Call(Call::TakeGrad { rows, .. } | Call::Columns { rows, .. }) => threads == rows,
         _ => true,
     }
 }
@@ -251,21 +257,23 @@ impl Grouping<'_> {
             there(v, body(index)) || self.time[v] == body(index) && is_own(dataflow, n, i, count)
         });
         let sums = match node.op {
-            Op::SumCols { cols, .. } => cols,
-            Op::SumAll => 1,
+            Op::Call(Call::Sum { of: Sums::Cols, cols, .. }) => cols,
+            Op::Call(Call::Sum { of: Sums::All, .. }) => 1,
             _ => 0,
         };
         // Sums, and what is made of them, are stored in their order.
         let in_order = after < if sums > 0 { finish(index) + 1 } else { body(index) };
         if ready && in_order && group.nodes.len() < MOST_NODES {
             let kind = match (group.kind, &node.op) {
-                (Kind::Threads(count), &Op::SumCols { rows, cols }) if cols > WIDEST => {
+                (Kind::Threads(count), &Op::Call(Call::Sum { of: Sums::Cols, rows, cols }))
+                    if cols > WIDEST =>
+                {
                     (count == rows * cols && group.sums == 0).then_some(Kind::Walk { rows, cols })
                 }
-                (Kind::Walk { .. }, &Op::SumCols { rows, cols }) => {
+                (Kind::Walk { .. }, &Op::Call(Call::Sum { of: Sums::Cols, rows, cols })) => {
                     (group.kind == Kind::Walk { rows, cols }).then_some(group.kind)
                 }
-                (Kind::Walk { .. }, Op::SumAll) => None,
+                (Kind::Walk { .. }, Op::Call(Call::Sum { of: Sums::All, .. })) => None,
                 (kind, _) => (fits(dataflow, n, count) && group.sums + sums <= MOST_SUMS).then_some(kind),
             };
             if let Some(kind) = kind {
@@ -297,18 +305,18 @@ impl Grouping<'_> {
             [rows, other].into_iter().find(|&count| fits(dataflow, n, count)).map_or(Kind::Own, Kind::Threads)
         };
         let kind = match node.op {
-            Op::SumCols { rows, cols } if cols > WIDEST => {
+            Op::Call(Call::Sum { of: Sums::Cols, rows, cols }) if cols > WIDEST => {
                 sums = cols;
                 Kind::Walk { rows, cols }
             }
-            Op::SumAll => {
+            Op::Call(Call::Sum { of: Sums::All, .. }) => {
                 sums = 1;
                 let len = dataflow.len(node.reads[0]);
                 try_rows(self.rows[node.reads[0]].unwrap_or(len), len)
             }
             _ => match node.op.matrix() {
                 Some([rows, cols]) => {
-                    if let Op::SumCols { .. } = node.op {
+                    if let Op::Call(Call::Sum { of: Sums::Cols, .. }) = node.op {
                         sums = cols;
                     }
                     try_rows(rows, rows * cols)

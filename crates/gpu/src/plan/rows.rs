@@ -3,20 +3,22 @@
 use super::by_row::{SIZE, rows};
 use super::dataflow::Op;
 use crate::program::{Program, groups};
-use math::Act;
+use graph::{Act, Call};
 
 const TABLE: &str = include_str!("embedding_grad.wgsl");
 
-/// Appends one node's kernels; `reads` and `writes` are places in `mem`, and with `adds` it adds to what is there.
-pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: &mut Program) {
+/// Appends one node's kernel; `reads` and `writes` are places in `mem`.
+pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program) {
     let at: Vec<u32> = reads.iter().chain(writes).copied().collect();
     match *op {
-        Op::SumRows { rows: r, cols } => rows(program, "row sums", [r, cols], &["x", "y"], &at, SUM_ROWS),
-        Op::Softmax { rows: r, cols, log } => {
+        Op::Call(Call::Sum { rows: r, cols, .. }) => {
+            rows(program, "row sums", [r, cols], &["x", "y"], &at, SUM_ROWS)
+        }
+        Op::Call(Call::Softmax { rows: r, cols, log, .. }) => {
             let end = if log { "x - top - log(sum)" } else { "exp(x - top) / sum" };
             rows(program, "softmax", [r, cols], &["x", "y"], &at, &SOFTMAX.replace("END", end));
         }
-        Op::SoftmaxGrad { rows: r, cols, log } => {
+        Op::Call(Call::SoftmaxGrad { rows: r, cols, log }) => {
             let (term, end) = if log { ("dy", "dy - exp(y) * sum") } else { ("y * dy", "y * (dy - sum)") };
             let text = SOFTMAX_GRAD.replace("TERM", term).replace("END", end);
             rows(program, "softmax gradient", [r, cols], &["y", "dy", "dx"], &at, &text);
@@ -55,15 +57,18 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], adds: bool, program: 
                 NORM_GRAD.replace("MEAN", if centred { "sum_of(sum, local) / f32(COLS)" } else { "0.0" });
             rows(program, "layer norm gradient", [r, cols], &names, &at, &text);
         }
-        Op::EmbeddingBagGrad { rows, cols, table, k } => {
-            embedding_bag_grad([rows, cols, table, k], &at, adds, program);
-        }
         _ => unreachable!("groups take all others"),
     }
 }
 
-/// A workgroup for each row of the table, or for each index where there are fewer of those.
-fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: &[u32], adds: bool, program: &mut Program) {
+/// The gradient of a table, added to what is there where it `adds`: a workgroup for each row of it, or for each index where there are
+/// fewer of those.
+pub(super) fn embedding_bag_grad(
+    [rows, cols, table, k]: [usize; 4],
+    at: [u32; 3],
+    adds: bool,
+    program: &mut Program,
+) {
     let indices = rows * k;
     let by_index = indices < table;
     let args = [at[0], at[1], at[2], indices as u32, cols as u32, table as u32, k as u32];

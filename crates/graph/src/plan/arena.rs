@@ -26,19 +26,14 @@ impl Planner<'_> {
         }
     }
 
-    /// Lets a kernel write over an operand that it is the last to read. Gives each slot's final slot.
+    /// Lets a kernel write over an operand that it is the last to read. Gives for each slot the one whose place it has.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
         for (i, step) in self.steps.iter_mut().enumerate() {
-            for place in step.reads.iter_mut().chain(&mut step.writes) {
-                if let Place::Slot(slot) = place {
-                    *slot = alias[*slot];
-                }
-            }
-            let &Place::Slot(y) = &step.writes[0] else { continue };
+            let Place::Slot(y) = step.writes[0] else { continue };
             let dies = |read: &Place| match *read {
                 Place::Slot(x) => {
-                    let (from, to) = (&self.slots[x], &self.slots[y]);
+                    let (from, to) = (&self.slots[alias[x]], &self.slots[y]);
                     let once = step.reads.iter().filter(|r| *r == read).count() == 1;
                     once && from.last == i && to.first == i && from.len == to.len
                 }
@@ -60,10 +55,10 @@ impl Planner<'_> {
                 std::mem::swap(a, b);
                 step.reads.swap(0, 1);
             }
+            let x = alias[x];
             alias[y] = x;
             self.slots[x].last = self.slots[y].last;
             self.slots[x].kept |= self.slots[y].kept;
-            step.writes[0] = Place::Slot(x);
             step.in_place = true;
         }
         alias

@@ -1,7 +1,7 @@
 //! One node, or one chain of nodes, to kernel calls: which kernel, and where it reads and writes.
 
 use super::{
-    Call, Chain, Layout, NOWHERE, Pack, Packing, Place, PlanError, PlanNode, Planner, Port, Slot, Step,
+    Call, Chain, Layout, NOWHERE, Pack, Packing, Part, Place, PlanError, PlanNode, Planner, Port, Slot, Step,
     product,
 };
 use crate::buffer::LINE;
@@ -225,17 +225,14 @@ impl Planner<'_> {
                 self.emit(Call::EmbeddingBagGrad { rows, cols, k }, &read, &[dtable]);
             }
             Op::Concat => {
-                let (y, left, right) = (self.slot_for(id), shape_of(0)[1], shape_of(1)[1]);
-                self.copy(node.shape, left, (&read[0], left, 0), (&y, cols, 0), false);
-                self.copy(node.shape, right, (&read[1], right, 0), (&y, cols, left), false);
+                let [left, right] = [0, 1].map(|slot| shape_of(slot)[1]);
+                let parts = [[left, 0, left, 0], [right, 0, right, left]];
+                self.lower_columns(id, &parts, &read);
             }
-            &Op::SliceCols { from } => {
-                let (y, width) = (self.slot_for(id), shape_of(0)[1]);
-                self.copy(node.shape, cols, (&read[0], width, from), (&y, cols, 0), false);
-            }
+            &Op::SliceCols { from } => self.lower_columns(id, &[[shape_of(0)[1], from, cols, 0]], &read),
             &Op::PadCols { from } => {
-                let (y, width) = (self.slot_for(id), shape_of(0)[1]);
-                self.copy(node.shape, width, (&read[0], width, 0), (&y, cols, from), true);
+                let width = shape_of(0)[1];
+                self.lower_columns(id, &[[width, 0, width, from]], &read);
             }
         }
         if !matches!(node.op, Op::Input(_) | Op::Param(_) | Op::Constant(_) | Op::StopGradient) {
@@ -450,28 +447,25 @@ impl Planner<'_> {
         }
     }
 
-    /// Columns from one tensor to another: (place, its columns, the first of them).
-    fn copy(
-        &mut self,
-        shape: Shape,
-        width: usize,
-        x: (&Place, usize, usize),
-        y: (&Place, usize, usize),
-        clear: bool,
-    ) {
-        let (runs, unit) =
-            if self.is_panels(shape) { (shape[0].div_ceil(PANEL), PANEL) } else { (shape[0], 1) };
-        let side = |(_, cols, from): (&Place, usize, usize)| (cols * unit, from * unit);
-        let call = Call::Copy { runs, len: width * unit, x: side(x), y: side(y), clear };
-        self.emit(call, std::slice::from_ref(x.0), std::slice::from_ref(y.0));
+    /// Columns of other tensors, each with how many it has, the first that is copied, how many, and where to.
+    fn lower_columns(&mut self, id: usize, parts: &[[usize; 4]], read: &[Place]) {
+        let [rows, cols] = self.graph.nodes[id].shape;
+        let (rows, unit) =
+            if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };
+        let part = |part: &[usize; 4]| {
+            let [of, from, width, at] = part.map(|columns| columns * unit);
+            Part { of, from, width, at }
+        };
+        let parts = parts.iter().map(part).collect();
+        let y = self.slot_for(id);
+        self.emit(Call::Columns { rows, cols: cols * unit, parts }, read, &[y]);
     }
 
     pub(super) fn output(&mut self, name: &str, id: usize) -> Port {
-        let shape = self.graph.nodes[id].shape;
         if !matches!(self.place[id], Place::Slot(_)) {
-            let (len, x) = (self.len(shape), self.place[id].clone());
+            let x = self.place[id].clone();
             let y = self.slot_for(id);
-            self.emit(Call::Copy { runs: 1, len, x: (0, 0), y: (0, 0), clear: false }, &[x], &[y]);
+            self.emit(Call::Collect, &[x], &[y]);
         }
         let Place::Slot(slot) = self.place[id] else { unreachable!("copied to one") };
         self.slots[slot].kept = true;
