@@ -81,7 +81,6 @@ impl Lowered {
         }
         let mut dataflow = Dataflow::of(plan)?;
         if fuse {
-            dataflow.join_products(fusion::WIDEST);
             dataflow.sort();
         }
         let groups = fusion::group(&dataflow, fuse);

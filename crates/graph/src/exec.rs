@@ -350,14 +350,25 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             let linear = if panels { linear_panels } else { linear_rows };
             linear(isa, rows, out, inp, r(0), &packed[w.clone()], y, tail);
         }
-        &Call::LinearDx { rows, out, inp, packed: ref w } => {
+        &Call::LinearDx { rows, out, inp, packed: ref w, slope } => {
             let adds = step.reads[1] != Place::Nowhere;
             if adds && !step.in_place {
                 copy(r(1), y);
             }
             linear_rows_dx(isa, rows, out, inp, r(0), &packed[w.clone()], y, adds);
+            if let Some(op) = slope {
+                flat(y, |part, y| {
+                    let at = &r(2)[part];
+                    ops::unary_backward_in_place(isa, op, at, at, y);
+                });
+            }
         }
-        &Call::LinearDw { rows, out, inp } => linear_rows_dw(isa, rows, out, inp, r(0), r(1), y, adds(0)),
+        &Call::LinearDw { rows, out, inp } => {
+            linear_rows_dw(isa, rows, out, inp, r(0), r(1), y, adds(0));
+            if !y1.is_empty() {
+                ops::sum_cols(isa, rows, out, r(0), y1, adds(1));
+            }
+        }
         &Call::MatMul { m, n, k, a, b } => matmul(isa, m, n, k, r(0), a, r(1), b, y, false),
         &Call::Affine { scale, shift } => {
             flat(y, |part, y| ops::affine(isa, scale, shift, &r(0)[part], y));

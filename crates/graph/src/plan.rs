@@ -1,8 +1,9 @@
 //! From a graph to a list of kernel calls: what is needed and what is fused here, each node's kernel in
-//! `plan/lower.rs`, lifetimes and the one arena in `plan/arena.rs`. Done once; `exec.rs` replays it.
-//! Nothing is computed here.
+//! `plan/lower.rs`, what goes along with a product in `plan/join.rs`, lifetimes and the one arena in
+//! `plan/arena.rs`. Done once; `exec.rs` replays it, and so does a device. Nothing is computed here.
 
 mod arena;
+mod join;
 mod lower;
 
 use crate::buffer::LINE;
@@ -14,6 +15,8 @@ use math::{Act, Binary, Isa, Rng, Span, Unary};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
+
+pub use join::NARROW;
 
 /// How a batch lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,9 +67,9 @@ pub struct Step {
 pub enum Call {
     /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
-    /// dy, plus? -> dx = plus + dy·W
-    LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize> },
-    /// dy, x -> dw = dyᵀ·x
+    /// dy, plus?, at? -> dx = plus + dy·W, times the slope of a function where it is what it has at `at`
+    LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize>, slope: Option<Unary> },
+    /// dy, x -> dw = dyᵀ·x, sums of dy's columns?
     LinearDw { rows: usize, out: usize, inp: usize },
     /// a, b -> c `[m][n]`; strides are (per row, per column) after any transposition
     MatMul { m: usize, n: usize, k: usize, a: (usize, usize), b: (usize, usize) },
@@ -557,6 +560,10 @@ impl<'g> Planner<'g> {
             }
         }
         let outputs = outputs.iter().map(|(name, node)| p.output(name, node.0)).collect();
+        if fuse {
+            p.join_slopes();
+            p.join_sums();
+        }
         p.find_lives();
         let unshared_len = p.slots.iter().map(|s| s.len.next_multiple_of(LINE as u64)).sum();
         let alias = p.share_in_place();

@@ -129,71 +129,6 @@ impl Dataflow {
         self.values[value].len
     }
 
-    /// Fuses to products what their neighbours would take a pass over memory for: the way of a gradient
-    /// through an activation, at the end of the product that gives the gradient; and the sums of a wide matrix'
-    /// columns, the gradient of a bias, in the product that reads it for the gradient of the weight.
-    pub fn join_products(&mut self, widest: usize) {
-        let mut readers = vec![Vec::new(); self.values.len()];
-        for (n, node) in self.nodes.iter().enumerate() {
-            node.reads.iter().for_each(|&v| readers[v].push(n));
-        }
-        let is_output: Vec<usize> = self.outputs.iter().map(|output| output.1).collect();
-        let mut gone = vec![false; self.nodes.len()];
-        for n in 0..self.nodes.len() {
-            let Op::Product(Form { act: Act::None, slope: None, .. }) = self.nodes[n].op else { continue };
-            let c = self.nodes[n].writes[0];
-            let [next] = readers[c][..] else { continue };
-            let Node { op: Op::Call(Call::UnaryGrad(of)), reads, writes } = &self.nodes[next] else {
-                continue;
-            };
-            let at = reads[0];
-            let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
-            let plain = self.values[c].location == Location::Arena
-                && self.values[writes[0]].location == Location::Arena;
-            // What the slope is taken at has to be there already.
-            let there = !self.nodes[n..].iter().any(|node| node.writes.contains(&at));
-            if known && plain && there && at != c && !is_output.contains(&c) {
-                let (of, to) = (*of, writes[0]);
-                gone[next] = true;
-                let node = &mut self.nodes[n];
-                node.writes[0] = to;
-                node.reads.push(at);
-                if let Op::Product(form) = &mut node.op {
-                    form.slope = Some(of);
-                }
-            }
-        }
-        let mut written: BTreeMap<usize, usize> = BTreeMap::new();
-        for node in &self.nodes {
-            for &v in &node.writes {
-                if let Location::Grad { at, .. } = self.values[v].location {
-                    *written.entry(at).or_default() += 1;
-                }
-            }
-        }
-        for n in 0..self.nodes.len() {
-            let Op::Call(Call::Sum { of: Sums::Cols, rows, cols }) = self.nodes[n].op else { continue };
-            let (x, to) = (self.nodes[n].reads[0], self.nodes[n].writes[0]);
-            // Where others write too, their order counts.
-            let alone = matches!(self.values[to].location, Location::Grad { at, .. } if written[&at] == 1);
-            let fits = |node: &Node| match node.op {
-                Op::Product(Form { shape: [m, _, k], a, .. }) => {
-                    node.reads[0] == x && [m, k] == [cols, rows] && a == [1, cols] && node.writes.len() == 1
-                }
-                _ => false,
-            };
-            if cols > widest
-                && alone
-                && let Some(&product) = readers[x].iter().find(|&&n| fits(&self.nodes[n]))
-            {
-                gone[n] = true;
-                self.nodes[product].writes.push(to);
-            }
-        }
-        let mut index = 0..;
-        self.nodes.retain(|_| !gone[index.next().unwrap_or_default()]);
-    }
-
     /// Orders nodes by how many products lie before them, so that layers of networks side by side lie side by side.
     /// Who writes a gradient first changes with it: that one replaces what is there, the others add.
     pub fn sort(&mut self) {
@@ -345,11 +280,11 @@ impl Reader<'_> {
                 let of_norm = [Some(pre), Some(gamma), Some(beta), reads[2]].into_iter().flatten().collect();
                 (Op::Norm { rows, cols: out, eps, centred: true, residual: reads[2].is_some(), act }, of_norm)
             }
-            &Call::LinearDx { rows, out, inp, ref packed } => {
+            &Call::LinearDx { rows, out, inp, ref packed, slope } => {
                 let weight = self.weight(packed);
                 let form = Form::new([rows, inp, out], [out, 1], [1, inp]);
-                let of_product = [reads[0], Some(weight), reads[1]].into_iter().flatten().collect();
-                (Op::Product(Form { residual: reads[1].is_some(), ..form }), of_product)
+                let of_product = [reads[0], Some(weight), reads[1], reads[2]].into_iter().flatten().collect();
+                (Op::Product(Form { residual: reads[1].is_some(), slope, ..form }), of_product)
             }
             &Call::LinearDw { rows, out, inp } => {
                 (Op::Product(Form::new([out, inp, rows], [1, out], [1, inp])), some)

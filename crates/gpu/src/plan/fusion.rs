@@ -6,12 +6,12 @@
 //! them. What is given is there at 0.
 
 use super::dataflow::{Dataflow, Form, Location, Op};
-use graph::{Call, Sums};
+use graph::{Call, NARROW, Sums};
 use math::Span;
 use std::collections::BTreeMap;
 
 /// Numbers of one value that a thread holds at most.
-pub(super) const WIDEST: usize = 8;
+const WIDEST: usize = NARROW;
 /// Columns that a group sums at most.
 pub(super) const MOST_SUMS: usize = 16;
 /// Nodes in a group at most.

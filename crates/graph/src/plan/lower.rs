@@ -257,7 +257,7 @@ impl Planner<'_> {
             let packed = self.packed(param, Packing::RowsT);
             let reads = [self.place[x].clone(), place(self, chain.residual)];
             let dx = self.slot_for(id);
-            self.emit(Call::LinearDx { rows, out, inp, packed }, &reads, &[dx]);
+            self.emit(Call::LinearDx { rows, out, inp, packed, slope: None }, &reads, &[dx]);
             let text = if chain.residual.is_some() { "product + add" } else { "product" };
             let ids: Vec<usize> = [x, w].into_iter().chain(chain.residual).collect();
             self.draw(id, text.into(), &ids);
