@@ -15,15 +15,15 @@ mod rows;
 use crate::product::{Fused, Product, Side, products};
 use crate::program::{Memory, Program, Region, Space};
 use codegen::Writer;
-use dataflow::{Dataflow, Form, Location, Op};
+use dataflow::{Dataflow, Form, Location, Op, Value};
 use fusion::{Group, Groups, Kind, body, finish};
-use graph::{Call, Plan};
+use graph::{Call, Life, Plan, Port};
 use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Values start at multiples of this many floats.
-const ALIGN: usize = 64;
+const ALIGN: u64 = 64;
 
 /// A plan as a part of a program.
 pub struct Lowered {
@@ -85,8 +85,8 @@ impl Lowered {
         }
         let groups = fusion::group(&dataflow, fuse);
         let lives = lives(&dataflow, &groups);
-        let (offsets, len) = arrange(&dataflow, &lives);
-        let arena = space.floats(len);
+        let (offsets, len) = graph::arrange(&in_arena(&dataflow, &lives), ALIGN);
+        let arena = space.floats(usize::try_from(len).unwrap_or(usize::MAX));
         let places = (0..dataflow.values.len()).map(|v| match dataflow.values[v].location {
             Location::Param(at) => params.part(at, dataflow.len(v)).at,
             Location::Grad { at, .. } => grads.part(at, dataflow.len(v)).at,
@@ -109,9 +109,8 @@ impl Lowered {
             parts.push(Part { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
         }
         let region = |value: usize| Region { at: places[value], len: dataflow.len(value) as u32 };
-        let named = |ports: &[(Arc<str>, usize)]| {
-            ports.iter().map(|(name, value)| (name.clone(), region(*value))).collect()
-        };
+        let named =
+            |ports: &[Port]| ports.iter().map(|port| (port.name.clone(), region(port.slot))).collect();
         let constants = dataflow.values.iter().enumerate().filter_map(|(i, value)| match &value.location {
             Location::Constant(values) => Some((region(i), values.clone())),
             _ => None,
@@ -119,8 +118,8 @@ impl Lowered {
         Ok(Lowered {
             steps: first..program.len(),
             parts,
-            inputs: named(&dataflow.inputs),
-            outputs: named(&dataflow.outputs),
+            inputs: named(plan.inputs()),
+            outputs: named(plan.outputs()),
             constants: constants.collect(),
         })
     }
@@ -248,39 +247,19 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
             }
         }
     }
-    for (_, v) in &dataflow.outputs {
-        if dataflow.values[*v].location == Location::Arena {
-            lives[*v] = Some([begins(groups.time[*v]), usize::MAX]);
+    for &v in &dataflow.outputs {
+        if dataflow.values[v].location == Location::Arena {
+            lives[v] = Some([begins(groups.time[v]), usize::MAX]);
         }
     }
     lives
 }
 
-/// Gives every value of the arena its place: large ones first, each at the lowest that is free for all of its life.
-fn arrange(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> (Vec<usize>, usize) {
-    let mut offsets = vec![0; dataflow.values.len()];
-    let in_arena = |v: &usize| {
-        lives[*v].is_some()
-            && !matches!(dataflow.values[*v].location, Location::Param(_) | Location::Grad { .. })
+/// The same for what lies in the arena.
+fn in_arena(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> Vec<Life> {
+    let life = |(value, life): (&Value, &Option<[usize; 2]>)| match (&value.location, life) {
+        (Location::Param(_) | Location::Grad { .. }, _) | (_, None) => Life::default(),
+        (_, &Some([first, last])) => Life { len: value.len as u64, first, last },
     };
-    let mut order: Vec<usize> = (0..dataflow.values.len()).filter(in_arena).collect();
-    order.sort_by_key(|&v| (usize::MAX - dataflow.len(v), v));
-    let mut placed: Vec<usize> = Vec::new();
-    let mut end = 0;
-    for v in order {
-        let [first, last] = lives[v].unwrap_or_default();
-        let mut start = 0;
-        for &other in &placed {
-            let [from, to] = lives[other].unwrap_or_default();
-            let taken = offsets[other]..offsets[other] + dataflow.len(other);
-            if from <= last && first <= to && taken.start < start + dataflow.len(v) && start < taken.end {
-                start = taken.end.next_multiple_of(ALIGN);
-            }
-        }
-        offsets[v] = start;
-        end = end.max((start + dataflow.len(v)).next_multiple_of(ALIGN));
-        let at = placed.partition_point(|&other| offsets[other] <= start);
-        placed.insert(at, v);
-    }
-    (offsets, end)
+    dataflow.values.iter().zip(lives).map(life).collect()
 }

@@ -76,4 +76,4 @@ pub use math::{Act, Isa, PANEL, panels_len};
 pub use op::Sums;
 pub use optimizer::{Adam, Optimizer};
 pub use params::{Init, ParamSpec, Params, Table};
-pub use plan::{Call, Layout, NARROW, Part, Place, Plan, PlanError, PlanNode, Port, Step};
+pub use plan::{Call, Layout, Life, NARROW, Part, Place, Plan, PlanError, PlanNode, Port, Step, arrange};

@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use arena::{Life, arrange};
 pub use join::NARROW;
 
 /// How a batch lies in memory.
@@ -567,7 +568,7 @@ impl<'g> Planner<'g> {
         p.find_lives();
         let unshared_len = p.slots.iter().map(|s| s.len.next_multiple_of(LINE as u64)).sum();
         let alias = p.share_in_place();
-        let (slots, arena_len) = p.arrange(&alias);
+        let (slots, arena_len) = p.place(&alias);
         let specs = graph.table.specs();
         let untouched = specs.iter().zip(&p.written).filter(|(_, written)| !**written);
         Ok(Plan {

@@ -8,9 +8,8 @@ use super::head::Head;
 use graph::{Act, Call, Layout, Place, Plan, Sums};
 use learn::Fault;
 use math::{Binary, Span, Unary};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Where a value lies.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +32,12 @@ pub(super) struct Value {
     pub location: Location,
     /// What it is multiplied by before it is rounded to f16: a gradient and what follows from it by its head's `lift`.
     pub lift: f32,
+}
+
+impl Value {
+    fn new(len: usize, location: Location) -> Value {
+        Value { len, location, lift: 1.0 }
+    }
 }
 
 /// What a node computes: reads -> writes.
@@ -93,12 +98,12 @@ pub(super) struct Node {
     pub writes: Vec<usize>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Dataflow {
+    /// The plan's slots by their numbers, then parameters, gradients and what calls are told apart by.
     pub values: Vec<Value>,
     pub nodes: Vec<Node>,
-    pub inputs: Vec<(Arc<str>, usize)>,
-    pub outputs: Vec<(Arc<str>, usize)>,
+    pub outputs: Vec<usize>,
 }
 
 impl Dataflow {
@@ -106,21 +111,17 @@ impl Dataflow {
         if plan.layout() == Layout::Panels {
             return Err(Fault::Unknown { what: "a plan in panels".into() });
         }
-        let mut reader = Reader { plan, dataflow: Dataflow::default(), slots: BTreeMap::new() };
+        let slots = plan.slots().iter().map(|slot| Value::new(slot.len(), Location::Arena));
+        let outputs = plan.outputs().iter().map(|port| port.slot).collect();
+        let mut dataflow = Dataflow { values: slots.collect(), nodes: Vec::new(), outputs };
         for port in plan.inputs() {
-            let value = reader.define(port.slot, Location::Input);
-            reader.dataflow.inputs.push((port.name.clone(), value));
+            dataflow.values[port.slot].location = Location::Input;
         }
         for (slot, values) in plan.constants() {
-            reader.define(*slot, Location::Constant(values.clone()));
+            dataflow.values[*slot].location = Location::Constant(values.clone());
         }
-        for step in plan.steps() {
-            reader.step(step);
-        }
-        for port in plan.outputs() {
-            let value = reader.slots[&port.slot];
-            reader.dataflow.outputs.push((port.name.clone(), value));
-        }
+        let mut reader = Reader { plan, dataflow };
+        plan.steps().iter().for_each(|step| reader.step(step));
         reader.dataflow.leave_out();
         Ok(reader.dataflow)
     }
@@ -168,9 +169,7 @@ impl Dataflow {
     /// Drops nodes that nothing needs.
     fn leave_out(&mut self) {
         let mut needed = vec![false; self.values.len()];
-        for (_, value) in &self.outputs {
-            needed[*value] = true;
-        }
+        self.outputs.iter().for_each(|&v| needed[v] = true);
         let mut kept = Vec::new();
         for mut node in std::mem::take(&mut self.nodes).into_iter().rev() {
             let wanted = |v: &usize| needed[*v] || matches!(self.values[*v].location, Location::Grad { .. });
@@ -195,20 +194,12 @@ impl Dataflow {
 struct Reader<'a> {
     plan: &'a Plan,
     dataflow: Dataflow,
-    /// The value of each of the plan's slots.
-    slots: BTreeMap<usize, usize>,
 }
 
 impl Reader<'_> {
     fn value(&mut self, len: usize, location: Location) -> usize {
-        self.dataflow.values.push(Value { len, location, lift: 1.0 });
+        self.dataflow.values.push(Value::new(len, location));
         self.dataflow.values.len() - 1
-    }
-
-    fn define(&mut self, slot: usize, location: Location) -> usize {
-        let value = self.value(self.plan.slots()[slot].len(), location);
-        self.slots.insert(slot, value);
-        value
     }
 
     fn param(&mut self, range: &Range<usize>) -> usize {
@@ -218,7 +209,7 @@ impl Reader<'_> {
 
     fn read(&mut self, place: &Place) -> Option<usize> {
         match place {
-            Place::Slot(slot) => Some(self.slots[slot]),
+            Place::Slot(slot) => Some(*slot),
             Place::Param(range) => Some(self.param(range)),
             Place::Nowhere | Place::Grad { .. } => None,
         }
@@ -226,7 +217,7 @@ impl Reader<'_> {
 
     fn write(&mut self, place: &Place) -> Option<usize> {
         match place {
-            Place::Slot(slot) => Some(self.define(*slot, Location::Arena)),
+            Place::Slot(slot) => Some(*slot),
             Place::Grad { range, first } => {
                 Some(self.value(range.len(), Location::Grad { at: range.start, adds: !first }))
             }

@@ -200,7 +200,7 @@ pub(super) fn group(dataflow: &Dataflow, fuse: bool) -> Groups {
     }
     for node in late {
         let to = dataflow.nodes[node].writes[0];
-        if dataflow.outputs.iter().any(|(_, v)| *v == to) {
+        if dataflow.outputs.contains(&to) {
             grouping.place_given(node);
         }
     }

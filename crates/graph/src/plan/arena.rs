@@ -1,6 +1,6 @@
 //! How long each tensor lives, and where it lies in the arena.
 
-use super::{Call, Place, Planner};
+use super::{Call, Place, Planner, Slot};
 use crate::buffer::LINE;
 use math::{Binary, Span};
 use std::ops::Range;
@@ -64,31 +64,50 @@ impl Planner<'_> {
         alias
     }
 
-    /// Gives every slot its range: large ones first, each at the lowest place that is free for all of
-    /// its life.
-    pub(super) fn arrange(&self, alias: &[usize]) -> (Vec<Range<usize>>, u64) {
-        let mut ranges: Vec<Range<u64>> = vec![0..0; self.slots.len()];
-        let mut order: Vec<usize> = (0..self.slots.len()).filter(|&i| alias[i] == i).collect();
-        order.sort_by_key(|&i| (u64::MAX - self.slots[i].len, self.slots[i].first));
-        let mut placed: Vec<usize> = Vec::new();
-        let mut end = 0;
-        for i in order {
-            let slot = &self.slots[i];
-            let mut start = 0;
-            for &other in &placed {
-                let (range, life) = (&ranges[other], &self.slots[other]);
-                let meet = life.first <= slot.last && slot.first <= life.last;
-                if meet && range.start < start + slot.len && start < range.end {
-                    start = range.end.next_multiple_of(LINE as u64);
-                }
-            }
-            ranges[i] = start..start + slot.len;
-            end = end.max(ranges[i].end.next_multiple_of(LINE as u64));
-            let at = placed.partition_point(|&other| ranges[other].start <= start);
-            placed.insert(at, i);
-        }
+    /// Gives every slot its range; and the end of the arena.
+    pub(super) fn place(&self, alias: &[usize]) -> (Vec<Range<usize>>, u64) {
+        let life = |(i, slot): (usize, &Slot)| match alias[i] == i {
+            true => Life { len: slot.len, first: slot.first, last: slot.last },
+            false => Life::default(),
+        };
+        let lives: Vec<Life> = self.slots.iter().enumerate().map(life).collect();
+        let (starts, end) = arrange(&lives, LINE as u64);
         // Places beyond what can be addressed are in no arena that is made.
-        let of = |&slot: &usize| ranges[slot].start as usize..ranges[slot].end as usize;
+        let of = |&slot: &usize| starts[slot] as usize..(starts[slot] + lives[slot].len) as usize;
         (alias.iter().map(of).collect(), end)
     }
+}
+
+/// A tensor in an arena: how long it is, and when it is first and last needed there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Life {
+    pub len: u64,
+    pub first: usize,
+    pub last: usize,
+}
+
+/// Where each tensor begins: large ones first, each at the lowest place that is free for all of its life. And where the last of them
+/// ends.
+pub fn arrange(lives: &[Life], align: u64) -> (Vec<u64>, u64) {
+    let mut starts = vec![0; lives.len()];
+    let mut order: Vec<usize> = (0..lives.len()).filter(|&i| lives[i].len > 0).collect();
+    order.sort_by_key(|&i| (u64::MAX - lives[i].len, lives[i].first));
+    let mut placed: Vec<usize> = Vec::new();
+    let mut end = 0;
+    for i in order {
+        let life = &lives[i];
+        let mut start = 0;
+        for &other in &placed {
+            let (other_start, other) = (starts[other], &lives[other]);
+            let meet = other.first <= life.last && life.first <= other.last;
+            if meet && other_start < start + life.len && start < other_start + other.len {
+                start = (other_start + other.len).next_multiple_of(align);
+            }
+        }
+        starts[i] = start;
+        end = end.max((start + life.len).next_multiple_of(align));
+        let at = placed.partition_point(|&other| starts[other] <= start);
+        placed.insert(at, i);
+    }
+    (starts, end)
 }
