@@ -8,6 +8,29 @@
 //! one class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums go through
 //! [`Simd::sum_lanes`], which has 16 virtual lanes and one tree everywhere. No approximate reciprocals.
 
+/// Methods of a set that work on values. The token is the proof that the machine has what their bodies are made of.
+macro_rules! values {
+    ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
+        #[inline(always)]
+        #[allow(unused_unsafe)] // some sets' intrinsics are safe
+        fn $name(self, $($arg: $t),*) -> $r {
+            // SAFETY: a token exists only where the instruction set was found.
+            unsafe { $body }
+        }
+    )*};
+}
+
+/// The same of those that read or write where their caller says.
+macro_rules! pointers {
+    ($(fn $name:ident($($arg:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => {$(
+        #[inline(always)]
+        unsafe fn $name(self, $($arg: $t),*) $(-> $r)? {
+            // SAFETY: the caller's, and the token's.
+            unsafe { $body }
+        }
+    )*};
+}
+
 mod portable;
 
 #[cfg(target_arch = "aarch64")]

@@ -21,17 +21,6 @@ pub struct Neon(());
 type V = float32x4_t;
 type W = uint32x4_t;
 
-/// Methods whose body is intrinsics on values: the token is the proof that the machine has them.
-macro_rules! values {
-    ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
-        #[inline(always)]
-        fn $name(self, $($arg: $t),*) -> $r {
-            // SAFETY: a token exists only where NEON was found.
-            unsafe { $body }
-        }
-    )*};
-}
-
 impl Simd for Neon {
     type F = V;
     type U = W;
@@ -88,25 +77,11 @@ impl Simd for Neon {
         fn first(a: V) -> f32 { vgetq_lane_f32::<0>(a) }
     }
 
-    #[inline(always)]
-    unsafe fn load_ptr(self, p: *const f32) -> V {
-        // SAFETY: the caller's, and the token's.
-        unsafe { vld1q_f32(p) }
-    }
-    #[inline(always)]
-    unsafe fn store_ptr(self, x: V, p: *mut f32) {
-        // SAFETY: the caller's, and the token's.
-        unsafe { vst1q_f32(p, x) }
-    }
-    #[inline(always)]
-    unsafe fn load_u_ptr(self, p: *const u32) -> W {
-        // SAFETY: the caller's, and the token's.
-        unsafe { vld1q_u32(p) }
-    }
-    #[inline(always)]
-    unsafe fn store_u_ptr(self, x: W, p: *mut u32) {
-        // SAFETY: the caller's, and the token's.
-        unsafe { vst1q_u32(p, x) }
+    pointers! {
+        fn load_ptr(p: *const f32) -> V { vld1q_f32(p) }
+        fn store_ptr(x: V, p: *mut f32) { vst1q_f32(p, x) }
+        fn load_u_ptr(p: *const u32) -> W { vld1q_u32(p) }
+        fn store_u_ptr(x: W, p: *mut u32) { vst1q_u32(p, x) }
     }
     #[inline(always)]
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {

@@ -8,14 +8,6 @@ use std::arch::wasm32::*;
 #[derive(Clone, Copy)]
 pub struct Wasm;
 
-/// Methods whose body is intrinsics on values.
-macro_rules! values {
-    ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
-        #[inline(always)]
-        fn $name(self, $($arg: $t),*) -> $r $body
-    )*};
-}
-
 impl Simd for Wasm {
     type F = v128;
     type U = v128;
@@ -79,25 +71,11 @@ impl Simd for Wasm {
         fn neg_mul_add(a: v128, b: v128, c: v128) -> v128 { f32x4_sub(c, f32x4_mul(a, b)) }
     }
 
-    #[inline(always)]
-    unsafe fn load_ptr(self, p: *const f32) -> v128 {
-        // SAFETY: the caller's.
-        unsafe { v128_load(p.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store_ptr(self, x: v128, p: *mut f32) {
-        // SAFETY: the caller's.
-        unsafe { v128_store(p.cast(), x) }
-    }
-    #[inline(always)]
-    unsafe fn load_u_ptr(self, p: *const u32) -> v128 {
-        // SAFETY: the caller's.
-        unsafe { v128_load(p.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store_u_ptr(self, x: v128, p: *mut u32) {
-        // SAFETY: the caller's.
-        unsafe { v128_store(p.cast(), x) }
+    pointers! {
+        fn load_ptr(p: *const f32) -> v128 { v128_load(p.cast()) }
+        fn store_ptr(x: v128, p: *mut f32) { v128_store(p.cast(), x) }
+        fn load_u_ptr(p: *const u32) -> v128 { v128_load(p.cast()) }
+        fn store_u_ptr(x: v128, p: *mut u32) { v128_store(p.cast(), x) }
     }
     #[inline(always)]
     unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {

@@ -53,17 +53,6 @@ pub struct Avx2(());
 #[derive(Clone, Copy)]
 pub struct Avx512(());
 
-/// Methods whose body is intrinsics on values: the token is the proof that the machine has them.
-macro_rules! values {
-    ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
-        #[inline(always)]
-        fn $name(self, $($arg: $t),*) -> $r {
-            // SAFETY: a token exists only where the instruction set was found.
-            unsafe { $body }
-        }
-    )*};
-}
-
 /// Sum of eight lanes: i and i+4, i and i+2, i and i+1.
 #[inline(always)]
 unsafe fn sum8(x: __m256) -> f32 {
@@ -72,6 +61,14 @@ unsafe fn sum8(x: __m256) -> f32 {
         let x = _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps::<1>(x));
         let x = _mm_add_ps(x, _mm_movehl_ps(x, x));
         _mm_cvtss_f32(_mm_add_ss(x, _mm_shuffle_ps::<1>(x, x)))
+    }
+}
+
+#[inline(always)]
+fn prefetch<const FIRST: bool>(p: *const f32) {
+    // SAFETY: a hint, which no address can make fault.
+    unsafe {
+        if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
     }
 }
 
@@ -104,10 +101,7 @@ impl Simd for Avx2 {
 
     #[inline(always)]
     fn prefetch<const FIRST: bool>(self, p: *const f32) {
-        // SAFETY: a hint, which no address can make fault.
-        unsafe {
-            if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
-        }
+        prefetch::<FIRST>(p);
     }
 
     values! {
@@ -164,30 +158,12 @@ impl Simd for Avx2 {
             self.store(self.add(self.load(&y[4 * i..]), self.add(low, high)), &mut y[4 * i..]);
         }
     }
-    #[inline(always)]
-    unsafe fn load_ptr(self, p: *const f32) -> __m256 {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm256_loadu_ps(p) }
-    }
-    #[inline(always)]
-    unsafe fn store_ptr(self, x: __m256, p: *mut f32) {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm256_storeu_ps(p, x) }
-    }
-    #[inline(always)]
-    unsafe fn load_u_ptr(self, p: *const u32) -> __m256i {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm256_loadu_si256(p.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store_u_ptr(self, x: __m256i, p: *mut u32) {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm256_storeu_si256(p.cast(), x) }
-    }
-    #[inline(always)]
-    unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-        // SAFETY: the caller's.
-        unsafe { transpose4(p, stride, q, q_stride) }
+    pointers! {
+        fn load_ptr(p: *const f32) -> __m256 { _mm256_loadu_ps(p) }
+        fn store_ptr(x: __m256, p: *mut f32) { _mm256_storeu_ps(p, x) }
+        fn load_u_ptr(p: *const u32) -> __m256i { _mm256_loadu_si256(p.cast()) }
+        fn store_u_ptr(x: __m256i, p: *mut u32) { _mm256_storeu_si256(p.cast(), x) }
+        fn transpose4(p: *const f32, stride: usize, q: *mut f32, q_stride: usize) { transpose4(p, stride, q, q_stride) }
     }
     #[inline(always)]
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
@@ -223,10 +199,7 @@ impl Simd for Avx512 {
 
     #[inline(always)]
     fn prefetch<const FIRST: bool>(self, p: *const f32) {
-        // SAFETY: a hint, which no address can make fault.
-        unsafe {
-            if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
-        }
+        prefetch::<FIRST>(p);
     }
 
     values! {
@@ -249,6 +222,10 @@ impl Simd for Avx512 {
         fn le(a: __m512, b: __m512) -> __mmask16 { _mm512_cmp_ps_mask::<_CMP_LE_OQ>(a, b) }
         fn eq(a: __m512, b: __m512) -> __mmask16 { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(a, b) }
         fn select(mask: __mmask16, yes: __m512, no: __m512) -> __m512 { _mm512_mask_blend_ps(mask, no, yes) }
+        fn and_mask(a: __mmask16, b: __mmask16) -> __mmask16 { a & b }
+        fn or_mask(a: __mmask16, b: __mmask16) -> __mmask16 { a | b }
+        fn not_mask(a: __mmask16) -> __mmask16 { !a }
+        fn mask_bits(a: __mmask16) -> u32 { u32::from(a) }
         fn splat_u(x: u32) -> __m512i { _mm512_set1_epi32(x as i32) }
         fn add_u(a: __m512i, b: __m512i) -> __m512i { _mm512_add_epi32(a, b) }
         fn sub_u(a: __m512i, b: __m512i) -> __m512i { _mm512_sub_epi32(a, b) }
@@ -275,22 +252,6 @@ impl Simd for Avx512 {
     }
 
     #[inline(always)]
-    fn and_mask(self, a: __mmask16, b: __mmask16) -> __mmask16 {
-        a & b
-    }
-    #[inline(always)]
-    fn or_mask(self, a: __mmask16, b: __mmask16) -> __mmask16 {
-        a | b
-    }
-    #[inline(always)]
-    fn not_mask(self, a: __mmask16) -> __mmask16 {
-        !a
-    }
-    #[inline(always)]
-    fn mask_bits(self, a: __mmask16) -> u32 {
-        u32::from(a)
-    }
-    #[inline(always)]
     fn add_sums(self, sums: [[__m512; 4]; 4], y: &mut [f32; 16]) {
         let [a, b, c, d] = [sums[0][0], sums[1][0], sums[2][0], sums[3][0]];
         // SAFETY: the token's.
@@ -302,30 +263,12 @@ impl Simd for Avx512 {
         };
         self.store(self.add(self.load(y), sum), y);
     }
-    #[inline(always)]
-    unsafe fn load_ptr(self, p: *const f32) -> __m512 {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm512_loadu_ps(p) }
-    }
-    #[inline(always)]
-    unsafe fn store_ptr(self, x: __m512, p: *mut f32) {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm512_storeu_ps(p, x) }
-    }
-    #[inline(always)]
-    unsafe fn load_u_ptr(self, p: *const u32) -> __m512i {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm512_loadu_si512(p.cast()) }
-    }
-    #[inline(always)]
-    unsafe fn store_u_ptr(self, x: __m512i, p: *mut u32) {
-        // SAFETY: the caller's, and the token's.
-        unsafe { _mm512_storeu_si512(p.cast(), x) }
-    }
-    #[inline(always)]
-    unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-        // SAFETY: the caller's.
-        unsafe { transpose4(p, stride, q, q_stride) }
+    pointers! {
+        fn load_ptr(p: *const f32) -> __m512 { _mm512_loadu_ps(p) }
+        fn store_ptr(x: __m512, p: *mut f32) { _mm512_storeu_ps(p, x) }
+        fn load_u_ptr(p: *const u32) -> __m512i { _mm512_loadu_si512(p.cast()) }
+        fn store_u_ptr(x: __m512i, p: *mut u32) { _mm512_storeu_si512(p.cast(), x) }
+        fn transpose4(p: *const f32, stride: usize, q: *mut f32, q_stride: usize) { transpose4(p, stride, q, q_stride) }
     }
     #[inline(always)]
     unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
