@@ -388,19 +388,23 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             ops::sum_rows(isa, rows.len(), cols, &r(0)[rows.start * cols..], y);
         }),
         &Call::Sum { of: Sums::Cols, rows, cols } => ops::sum_cols(isa, rows, cols, r(0), y, adds(0)),
-        &Call::LayerNorm { panels: true, rows, cols, eps } => {
+        &Call::Norm { panels: true, rows, cols, eps, .. } => {
             let stats = (!y1.is_empty()).then_some(y1);
             ops::layer_norm_panels(isa, rows, cols, r(0), r(1), r(2), eps, y, stats);
         }
-        &Call::LayerNorm { panels: false, rows, cols, eps } => {
+        &Call::Norm { panels: false, rows, cols, eps, .. } => {
+            let beta = reads.optional(&step.reads[2]);
             let stats = if y1.is_empty() { 0 } else { 2 };
             by_rows(rows, [(y, cols), (y1, stats)], cols, |rows, [y, stats]| {
                 let stats = (!stats.is_empty()).then_some(stats);
-                let x = &r(0)[rows.start * cols..];
-                ops::layer_norm(isa, rows.len(), cols, x, r(1), r(2), eps, y, stats);
+                let (x, gamma, rows) = (&r(0)[rows.start * cols..], r(1), rows.len());
+                match beta {
+                    Some(beta) => ops::layer_norm(isa, rows, cols, x, gamma, beta, eps, y, stats),
+                    None => ops::rms_norm(isa, rows, cols, x, gamma, eps, y, stats),
+                }
             });
         }
-        &Call::LayerNormGrad { rows, cols } => {
+        &Call::NormGrad { rows, cols, centred } => {
             // The kernel adds to the sums over rows.
             if !adds(1) {
                 y1.fill(0.0);
@@ -408,7 +412,11 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             if !adds(2) {
                 y2.fill(0.0);
             }
-            ops::layer_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, y2);
+            if centred {
+                ops::layer_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, y2);
+            } else {
+                ops::rms_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1);
+            }
         }
         &Call::Rotary { rows, cols, size, back } => by_rows(rows, [(y, cols)], cols, |at, [y]| {
             let x = (!step.in_place).then(|| &r(0)[at.start * cols..at.end * cols]);
@@ -419,19 +427,6 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         }
         &Call::CausalAttentionGrad { cols, heads, len, .. } => {
             ops::causal_attention_backward(isa, heads, len, cols, r(0), r(1), r(2), r(3), y);
-        }
-        &Call::RmsNorm { rows, cols, eps } => {
-            let stats = if y1.is_empty() { 0 } else { 2 };
-            by_rows(rows, [(y, cols), (y1, stats)], cols, |rows, [y, stats]| {
-                let stats = (!stats.is_empty()).then_some(stats);
-                ops::rms_norm(isa, rows.len(), cols, &r(0)[rows.start * cols..], r(1), eps, y, stats);
-            });
-        }
-        &Call::RmsNormGrad { rows, cols } => {
-            if !adds(1) {
-                y1.fill(0.0);
-            }
-            ops::rms_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1);
         }
         &Call::HeadLoss { rows, vocab, inp, packed: ref w, ref packed_t, scale } => {
             let slopes = (!y1.is_empty() || !y2.is_empty()).then_some(HeadSlopes {

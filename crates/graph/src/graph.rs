@@ -4,9 +4,9 @@
 //! the author's, not the visitor's, so a wrong one panics at the line that wrote it. This file
 //! refuses to know kernels, memory or instruction sets.
 
-use crate::op::{Map, Op, Sums, Wrt, Zip};
+use crate::op::{Op, Sums, Wrt};
 use crate::params::{Init, ParamSpec, Table};
-use math::Rng;
+use math::{Binary, Rng, Unary};
 use std::sync::Arc;
 
 /// `[rows, cols]`
@@ -77,7 +77,7 @@ impl Graph {
         &self.table
     }
 
-    fn push(&mut self, op: Op, inputs: &[NodeId], shape: Shape) -> NodeId {
+    pub(crate) fn push(&mut self, op: Op, inputs: &[NodeId], shape: Shape) -> NodeId {
         self.nodes.push(Node { op, inputs: inputs.to_vec(), shape });
         NodeId(self.nodes.len() - 1)
     }
@@ -167,9 +167,9 @@ impl Graph {
 
     // ---- one value at a time ----
 
-    fn map(&mut self, x: NodeId, map: Map) -> NodeId {
+    fn map(&mut self, x: NodeId, op: Op) -> NodeId {
         let shape = self.shape(x);
-        self.push(Op::Map(map), &[x], shape)
+        self.push(op, &[x], shape)
     }
 
     /// `x·scale + shift`
@@ -180,89 +180,89 @@ impl Graph {
         match (self.scalar_of(x), &self.nodes[x.0].op) {
             (Some(v), _) => self.scalar(v * scale + shift),
             // A scaled scaled value is one scaling.
-            (_, &Op::Map(Map::Affine { scale: s, shift: 0.0 })) => {
+            (_, &Op::Affine { scale: s, shift: 0.0 }) => {
                 let inner = self.nodes[x.0].inputs[0];
-                self.map(inner, Map::Affine { scale: s * scale, shift })
+                self.map(inner, Op::Affine { scale: s * scale, shift })
             }
-            _ => self.map(x, Map::Affine { scale, shift }),
+            _ => self.map(x, Op::Affine { scale, shift }),
         }
     }
     pub fn neg(&mut self, x: NodeId) -> NodeId {
         self.affine(x, -1.0, 0.0)
     }
     pub fn relu(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Relu)
+        self.map(x, Op::Unary(Unary::Relu))
     }
     pub fn tanh(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Tanh)
+        self.map(x, Op::Unary(Unary::Tanh))
     }
     pub fn gelu(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Gelu)
+        self.map(x, Op::Unary(Unary::Gelu))
     }
     pub fn sigmoid(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Sigmoid)
+        self.map(x, Op::Unary(Unary::Sigmoid))
     }
     /// `x·sigmoid(x)`
     pub fn silu(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Silu)
+        self.map(x, Op::Unary(Unary::Silu))
     }
     pub fn exp(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Exp)
+        self.map(x, Op::Unary(Unary::Exp))
     }
     pub fn ln(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Ln)
+        self.map(x, Op::Unary(Unary::Ln))
     }
     pub fn square(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Square)
+        self.map(x, Op::Unary(Unary::Square))
     }
     pub fn sqrt(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Map::Sqrt)
+        self.map(x, Op::Unary(Unary::Sqrt))
     }
 
     // ---- two values at a time: shapes are equal, or one side is a row, a column or a scalar ----
 
     #[track_caller]
-    pub(crate) fn zip(&mut self, a: NodeId, b: NodeId, zip: Zip) -> NodeId {
+    fn zip(&mut self, a: NodeId, b: NodeId, of: Binary) -> NodeId {
         let (sa, sb) = (self.shape(a), self.shape(b));
         let shape = [sa[0].max(sb[0]), sa[1].max(sb[1])];
         let fits = |s: Shape| (0..2).all(|i| s[i] == shape[i] || s[i] == 1);
-        assert!(fits(sa) && fits(sb), "{} of {sa:?} and {sb:?}", zip.text());
-        self.push(Op::Zip(zip), &[a, b], shape)
+        assert!(fits(sa) && fits(sb), "{of:?} of {sa:?} and {sb:?}");
+        self.push(Op::Binary(of), &[a, b], shape)
     }
     #[track_caller]
     pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Zip::Add)
+        self.zip(a, b, Binary::Add)
     }
     #[track_caller]
     pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Zip::Sub)
+        self.zip(a, b, Binary::Sub)
     }
     #[track_caller]
     pub fn mul(&mut self, a: NodeId, b: NodeId) -> NodeId {
         match (self.scalar_of(a), self.scalar_of(b)) {
             (_, Some(scale)) => self.affine(a, scale, 0.0),
             (Some(scale), _) => self.affine(b, scale, 0.0),
-            _ => self.zip(a, b, Zip::Mul),
+            _ => self.zip(a, b, Binary::Mul),
         }
     }
     #[track_caller]
     pub fn div(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Zip::Div)
+        self.zip(a, b, Binary::Div)
     }
     /// The smaller; the gradient of a tie goes to `a`.
     #[track_caller]
     pub fn min(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Zip::Min)
+        self.zip(a, b, Binary::Min)
     }
     /// The larger; the gradient of a tie goes to `a`.
     #[track_caller]
     pub fn max(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Zip::Max)
+        self.zip(a, b, Binary::Max)
     }
     /// 1 where `a > b`, else 0; passes no gradient.
     #[track_caller]
     pub fn greater(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Zip::Greater)
+        self.zip(a, b, Binary::Greater)
     }
     pub fn clamp(&mut self, x: NodeId, lo: f32, hi: f32) -> NodeId {
         let (lo, hi) = (self.scalar(lo), self.scalar(hi));
@@ -313,7 +313,7 @@ impl Graph {
     pub fn layer_norm(&mut self, x: NodeId, gamma: NodeId, beta: NodeId, eps: f32) -> NodeId {
         let shape = self.shape(x);
         assert_eq!([self.shape(gamma), self.shape(beta)], [[1, shape[1]]; 2], "layer norm of {shape:?}");
-        self.push(Op::LayerNorm { eps }, &[x, gamma, beta], shape)
+        self.push(Op::Norm { eps, centred: true }, &[x, gamma, beta], shape)
     }
     /// A [`Graph::layer_norm`] with its own `name.weight` (ones) and `name.bias` (zeros).
     #[track_caller]
@@ -323,34 +323,23 @@ impl Graph {
         let beta = self.vector(&format!("{name}.bias"), cols, Init::Zeros);
         self.layer_norm(x, gamma, beta, 1e-5)
     }
-    pub(crate) fn layer_norm_grad(&mut self, inputs: [NodeId; 4], eps: f32, wrt: Wrt) -> NodeId {
+    pub(crate) fn norm_grad(&mut self, inputs: [NodeId; 4], op: Op) -> NodeId {
         let [rows, cols] = self.shape(inputs[0]);
-        let shape = if wrt == Wrt::X { [rows, cols] } else { [1, cols] };
-        self.push(Op::LayerNormGrad { eps, wrt }, &inputs, shape)
+        let of_x = matches!(op, Op::NormGrad { wrt: Wrt::X, .. });
+        self.push(op, &inputs, [if of_x { rows } else { 1 }, cols])
     }
     /// `x/√(mean of x² + eps)·gamma`, gamma `[1, cols]`.
     #[track_caller]
     pub fn rms_norm(&mut self, x: NodeId, gamma: NodeId, eps: f32) -> NodeId {
         let shape = self.shape(x);
         assert_eq!(self.shape(gamma), [1, shape[1]], "rms norm of {shape:?}");
-        self.push(Op::RmsNorm { eps }, &[x, gamma], shape)
-    }
-    pub(crate) fn rms_norm_grad(&mut self, inputs: [NodeId; 4], eps: f32, wrt: Wrt) -> NodeId {
-        let [rows, cols] = self.shape(inputs[0]);
-        let shape = if wrt == Wrt::X { [rows, cols] } else { [1, cols] };
-        self.push(Op::RmsNormGrad { eps, wrt }, &inputs, shape)
+        self.push(Op::Norm { eps, centred: false }, &[x, gamma], shape)
     }
     pub fn softmax(&mut self, x: NodeId) -> NodeId {
-        let shape = self.shape(x);
-        self.push(Op::Softmax, &[x], shape)
+        self.map(x, Op::Softmax { log: false })
     }
     pub fn log_softmax(&mut self, x: NodeId) -> NodeId {
-        let shape = self.shape(x);
-        self.push(Op::LogSoftmax, &[x], shape)
-    }
-    pub(crate) fn softmax_grad(&mut self, y: NodeId, dy: NodeId, log: bool) -> NodeId {
-        let shape = self.shape(y);
-        self.push(if log { Op::LogSoftmaxGrad } else { Op::SoftmaxGrad }, &[y, dy], shape)
+        self.map(x, Op::Softmax { log: true })
     }
 
     /// Causal self-attention of rows `q | k | v`, `[rows, 3·d] -> [rows, d]`: `len` rows a sequence, the columns of each of `heads`
@@ -461,8 +450,7 @@ impl Graph {
 
     /// The same values; no gradient passes.
     pub fn stop_gradient(&mut self, x: NodeId) -> NodeId {
-        let shape = self.shape(x);
-        self.push(Op::StopGradient, &[x], shape)
+        self.map(x, Op::StopGradient)
     }
 
     // ---- differentiation ----

@@ -4,7 +4,7 @@
 //! Nothing here is fast.
 
 use crate::graph::{Graph, NodeId, Shape};
-use math::{Rng, reference};
+use math::{Binary, Rng, Unary, reference};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -17,17 +17,26 @@ pub enum Op {
         ta: bool,
         tb: bool,
     },
-    Map(Map),
-    Zip(Zip),
+    /// x·scale + shift
+    Affine {
+        scale: f32,
+        shift: f32,
+    },
+    Unary(Unary),
+    /// What the derivative is simplest in, x or y, and dy
+    UnaryGrad(Unary),
+    Binary(Binary),
     Sum(Sums),
     Broadcast,
-    /// x, gamma, beta
-    LayerNorm {
+    /// x, gamma, and beta where it is a layer norm, which is centred; a root mean square norm is not
+    Norm {
         eps: f32,
+        centred: bool,
     },
-    /// x, gamma, dy, and the layer norm's own node, whose kernel leaves the statistics
-    LayerNormGrad {
+    /// x, gamma, dy, and the norm's own node, whose kernel leaves the statistics
+    NormGrad {
         eps: f32,
+        centred: bool,
         wrt: Wrt,
     },
     /// qkv, table of cosines and sines: q and k turned, each row by its place in its sequence
@@ -44,21 +53,14 @@ pub enum Op {
         heads: usize,
         len: usize,
     },
-    /// x, gamma
-    RmsNorm {
-        eps: f32,
+    /// Or its logarithm.
+    Softmax {
+        log: bool,
     },
-    /// As [`Op::LayerNormGrad`].
-    RmsNormGrad {
-        eps: f32,
-        wrt: Wrt,
+    /// y, dy
+    SoftmaxGrad {
+        log: bool,
     },
-    Softmax,
-    LogSoftmax,
-    /// y, dy
-    SoftmaxGrad,
-    /// y, dy
-    LogSoftmaxGrad,
     /// x, index
     Take,
     /// index, dy
@@ -94,43 +96,6 @@ pub enum Op {
     StopGradient,
 }
 
-/// One value to one value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Map {
-    Affine { scale: f32, shift: f32 },
-    Relu,
-    Tanh,
-    Gelu,
-    Sigmoid,
-    Silu,
-    Exp,
-    Ln,
-    Square,
-    Sqrt,
-}
-
-/// Two values to one. The last five take the value that the derivative is simplest in, and dy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Zip {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Min,
-    Max,
-    Greater,
-    /// y, dy
-    ReluGrad,
-    /// y, dy
-    TanhGrad,
-    /// x, dy
-    GeluGrad,
-    /// y, dy
-    SigmoidGrad,
-    /// x, dy
-    SiluGrad,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
     All,
@@ -147,158 +112,42 @@ pub enum Wrt {
     Beta,
 }
 
-/// `gelu(x) = x/2·(1 + tanh(GELU_A·(x + GELU_B·x³)))`, Hendrycks & Gimpel 2016.
-const GELU_A: f64 = 0.797_884_560_802_865_4; // √(2/π)
-const GELU_B: f64 = 0.044_715;
-
-impl Map {
-    pub fn text(self) -> &'static str {
-        match self {
-            Map::Affine { .. } => "affine",
-            Map::Relu => "relu",
-            Map::Tanh => "tanh",
-            Map::Gelu => "gelu",
-            Map::Sigmoid => "sigmoid",
-            Map::Silu => "silu",
-            Map::Exp => "exp",
-            Map::Ln => "ln",
-            Map::Square => "square",
-            Map::Sqrt => "sqrt",
-        }
-    }
-
-    pub fn of(self, x: f64) -> f64 {
-        match self {
-            Map::Affine { scale, shift } => x * f64::from(scale) + f64::from(shift),
-            Map::Relu => x.max(0.0),
-            Map::Tanh => x.tanh(),
-            Map::Gelu => 0.5 * x * (1.0 + (GELU_A * (x + GELU_B * x * x * x)).tanh()),
-            Map::Sigmoid => 1.0 / (1.0 + (-x).exp()),
-            Map::Silu => x / (1.0 + (-x).exp()),
-            Map::Exp => x.exp(),
-            Map::Ln => x.ln(),
-            Map::Square => x * x,
-            Map::Sqrt => x.sqrt(),
-        }
-    }
-
-    fn gradient(self, g: &mut Graph, x: NodeId, y: NodeId, dy: NodeId) -> NodeId {
-        let shape = g.shape(x);
-        let slope = |g: &mut Graph, at: NodeId, zip: Zip| {
-            let dy = g.broadcast(dy, shape);
-            g.zip(at, dy, zip)
-        };
-        match self {
-            Map::Affine { scale, .. } => g.affine(dy, scale, 0.0),
-            Map::Relu => slope(g, y, Zip::ReluGrad),
-            Map::Tanh => slope(g, y, Zip::TanhGrad),
-            Map::Gelu => slope(g, x, Zip::GeluGrad),
-            Map::Sigmoid => slope(g, y, Zip::SigmoidGrad),
-            Map::Silu => slope(g, x, Zip::SiluGrad),
-            Map::Exp => g.mul(y, dy),
-            Map::Ln => g.div(dy, x),
-            Map::Square => {
-                let half = g.mul(x, dy);
-                g.affine(half, 2.0, 0.0)
-            }
-            Map::Sqrt => {
-                let half = g.affine(dy, 0.5, 0.0);
-                g.div(half, y)
-            }
-        }
-    }
-}
-
-impl Zip {
-    pub fn text(self) -> &'static str {
-        match self {
-            Zip::Add => "add",
-            Zip::Sub => "sub",
-            Zip::Mul => "mul",
-            Zip::Div => "div",
-            Zip::Min => "min",
-            Zip::Max => "max",
-            Zip::Greater => "greater",
-            Zip::ReluGrad => "relu gradient",
-            Zip::TanhGrad => "tanh gradient",
-            Zip::GeluGrad => "gelu gradient",
-            Zip::SigmoidGrad => "sigmoid gradient",
-            Zip::SiluGrad => "silu gradient",
-        }
-    }
-
-    pub fn of(self, a: f64, b: f64) -> f64 {
-        match self {
-            Zip::Add => a + b,
-            Zip::Sub => a - b,
-            Zip::Mul => a * b,
-            Zip::Div => a / b,
-            Zip::Min => a.min(b),
-            Zip::Max => a.max(b),
-            Zip::Greater => f64::from(u8::from(a > b)),
-            Zip::ReluGrad => b * f64::from(u8::from(a > 0.0)),
-            Zip::TanhGrad => b * (1.0 - a * a),
-            Zip::SigmoidGrad => b * a * (1.0 - a),
-            Zip::SiluGrad => {
-                let p = Map::Sigmoid.of(a);
-                b * (p + a * p * (1.0 - p))
-            }
-            Zip::GeluGrad => {
-                let t = (GELU_A * (a + GELU_B * a * a * a)).tanh();
-                let slope = GELU_A * (1.0 + 3.0 * GELU_B * a * a);
-                b * (0.5 * (1.0 + t) + 0.5 * a * (1.0 - t * t) * slope)
-            }
-        }
-    }
-
-    /// Adjoints of the two sides, still of the shape of the result.
-    fn gradient(self, g: &mut Graph, [a, b]: [NodeId; 2], y: NodeId, dy: NodeId) -> [NodeId; 2] {
-        match self {
-            Zip::Add => [dy, dy],
-            Zip::Sub => [dy, g.neg(dy)],
-            Zip::Mul => [g.mul(b, dy), g.mul(a, dy)],
-            Zip::Div => {
-                let da = g.div(dy, b);
-                let slope = g.mul(y, da);
-                [da, g.neg(slope)]
-            }
-            Zip::Min | Zip::Max => {
-                let takes_b = if self == Zip::Min { g.greater(a, b) } else { g.greater(b, a) };
-                let db = g.mul(takes_b, dy);
-                [g.sub(dy, db), db]
-            }
-            Zip::Greater => unreachable!("stops gradients"),
-            Zip::ReluGrad | Zip::TanhGrad | Zip::GeluGrad | Zip::SigmoidGrad | Zip::SiluGrad => {
-                panic!("{} is not differentiated again", self.text())
-            }
-        }
+/// The derivative of a function where it has `at`: y, or x for those whose y says less.
+fn slope(of: Unary, at: f64) -> f64 {
+    match of {
+        Unary::Relu => f64::from(u8::from(at > 0.0)),
+        Unary::Tanh => 1.0 - at * at,
+        Unary::Sigmoid => at * (1.0 - at),
+        _ => reference::unary_slope(of, at),
     }
 }
 
 impl Op {
-    pub fn text(&self) -> &'static str {
-        match self {
+    pub fn text(&self) -> String {
+        let text = match self {
             Op::Input(_) => "input",
             Op::Param(_) => "parameter",
             Op::Constant(_) => "constant",
             Op::MatMul { .. } => "matmul",
-            Op::Map(map) => map.text(),
-            Op::Zip(zip) => zip.text(),
+            Op::Affine { .. } => "affine",
+            Op::Unary(of) => return format!("{of:?}").to_lowercase(),
+            Op::UnaryGrad(of) => return format!("{of:?} gradient").to_lowercase(),
+            Op::Binary(of) => return format!("{of:?}").to_lowercase(),
             Op::Sum(Sums::All) => "sum",
             Op::Sum(Sums::Rows) => "row sums",
             Op::Sum(Sums::Cols) => "column sums",
             Op::Broadcast => "broadcast",
-            Op::LayerNorm { .. } => "layer norm",
-            Op::LayerNormGrad { .. } => "layer norm gradient",
+            Op::Norm { centred: true, .. } => "layer norm",
+            Op::Norm { .. } => "rms norm",
+            Op::NormGrad { centred: true, .. } => "layer norm gradient",
+            Op::NormGrad { .. } => "rms norm gradient",
             Op::Rotary { .. } => "rotary",
             Op::CausalAttention { .. } => "causal attention",
             Op::CausalAttentionGrad { .. } => "causal attention gradient",
-            Op::RmsNorm { .. } => "rms norm",
-            Op::RmsNormGrad { .. } => "rms norm gradient",
-            Op::Softmax => "softmax",
-            Op::LogSoftmax => "log softmax",
-            Op::SoftmaxGrad => "softmax gradient",
-            Op::LogSoftmaxGrad => "log softmax gradient",
+            Op::Softmax { log: false } => "softmax",
+            Op::Softmax { log: true } => "log softmax",
+            Op::SoftmaxGrad { log: false } => "softmax gradient",
+            Op::SoftmaxGrad { log: true } => "log softmax gradient",
             Op::Take => "take",
             Op::TakeGrad => "take gradient",
             Op::EmbeddingBag => "embedding bag",
@@ -311,11 +160,12 @@ impl Op {
             Op::SliceCols { .. } => "slice",
             Op::PadCols { .. } => "pad",
             Op::StopGradient => "stop gradient",
-        }
+        };
+        text.into()
     }
 
     pub(crate) fn passes_gradient(&self) -> bool {
-        !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Zip(Zip::Greater))
+        !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Binary(Binary::Greater))
     }
 
     /// The definition: what the node holds, from what its inputs hold, row-major.
@@ -327,6 +177,8 @@ impl Op {
             let (values, [r, c]) = inputs[input];
             values[if r == 1 { 0 } else { i } * c + if c == 1 { 0 } else { j }]
         };
+        let values = |input: usize| inputs[input].0;
+        let whole = |input: usize| values(input).iter().map(|&x| x as f32).collect::<Vec<f32>>();
         let index = |input: usize, i: usize, len: usize| -> usize {
             (inputs[input].0[i].max(0.0) as usize).min(len - 1)
         };
@@ -340,8 +192,12 @@ impl Op {
         match self {
             Op::Input(_) | Op::Param(_) => unreachable!("leaves are given"),
             Op::Constant(values) => each(&|i, j| f64::from(values[i * cols + j])),
-            Op::Map(map) => each(&|i, j| map.of(at(0, i, j))),
-            Op::Zip(zip) => each(&|i, j| zip.of(at(0, i, j), at(1, i, j))),
+            &Op::Affine { scale, shift } => {
+                each(&|i, j| at(0, i, j) * f64::from(scale) + f64::from(shift));
+            }
+            &Op::Unary(of) => each(&|i, j| reference::unary(of, at(0, i, j))),
+            &Op::UnaryGrad(of) => each(&|i, j| at(1, i, j) * slope(of, at(0, i, j))),
+            &Op::Binary(of) => each(&|i, j| reference::binary(of, at(0, i, j), at(1, i, j))),
             Op::Broadcast | Op::StopGradient => each(&|i, j| at(0, i, j)),
             &Op::MatMul { ta, tb } => {
                 let depth = inputs[0].1[usize::from(!ta)];
@@ -357,27 +213,27 @@ impl Op {
                     Sums::Cols => (0..r).map(|k| at(0, k, j)).sum(),
                 });
             }
-            &Op::LayerNorm { eps } => each(&|i, j| {
-                let (mean, inv_std) = row_stats(inputs[0], i, eps);
-                (at(0, i, j) - mean) * inv_std * at(1, 0, j) + at(2, 0, j)
-            }),
-            &Op::LayerNormGrad { eps, wrt } => {
-                let [r, c] = inputs[0].1;
-                let normed = |i, j| {
-                    let (mean, inv_std) = row_stats(inputs[0], i, eps);
-                    (at(0, i, j) - mean) * inv_std
+            &Op::Norm { eps, centred: true } => {
+                reference::layer_norm(rows, cols, values(0), values(1), values(2), f64::from(eps), &mut y);
+            }
+            &Op::Norm { eps, .. } => {
+                reference::rms_norm(rows, cols, values(0), values(1), f64::from(eps), &mut y);
+            }
+            &Op::NormGrad { eps, centred, wrt } => {
+                let ([r, c], eps) = (inputs[0].1, f64::from(eps));
+                let [mut dx, mut dgamma, mut dbeta] = [r * c, c, c].map(|len| vec![0.0; len]);
+                let (x, gamma, dy) = (values(0), values(1), values(2));
+                if centred {
+                    let [dx, dgamma, dbeta] = [&mut dx, &mut dgamma, &mut dbeta];
+                    reference::layer_norm_backward(r, c, x, gamma, eps, dy, dx, dgamma, dbeta);
+                } else {
+                    reference::rms_norm_backward(r, c, x, gamma, eps, dy, &mut dx, &mut dgamma);
+                }
+                y = match wrt {
+                    Wrt::X => dx,
+                    Wrt::Gamma => dgamma,
+                    Wrt::Beta => dbeta,
                 };
-                each(&|i, j| match wrt {
-                    Wrt::Beta => (0..r).map(|k| at(2, k, j)).sum(),
-                    Wrt::Gamma => (0..r).map(|k| at(2, k, j) * normed(k, j)).sum(),
-                    Wrt::X => {
-                        // With g = dy·gamma and n the normed x: (g - mean(g) - n·mean(g·n))/std.
-                        let g = |j| at(2, i, j) * at(1, 0, j);
-                        let mean_g = (0..c).map(g).sum::<f64>() / c as f64;
-                        let mean_gn = (0..c).map(|j| g(j) * normed(i, j)).sum::<f64>() / c as f64;
-                        (g(j) - mean_g - normed(i, j) * mean_gn) * row_stats(inputs[0], i, eps).1
-                    }
-                });
             }
             &Op::Rotary { back } => {
                 let [len, size] = inputs[1].1;
@@ -400,74 +256,30 @@ impl Op {
                 let (qkv, dy) = (inputs[0].0, inputs[2].0);
                 reference::causal_attention_backward(heads, len, cols / 3, qkv, dy, &mut y);
             }
-            &Op::RmsNorm { eps } => each(&|i, j| at(0, i, j) * row_scale(inputs[0], i, eps) * at(1, 0, j)),
-            &Op::RmsNormGrad { eps, wrt } => {
-                let [r, c] = inputs[0].1;
-                let scale: Vec<f64> = (0..r).map(|i| row_scale(inputs[0], i, eps)).collect();
-                each(&|i, j| match wrt {
-                    Wrt::X => {
-                        let g = |j| at(2, i, j) * at(1, 0, j);
-                        let mean = (0..c).map(|j| g(j) * at(0, i, j) * scale[i]).sum::<f64>() / c as f64;
-                        (g(j) - at(0, i, j) * scale[i] * mean) * scale[i]
-                    }
-                    Wrt::Gamma => (0..r).map(|k| at(2, k, j) * at(0, k, j) * scale[k]).sum(),
-                    Wrt::Beta => unreachable!("there is none"),
-                });
+            &Op::Softmax { log } => reference::softmax(rows, cols, values(0), &mut y, log),
+            &Op::SoftmaxGrad { log } => {
+                reference::softmax_backward(rows, cols, values(0), values(1), &mut y, log);
             }
-            Op::Softmax | Op::LogSoftmax => each(&|i, j| {
-                let top = (0..cols).map(|k| at(0, i, k)).fold(f64::NEG_INFINITY, f64::max);
-                let sum: f64 = (0..cols).map(|k| (at(0, i, k) - top).exp()).sum();
-                let log = at(0, i, j) - top - sum.ln();
-                if *self == Op::Softmax { log.exp() } else { log }
-            }),
-            Op::SoftmaxGrad => each(&|i, j| {
-                let dot: f64 = (0..cols).map(|k| at(0, i, k) * at(1, i, k)).sum();
-                at(0, i, j) * (at(1, i, j) - dot)
-            }),
-            Op::LogSoftmaxGrad => each(&|i, j| {
-                let sum: f64 = (0..cols).map(|k| at(1, i, k)).sum();
-                at(1, i, j) - at(0, i, j).exp() * sum
-            }),
             Op::Take => each(&|i, _| at(0, i, index(1, i, inputs[0].1[1]))),
             Op::TakeGrad => each(&|i, j| if index(0, i, cols) == j { at(1, i, 0) } else { 0.0 }),
             Op::EmbeddingBag => {
-                let ([entries, width], (lists, [_, k])) = (inputs[0].1, inputs[1]);
-                each(&|i, j| {
-                    let named = lists[i * k..][..k].iter().filter(|x| **x >= 0.0);
-                    named.map(|x| inputs[0].0[(*x as usize).min(entries - 1) * width + j]).sum()
-                });
+                reference::embedding_bag(cols, values(0), inputs[1].1[1], &whole(1), None, &mut y);
             }
             Op::EmbeddingBagGrad => {
-                let (lists, [_, k]) = inputs[0];
-                let mut sums = vec![0.0; rows * cols];
-                for (place, x) in lists.iter().enumerate().filter(|(_, x)| **x >= 0.0) {
-                    let row = (*x as usize).min(rows - 1);
-                    for j in 0..cols {
-                        sums[row * cols + j] += inputs[1].0[place / k * cols + j];
-                    }
-                }
-                y = sums;
+                reference::embedding_bag_backward(cols, inputs[0].1[1], &whole(0), values(1), &mut y);
             }
             Op::HeadLoss | Op::HeadLossGrad { .. } => {
-                let ((x, [n, inp]), (w, [vocab, _])) = (inputs[0], inputs[1]);
-                let of =
-                    |i: usize, v: usize| -> f64 { (0..inp).map(|c| x[i * inp + c] * w[v * inp + c]).sum() };
-                let (mut losses, mut slopes) = (vec![0.0; n], vec![0.0; n * vocab]);
-                for i in 0..n {
-                    let (logits, target) = (&mut slopes[i * vocab..][..vocab], index(2, i, vocab));
-                    logits.iter_mut().enumerate().for_each(|(v, logit)| *logit = of(i, v));
-                    let top = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                    let whole = top + logits.iter().map(|x| (x - top).exp()).sum::<f64>().ln();
-                    losses[i] = whole - logits[target];
-                    logits.iter_mut().for_each(|logit| *logit = (*logit - whole).exp());
-                    logits[target] -= 1.0;
-                }
-                let slope = |i: usize, v: usize| slopes[i * vocab + v] * inputs[3].0[i];
-                each(&|i, j| match self {
-                    Op::HeadLoss => losses[i],
-                    Op::HeadLossGrad { of_x: true } => (0..vocab).map(|v| slope(i, v) * w[v * inp + j]).sum(),
-                    _ => (0..n).map(|k| slope(k, i) * x[k * inp + j]).sum(),
-                });
+                let ([n, inp], [vocab, _]) = (inputs[0].1, inputs[1].1);
+                let upstream = if *self == Op::HeadLoss { &vec![0.0; n] } else { values(3) };
+                let [mut loss, mut dx, mut dw] = [n, n * inp, vocab * inp].map(|len| vec![0.0; len]);
+                let (x, w, target) = (values(0), values(1), whole(2));
+                let [of_loss, of_x, of_w] = [&mut loss, &mut dx, &mut dw];
+                reference::head_loss([n, vocab, inp], x, w, &target, upstream, of_loss, of_x, of_w);
+                y = match self {
+                    Op::HeadLoss => loss,
+                    Op::HeadLossGrad { of_x: true } => dx,
+                    _ => dw,
+                };
             }
             &Op::Dropout { p, rng } => {
                 let mut chances = vec![0.0; rows * cols];
@@ -496,20 +308,6 @@ impl Op {
     }
 }
 
-/// Mean and 1/std of a row.
-fn row_stats((x, [_, cols]): (&[f64], Shape), row: usize, eps: f32) -> (f64, f64) {
-    let x = &x[row * cols..][..cols];
-    let mean = x.iter().sum::<f64>() / cols as f64;
-    let variance = x.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / cols as f64;
-    (mean, 1.0 / (variance + f64::from(eps)).sqrt())
-}
-
-/// 1/root of the mean square of a row.
-fn row_scale((x, [_, cols]): (&[f64], Shape), row: usize, eps: f32) -> f64 {
-    let mean = x[row * cols..][..cols].iter().map(|v| v * v).sum::<f64>() / cols as f64;
-    1.0 / (mean + f64::from(eps)).sqrt()
-}
-
 impl Graph {
     /// The backward nodes of one node: pairs of input slot and adjoint. An adjoint may be a row, a
     /// column or a scalar that stands for the input's full shape.
@@ -518,9 +316,10 @@ impl Graph {
         let shape = node.shape;
         let input = |slot: usize| node.inputs[slot];
         match node.op {
-            Op::Map(map) => vec![(0, map.gradient(self, input(0), y, dy))],
-            Op::Zip(zip) => {
-                let parts = zip.gradient(self, [input(0), input(1)], y, dy);
+            Op::Affine { scale, .. } => vec![(0, self.affine(dy, scale, 0.0))],
+            Op::Unary(of) => vec![(0, self.unary_gradient(of, input(0), y, dy))],
+            Op::Binary(of) => {
+                let parts = self.binary_gradients(of, [input(0), input(1)], y, dy);
                 [0, 1].map(|slot| (slot, self.reduce(parts[slot], shape, input(slot)))).to_vec()
             }
             Op::Sum(_) => vec![(0, dy)],
@@ -529,6 +328,46 @@ impl Graph {
                 let dy = self.broadcast(dy, shape);
                 self.backward_full(&op, &node.inputs, y, dy)
             }
+        }
+    }
+
+    fn unary_gradient(&mut self, of: Unary, x: NodeId, y: NodeId, dy: NodeId) -> NodeId {
+        let at = match of {
+            Unary::Relu | Unary::Tanh | Unary::Sigmoid => y,
+            Unary::Gelu | Unary::Silu => x,
+            Unary::Exp => return self.mul(y, dy),
+            Unary::Ln => return self.div(dy, x),
+            Unary::Square => {
+                let half = self.mul(x, dy);
+                return self.affine(half, 2.0, 0.0);
+            }
+            Unary::Sqrt => {
+                let half = self.affine(dy, 0.5, 0.0);
+                return self.div(half, y);
+            }
+        };
+        let shape = self.shape(x);
+        let dy = self.broadcast(dy, shape);
+        self.push(Op::UnaryGrad(of), &[at, dy], shape)
+    }
+
+    /// Adjoints of the two sides, still of the shape of the result.
+    fn binary_gradients(&mut self, of: Binary, [a, b]: [NodeId; 2], y: NodeId, dy: NodeId) -> [NodeId; 2] {
+        match of {
+            Binary::Add => [dy, dy],
+            Binary::Sub => [dy, self.neg(dy)],
+            Binary::Mul => [self.mul(b, dy), self.mul(a, dy)],
+            Binary::Div => {
+                let da = self.div(dy, b);
+                let slope = self.mul(y, da);
+                [da, self.neg(slope)]
+            }
+            Binary::Min | Binary::Max => {
+                let takes_b = if of == Binary::Min { self.greater(a, b) } else { self.greater(b, a) };
+                let db = self.mul(takes_b, dy);
+                [self.sub(dy, db), db]
+            }
+            Binary::Greater => unreachable!("stops gradients"),
         }
     }
 
@@ -542,27 +381,28 @@ impl Graph {
                 let db = if tb { self.matmul(dy, a, true, ta) } else { self.matmul(a, dy, !ta, false) };
                 vec![(0, da), (1, db)]
             }
-            Op::LayerNorm { eps } => [Wrt::X, Wrt::Gamma, Wrt::Beta]
+            Op::Norm { eps, centred } => [Wrt::X, Wrt::Gamma, Wrt::Beta]
                 .into_iter()
+                .take(inputs.len())
                 .enumerate()
-                .map(|(slot, wrt)| (slot, self.layer_norm_grad([inputs[0], inputs[1], dy, y], eps, wrt)))
+                .map(|(slot, wrt)| {
+                    let inputs = [inputs[0], inputs[1], dy, y];
+                    (slot, self.norm_grad(inputs, Op::NormGrad { eps, centred, wrt }))
+                })
                 .collect(),
             Op::Rotary { back } => vec![(0, self.rotary(dy, inputs[1], !back))],
             Op::CausalAttention { heads, len } => {
                 vec![(0, self.causal_attention_grad([inputs[0], y, dy], heads, len))]
             }
-            Op::RmsNorm { eps } => [Wrt::X, Wrt::Gamma]
-                .into_iter()
-                .enumerate()
-                .map(|(slot, wrt)| (slot, self.rms_norm_grad([inputs[0], inputs[1], dy, y], eps, wrt)))
-                .collect(),
             Op::HeadLoss => {
                 let inputs = [inputs[0], inputs[1], inputs[2], dy, y];
                 [true, false].map(|of_x| (usize::from(!of_x), self.head_loss_grad(inputs, of_x))).to_vec()
             }
             Op::Dropout { p, rng } => vec![(0, self.dropout(dy, p, rng, inputs[1]))],
-            Op::Softmax => vec![(0, self.softmax_grad(y, dy, false))],
-            Op::LogSoftmax => vec![(0, self.softmax_grad(y, dy, true))],
+            Op::Softmax { log } => {
+                let shape = self.shape(y);
+                vec![(0, self.push(Op::SoftmaxGrad { log }, &[y, dy], shape))]
+            }
             Op::Take => {
                 let cols = width(self, 0);
                 vec![(0, self.take_grad(inputs[1], dy, cols))]

@@ -8,7 +8,7 @@ mod lower;
 
 use crate::buffer::LINE;
 use crate::graph::{Gradients, Graph, NodeId, Shape};
-use crate::op::{Map, Op, Sums, Zip};
+use crate::op::{Op, Sums};
 use crate::params::Table;
 use math::par::CHUNK;
 use math::{Act, Binary, Isa, Rng, Span, Unary};
@@ -32,7 +32,7 @@ pub enum Layout {
 #[derive(Debug, thiserror::Error)]
 pub enum PlanError {
     #[error("`{op}` of shape {shape:?} has no kernel for panels; plan this graph with Layout::Rows")]
-    NoPanels { op: &'static str, shape: Shape },
+    NoPanels { op: String, shape: Shape },
     #[error("gradients are computed row by row; plan them with Layout::Rows")]
     TrainingPanels,
     #[error("panels need a batch of at least 2 rows; plan this graph with Layout::Rows")]
@@ -85,20 +85,16 @@ pub enum Call {
     Binary { op: Binary, blocks: usize, rows: usize, cols: usize, a: (Span, usize), b: (Span, usize) },
     /// x -> y
     Sum { of: Sums, rows: usize, cols: usize },
-    /// x, gamma, beta -> y, statistics?
-    LayerNorm { panels: bool, rows: usize, cols: usize, eps: f32 },
-    /// x, gamma, statistics, dy -> dx, dgamma, dbeta
-    LayerNormGrad { rows: usize, cols: usize },
+    /// x, gamma, beta if centred -> y, statistics?
+    Norm { panels: bool, rows: usize, cols: usize, eps: f32, centred: bool },
+    /// x, gamma, statistics, dy -> dx, dgamma, dbeta if centred
+    NormGrad { rows: usize, cols: usize, centred: bool },
     /// qkv, table of `[len][size]` -> qkv with q and k turned
     Rotary { rows: usize, cols: usize, size: usize, back: bool },
     /// qkv of rows of 3·cols -> y, the softmaxes' logarithms of sums?
     CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },
     /// qkv, y, logarithms, dy -> dqkv
     CausalAttentionGrad { rows: usize, cols: usize, heads: usize, len: usize },
-    /// x, gamma -> y, statistics?
-    RmsNorm { rows: usize, cols: usize, eps: f32 },
-    /// x, gamma, statistics, dy -> dx, dgamma
-    RmsNormGrad { rows: usize, cols: usize },
     /// x, target, dy? -> loss?, dx?, dw?, a tile of logits; where gradients are written, dy (or 1) times `scale` is the loss's
     HeadLoss {
         rows: usize,
@@ -152,13 +148,13 @@ impl Call {
             Call::UnaryGrad(_) => "unary_grad",
             Call::Binary { .. } => "binary",
             Call::Sum { .. } => "sum",
-            Call::LayerNorm { .. } => "layer_norm",
-            Call::LayerNormGrad { .. } => "layer_norm_grad",
+            Call::Norm { centred: true, .. } => "layer_norm",
+            Call::Norm { .. } => "rms_norm",
+            Call::NormGrad { centred: true, .. } => "layer_norm_grad",
+            Call::NormGrad { .. } => "rms_norm_grad",
             Call::Rotary { .. } => "rotary",
             Call::CausalAttention { .. } => "attention",
             Call::CausalAttentionGrad { .. } => "attention_grad",
-            Call::RmsNorm { .. } => "rms_norm",
-            Call::RmsNormGrad { .. } => "rms_norm_grad",
             Call::HeadLoss { .. } => "head_loss",
             Call::Dropout { .. } => "dropout",
             Call::Windows { .. } => "windows",
@@ -182,11 +178,9 @@ impl Call {
             Call::MatMul { m, n, k, .. } => vec![m, k, n],
             Call::Binary { blocks, rows, cols, .. } => vec![blocks * rows, cols],
             Call::Sum { rows, cols, .. }
-            | Call::LayerNorm { rows, cols, .. }
-            | Call::LayerNormGrad { rows, cols }
+            | Call::Norm { rows, cols, .. }
+            | Call::NormGrad { rows, cols, .. }
             | Call::Rotary { rows, cols, .. }
-            | Call::RmsNorm { rows, cols, .. }
-            | Call::RmsNormGrad { rows, cols }
             | Call::Softmax { rows, cols, .. }
             | Call::SoftmaxGrad { rows, cols, .. }
             | Call::Take { rows, cols }
@@ -623,7 +617,7 @@ impl<'g> Planner<'g> {
     fn split_gradient(&mut self, param: usize, id: usize) {
         let node = &self.graph.nodes[id];
         let same = |i: &NodeId| self.graph.shape(*i) == node.shape;
-        if node.op == Op::Zip(Zip::Add) && self.uses[id] == 1 && node.inputs.iter().all(same) {
+        if node.op == Op::Binary(Binary::Add) && self.uses[id] == 1 && node.inputs.iter().all(same) {
             self.live[id] = false;
             for input in node.inputs.clone() {
                 self.split_gradient(param, input.0);
@@ -646,7 +640,7 @@ impl<'g> Planner<'g> {
     fn gelu_beside_others(&self, id: usize) -> Option<usize> {
         // Readers stand with the last first.
         let (&gelu, others) = self.readers[id].split_last()?;
-        let fits = self.graph.nodes[gelu].op == Op::Map(Map::Gelu)
+        let fits = self.graph.nodes[gelu].op == Op::Unary(Unary::Gelu)
             && self.layout == Layout::Rows
             && !others.is_empty()
             && !self.claimed[gelu]
@@ -655,15 +649,15 @@ impl<'g> Planner<'g> {
     }
 
     fn is_norm_grad(&self, id: usize) -> bool {
-        matches!(self.graph.nodes[id].op, Op::LayerNormGrad { .. } | Op::RmsNormGrad { .. })
+        matches!(self.graph.nodes[id].op, Op::NormGrad { .. })
     }
 
     /// The other side of an addition, if it has this shape.
     fn addend(&self, add: usize, one: usize, shape: Shape) -> Option<usize> {
         let node = &self.graph.nodes[add];
         let other = match (&node.op, node.inputs.as_slice()) {
-            (Op::Zip(Zip::Add), &[a, b]) if a.0 == one && b.0 != one => b,
-            (Op::Zip(Zip::Add), &[a, b]) if b.0 == one && a.0 != one => a,
+            (Op::Binary(Binary::Add), &[a, b]) if a.0 == one && b.0 != one => b,
+            (Op::Binary(Binary::Add), &[a, b]) if b.0 == one && a.0 != one => a,
             _ => return None,
         };
         (self.graph.shape(other) == shape).then_some(other.0)
@@ -737,7 +731,7 @@ impl<'g> Planner<'g> {
         if tb && !bag {
             follow(self, &mut |p, last, next| {
                 let reader = &p.graph.nodes[next];
-                let found = matches!(reader.op, Op::LayerNorm { .. }) && reader.inputs[0].0 == last;
+                let found = matches!(reader.op, Op::Norm { centred: true, .. }) && reader.inputs[0].0 == last;
                 chain.norm = found.then_some(next);
                 found
             });
@@ -751,9 +745,9 @@ impl<'g> Planner<'g> {
         if tb {
             follow(self, &mut |p, last, next| {
                 chain.act = match p.graph.nodes[next].op {
-                    Op::Map(Map::Relu) if !p.is_saved(last) => Act::Relu,
-                    Op::Map(Map::Tanh) if !bag && !p.is_saved(last) => Act::Tanh,
-                    Op::Map(Map::Gelu) if !bag && !p.is_saved(last) => Act::Gelu,
+                    Op::Unary(Unary::Relu) if !p.is_saved(last) => Act::Relu,
+                    Op::Unary(Unary::Tanh) if !bag && !p.is_saved(last) => Act::Tanh,
+                    Op::Unary(Unary::Gelu) if !bag && !p.is_saved(last) => Act::Gelu,
                     _ => Act::None,
                 };
                 chain.act != Act::None

@@ -283,13 +283,10 @@ impl Reader<'_> {
             &Call::MatMul { m, n, k, a, b } => {
                 (Op::Product(Form::new([m, n, k], [a.0, a.1], [b.1, b.0])), some)
             }
-            &Call::LayerNorm { rows, cols, eps, .. } => {
-                (Op::Norm { rows, cols, eps, centred: true, residual: false, act: Act::None }, some)
+            &Call::Norm { rows, cols, eps, centred, .. } => {
+                (Op::Norm { rows, cols, eps, centred, residual: false, act: Act::None }, some)
             }
-            &Call::RmsNorm { rows, cols, eps } => {
-                (Op::Norm { rows, cols, eps, centred: false, residual: false, act: Act::None }, some)
-            }
-            &Call::LayerNormGrad { rows, cols } | &Call::RmsNormGrad { rows, cols } => {
+            &Call::NormGrad { rows, cols, .. } => {
                 return self.norm_grad([rows, cols], some, writes);
             }
             &Call::CausalAttention { rows, cols, heads, len } => {

@@ -6,9 +6,9 @@ use super::{
 };
 use crate::buffer::LINE;
 use crate::graph::{Node, Shape};
-use crate::op::{Map, Op, Sums, Wrt, Zip};
+use crate::op::{Op, Sums, Wrt};
 use math::gemm::{packed_panels_len, packed_rows_len, packed_rows_t_len};
-use math::{Act, Binary, Isa, PANEL, Span, Unary, panels_len};
+use math::{Act, Binary, Isa, PANEL, Span, panels_len};
 use std::ops::Range;
 
 impl Planner<'_> {
@@ -101,8 +101,10 @@ impl Planner<'_> {
                 Op::MatMul { ta: false, tb: true } => panels && param(1),
                 // A parameter is never in panels, whatever its shape.
                 Op::Param(_) | Op::Input(_) | Op::Constant(_) => true,
-                Op::StopGradient | Op::Map(_) | Op::Zip(_) => true,
-                Op::Broadcast | Op::LayerNorm { .. } | Op::Softmax | Op::LogSoftmax => true,
+                Op::StopGradient | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary(_) => {
+                    true
+                }
+                Op::Broadcast | Op::Norm { centred: true, .. } | Op::Softmax { .. } => true,
                 Op::Concat | Op::SliceCols { .. } | Op::PadCols { .. } => true,
                 _ => !any,
             };
@@ -138,38 +140,24 @@ impl Planner<'_> {
                 self.drawn.extend(self.drawn.get(&ids[0]).map(|&drawn| (id, drawn)));
             }
             &Op::MatMul { ta, tb } => self.lower_matmul(id, [ta, tb], &ids),
-            &Op::Map(map) => {
-                let y = self.slot_for(id);
-                let call = match map {
-                    Map::Affine { scale, shift } => Call::Affine { scale, shift },
-                    Map::Relu => Call::Unary(Unary::Relu),
-                    Map::Tanh => Call::Unary(Unary::Tanh),
-                    Map::Gelu => Call::Unary(Unary::Gelu),
-                    Map::Sigmoid => Call::Unary(Unary::Sigmoid),
-                    Map::Silu => Call::Unary(Unary::Silu),
-                    Map::Exp => Call::Unary(Unary::Exp),
-                    Map::Ln => Call::Unary(Unary::Ln),
-                    Map::Square => Call::Unary(Unary::Square),
-                    Map::Sqrt => Call::Unary(Unary::Sqrt),
-                };
-                self.emit(call, &read, &[y]);
-            }
-            &Op::Zip(zip) => self.lower_zip(id, zip, [ids[0], ids[1]]),
+            &Op::Affine { scale, shift } => self.lower_as(id, Call::Affine { scale, shift }, &read),
+            &Op::Unary(of) => self.lower_as(id, Call::Unary(of), &read),
+            &Op::UnaryGrad(of) => self.lower_as(id, Call::UnaryGrad(of), &read),
+            &Op::Binary(of) => self.lower_binary(id, of, [ids[0], ids[1]]),
             // The smaller of a value and itself is the value, repeated as its span says.
-            Op::Broadcast => self.lower_zip(id, Zip::Min, [ids[0], ids[0]]),
+            Op::Broadcast => self.lower_binary(id, Binary::Min, [ids[0], ids[0]]),
             &Op::Sum(of) => {
                 let [rows, cols] = shape_of(0);
                 let y = if of == Sums::Cols { self.target(id) } else { self.slot_for(id) };
                 self.emit(Call::Sum { of, rows, cols }, &read, &[y]);
             }
-            &Op::LayerNorm { eps } => {
+            &Op::Norm { eps, centred } => {
                 let y = self.slot_for(id);
                 let stats = self.stats_for(id);
-                self.emit(Call::LayerNorm { panels, rows, cols, eps }, &read, &[y, stats]);
+                self.emit(Call::Norm { panels, rows, cols, eps, centred }, &read, &[y, stats]);
             }
             &Op::Rotary { back } => {
-                let y = self.slot_for(id);
-                self.emit(Call::Rotary { rows, cols, size: shape_of(1)[1], back }, &read, &[y]);
+                self.lower_as(id, Call::Rotary { rows, cols, size: shape_of(1)[1], back }, &read);
             }
             &Op::CausalAttention { heads, len } => {
                 let (y, mut lse) = (self.slot_for(id), NOWHERE);
@@ -188,37 +176,14 @@ impl Planner<'_> {
                 let call = Call::CausalAttentionGrad { rows, cols: cols / 3, heads, len };
                 self.emit(call, &[qkv, y, lse, dy], &[dqkv]);
             }
-            &Op::RmsNorm { eps } => {
-                let y = self.slot_for(id);
-                let stats = self.stats_for(id);
-                self.emit(Call::RmsNorm { rows, cols, eps }, &read, &[y, stats]);
-            }
-            Op::LayerNormGrad { .. } | Op::RmsNormGrad { .. } => self.lower_norm_grad(id, &ids),
+            Op::NormGrad { .. } => self.lower_norm_grad(id, &ids),
             Op::HeadLoss | Op::HeadLossGrad { .. } => self.lower_head(id, &ids),
-            &Op::Dropout { p, rng } => {
-                let y = self.slot_for(id);
-                self.emit(Call::Dropout { p, rng }, &read, &[y]);
-            }
-            &Op::Windows { len, shift } => {
-                let y = self.slot_for(id);
-                self.emit(Call::Windows { len, shift }, &read, &[y]);
-            }
-            Op::Softmax | Op::LogSoftmax => {
-                let (y, log) = (self.slot_for(id), node.op == Op::LogSoftmax);
-                self.emit(Call::Softmax { panels, rows, cols, log }, &read, &[y]);
-            }
-            Op::SoftmaxGrad | Op::LogSoftmaxGrad => {
-                let (dx, log) = (self.slot_for(id), node.op == Op::LogSoftmaxGrad);
-                self.emit(Call::SoftmaxGrad { rows, cols, log }, &read, &[dx]);
-            }
-            Op::Take => {
-                let (y, cols) = (self.slot_for(id), shape_of(0)[1]);
-                self.emit(Call::Take { rows, cols }, &read, &[y]);
-            }
-            Op::TakeGrad => {
-                let dx = self.slot_for(id);
-                self.emit(Call::TakeGrad { rows, cols }, &read, &[dx]);
-            }
+            &Op::Dropout { p, rng } => self.lower_as(id, Call::Dropout { p, rng }, &read),
+            &Op::Windows { len, shift } => self.lower_as(id, Call::Windows { len, shift }, &read),
+            &Op::Softmax { log } => self.lower_as(id, Call::Softmax { panels, rows, cols, log }, &read),
+            &Op::SoftmaxGrad { log } => self.lower_as(id, Call::SoftmaxGrad { rows, cols, log }, &read),
+            Op::Take => self.lower_as(id, Call::Take { rows, cols: shape_of(0)[1] }, &read),
+            Op::TakeGrad => self.lower_as(id, Call::TakeGrad { rows, cols }, &read),
             Op::EmbeddingBag => unreachable!("the head of a chain"),
             Op::EmbeddingBagGrad => {
                 let (dtable, [rows, k]) = (self.target(id), shape_of(0));
@@ -236,9 +201,15 @@ impl Planner<'_> {
             }
         }
         if !matches!(node.op, Op::Input(_) | Op::Param(_) | Op::Constant(_) | Op::StopGradient) {
-            self.draw(id, node.op.text().into(), &ids);
+            self.draw(id, node.op.text(), &ids);
         }
         Ok(())
+    }
+
+    /// A call that writes the node's value alone.
+    fn lower_as(&mut self, id: usize, call: Call, reads: &[Place]) {
+        let y = self.slot_for(id);
+        self.emit(call, reads, &[y]);
     }
 
     fn lower_chain(&mut self, id: usize, chain: &Chain) {
@@ -267,7 +238,7 @@ impl Planner<'_> {
         let (mut eps, mut gamma, mut beta, mut pre, mut stats) = (0.0, None, None, NOWHERE, NOWHERE);
         if let Some(norm) = chain.norm {
             let node = &graph.nodes[norm];
-            let Op::LayerNorm { eps: e } = node.op else { unreachable!("a layer norm") };
+            let Op::Norm { eps: e, .. } = node.op else { unreachable!("a layer norm") };
             (eps, gamma, beta) = (e, Some(node.inputs[1].0), Some(node.inputs[2].0));
             stats = self.stats_for(norm);
             if stats != NOWHERE {
@@ -320,24 +291,9 @@ impl Planner<'_> {
         self.emit(call, &reads, &[c]);
     }
 
-    fn lower_zip(&mut self, id: usize, zip: Zip, sides: [usize; 2]) {
+    fn lower_binary(&mut self, id: usize, op: Binary, sides: [usize; 2]) {
         let reads = sides.map(|side| self.place[side].clone());
-        let y = self.slot_for(id);
         let shape = self.graph.nodes[id].shape;
-        let op = match zip {
-            Zip::Add => Binary::Add,
-            Zip::Sub => Binary::Sub,
-            Zip::Mul => Binary::Mul,
-            Zip::Div => Binary::Div,
-            Zip::Min => Binary::Min,
-            Zip::Max => Binary::Max,
-            Zip::Greater => Binary::Greater,
-            Zip::ReluGrad => return self.emit(Call::UnaryGrad(Unary::Relu), &reads, &[y]),
-            Zip::TanhGrad => return self.emit(Call::UnaryGrad(Unary::Tanh), &reads, &[y]),
-            Zip::GeluGrad => return self.emit(Call::UnaryGrad(Unary::Gelu), &reads, &[y]),
-            Zip::SigmoidGrad => return self.emit(Call::UnaryGrad(Unary::Sigmoid), &reads, &[y]),
-            Zip::SiluGrad => return self.emit(Call::UnaryGrad(Unary::Silu), &reads, &[y]),
-        };
         let span = |s: Shape| match s {
             s if s == shape => Span::Full,
             [1, 1] => Span::Scalar,
@@ -361,7 +317,7 @@ impl Planner<'_> {
         } else {
             Call::Binary { op, blocks: 1, rows: shape[0], cols: shape[1], a: (a, 0), b: (b, 0) }
         };
-        self.emit(call, &reads, &[y]);
+        self.lower_as(id, call, &reads);
     }
 
     /// Where a layer norm leaves its statistics, if a gradient will read them.
@@ -381,12 +337,12 @@ impl Planner<'_> {
     fn lower_norm_grad(&mut self, id: usize, ids: &[usize]) {
         let graph = self.graph;
         let [rows, cols] = graph.nodes[ids[0]].shape;
-        let rms = matches!(graph.nodes[id].op, Op::RmsNormGrad { .. });
+        let centred = matches!(graph.nodes[id].op, Op::NormGrad { centred: true, .. });
         let mut writes = [Place::Nowhere, Place::Nowhere, Place::Nowhere];
-        let wrts = if rms { &[Wrt::X, Wrt::Gamma][..] } else { &[Wrt::X, Wrt::Gamma, Wrt::Beta] };
+        let wrts = if centred { &[Wrt::X, Wrt::Gamma, Wrt::Beta][..] } else { &[Wrt::X, Wrt::Gamma] };
         let parts = |p: &Self, wrt: Wrt| {
             let same = |&r: &usize| match graph.nodes[r].op {
-                Op::LayerNormGrad { wrt: other, .. } | Op::RmsNormGrad { wrt: other, .. } => {
+                Op::NormGrad { wrt: other, .. } => {
                     other == wrt && graph.nodes[r].inputs == graph.nodes[id].inputs
                 }
                 _ => false,
@@ -405,8 +361,7 @@ impl Planner<'_> {
         }
         let reads = [&self.place[ids[0]], &self.place[ids[1]], &self.stats[&ids[3]], &self.place[ids[2]]]
             .map(Place::clone);
-        let call = if rms { Call::RmsNormGrad { rows, cols } } else { Call::LayerNormGrad { rows, cols } };
-        self.emit(call, &reads, &writes);
+        self.emit(Call::NormGrad { rows, cols, centred }, &reads, &writes);
         for &wrt in wrts {
             if let Some(part) = parts(self, wrt) {
                 self.collect(part);
@@ -457,8 +412,7 @@ impl Planner<'_> {
             Part { of, from, width, at }
         };
         let parts = parts.iter().map(part).collect();
-        let y = self.slot_for(id);
-        self.emit(Call::Columns { rows, cols: cols * unit, parts }, read, &[y]);
+        self.lower_as(id, Call::Columns { rows, cols: cols * unit, parts }, read);
     }
 
     pub(super) fn output(&mut self, name: &str, id: usize) -> Port {
