@@ -4,7 +4,7 @@
 //! the author's, not the visitor's, so a wrong one panics at the line that wrote it. This file
 //! refuses to know kernels, memory or instruction sets.
 
-use crate::op::{Op, Sums, Wrt};
+use crate::op::{Op, Sums};
 use crate::params::{Init, ParamSpec, Table};
 use math::{Binary, Rng, Unary};
 use std::sync::Arc;
@@ -323,11 +323,6 @@ impl Graph {
         let beta = self.vector(&format!("{name}.bias"), cols, Init::Zeros);
         self.layer_norm(x, gamma, beta, 1e-5)
     }
-    pub(crate) fn norm_grad(&mut self, inputs: [NodeId; 4], op: Op) -> NodeId {
-        let [rows, cols] = self.shape(inputs[0]);
-        let of_x = matches!(op, Op::NormGrad { wrt: Wrt::X, .. });
-        self.push(op, &inputs, [if of_x { rows } else { 1 }, cols])
-    }
     /// `x/√(mean of x² + eps)·gamma`, gamma `[1, cols]`.
     #[track_caller]
     pub fn rms_norm(&mut self, x: NodeId, gamma: NodeId, eps: f32) -> NodeId {
@@ -357,17 +352,9 @@ impl Graph {
             let same = |node: &Node| matches!(&node.op, Op::Constant(other) if **other == *table);
             let known = self.nodes.iter().position(|node| node.shape == [len, size] && same(node));
             let table = known.map_or_else(|| self.constant(&table, [len, size]), NodeId);
-            qkv = self.rotary(qkv, table, false);
+            qkv = self.push(Op::Rotary { back: false }, &[qkv, table], [rows, cols]);
         }
         self.push(Op::CausalAttention { heads, len }, &[qkv], [rows, cols / 3])
-    }
-    pub(crate) fn rotary(&mut self, qkv: NodeId, table: NodeId, back: bool) -> NodeId {
-        let shape = self.shape(qkv);
-        self.push(Op::Rotary { back }, &[qkv, table], shape)
-    }
-    pub(crate) fn causal_attention_grad(&mut self, inputs: [NodeId; 3], heads: usize, len: usize) -> NodeId {
-        let shape = self.shape(inputs[0]);
-        self.push(Op::CausalAttentionGrad { heads, len }, &inputs, shape)
     }
 
     // ---- by index: whole numbers stored as f32, held to the valid range where nothing else is said ----
@@ -379,19 +366,12 @@ impl Graph {
         assert_eq!(self.shape(index), [rows, 1], "take from {rows} rows");
         self.push(Op::Take, &[x, index], [rows, 1])
     }
-    pub(crate) fn take_grad(&mut self, index: NodeId, dy: NodeId, cols: usize) -> NodeId {
-        let rows = self.shape(dy)[0];
-        self.push(Op::TakeGrad, &[index, dy], [rows, cols])
-    }
     /// Sums of rows of a table: table `[n, c]`, index `[r, k]` -> `[r, c]`, row by row the sum of the `k` rows named. An index
     /// below 0 names none, for lists shorter than `k`.
     #[track_caller]
     pub fn embedding_bag(&mut self, table: NodeId, index: NodeId) -> NodeId {
         let (rows, cols) = (self.shape(index)[0], self.shape(table)[1]);
         self.push(Op::EmbeddingBag, &[table, index], [rows, cols])
-    }
-    pub(crate) fn embedding_bag_grad(&mut self, index: NodeId, dy: NodeId, shape: Shape) -> NodeId {
-        self.push(Op::EmbeddingBagGrad, &[index, dy], shape)
     }
 
     /// The cross-entropy of each row of `x·wᵀ` against the class that `target` names: x `[r, c]`, the parameter w `[n, c]`, target
@@ -402,10 +382,6 @@ impl Graph {
         assert!(matches!(self.nodes[w.0].op, Op::Param(_)), "a head's weights are a parameter");
         assert_eq!((cols, self.shape(target)), (width, [rows, 1]), "head loss of {rows} rows");
         self.push(Op::HeadLoss, &[x, w, target], [rows, 1])
-    }
-    pub(crate) fn head_loss_grad(&mut self, inputs: [NodeId; 5], of_x: bool) -> NodeId {
-        let shape = self.shape(inputs[usize::from(!of_x)]);
-        self.push(Op::HeadLossGrad { of_x }, &inputs, shape)
     }
     /// Stretches of a sequence: `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`, from each start + `shift` on; beyond the end stands
     /// the last number.
@@ -442,10 +418,6 @@ impl Graph {
         let [rows, cols] = self.shape(x);
         assert!(from < to && to <= cols, "columns {from}..{to} of {cols}");
         self.push(Op::SliceCols { from }, &[x], [rows, to - from])
-    }
-    pub(crate) fn pad_cols(&mut self, x: NodeId, from: usize, cols: usize) -> NodeId {
-        let rows = self.shape(x)[0];
-        self.push(Op::PadCols { from }, &[x], [rows, cols])
     }
 
     /// The same values; no gradient passes.

@@ -374,6 +374,11 @@ impl Graph {
     /// The operations whose gradient needs dy in full shape.
     fn backward_full(&mut self, op: &Op, inputs: &[NodeId], y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let width = |g: &Graph, slot: usize| g.shape(inputs[slot])[1];
+        // A node that is the gradient of one input.
+        let mut of = |slot: usize, op: Op, reads: &[NodeId]| {
+            let shape = self.shape(inputs[slot]);
+            (slot, self.push(op, reads, shape))
+        };
         match *op {
             Op::MatMul { ta, tb } => {
                 let (a, b) = (inputs[0], inputs[1]);
@@ -381,44 +386,28 @@ impl Graph {
                 let db = if tb { self.matmul(dy, a, true, ta) } else { self.matmul(a, dy, !ta, false) };
                 vec![(0, da), (1, db)]
             }
-            Op::Norm { eps, centred } => [Wrt::X, Wrt::Gamma, Wrt::Beta]
-                .into_iter()
-                .take(inputs.len())
-                .enumerate()
-                .map(|(slot, wrt)| {
-                    let inputs = [inputs[0], inputs[1], dy, y];
-                    (slot, self.norm_grad(inputs, Op::NormGrad { eps, centred, wrt }))
-                })
-                .collect(),
-            Op::Rotary { back } => vec![(0, self.rotary(dy, inputs[1], !back))],
+            Op::Norm { eps, centred } => {
+                let wrts = [Wrt::X, Wrt::Gamma, Wrt::Beta].into_iter().take(inputs.len()).enumerate();
+                let reads = [inputs[0], inputs[1], dy, y];
+                wrts.map(|(slot, wrt)| of(slot, Op::NormGrad { eps, centred, wrt }, &reads)).collect()
+            }
+            Op::Rotary { back } => vec![of(0, Op::Rotary { back: !back }, &[dy, inputs[1]])],
             Op::CausalAttention { heads, len } => {
-                vec![(0, self.causal_attention_grad([inputs[0], y, dy], heads, len))]
+                vec![of(0, Op::CausalAttentionGrad { heads, len }, &[inputs[0], y, dy])]
             }
             Op::HeadLoss => {
-                let inputs = [inputs[0], inputs[1], inputs[2], dy, y];
-                [true, false].map(|of_x| (usize::from(!of_x), self.head_loss_grad(inputs, of_x))).to_vec()
+                let reads = [inputs[0], inputs[1], inputs[2], dy, y];
+                [true, false].map(|of_x| of(usize::from(!of_x), Op::HeadLossGrad { of_x }, &reads)).to_vec()
             }
-            Op::Dropout { p, rng } => vec![(0, self.dropout(dy, p, rng, inputs[1]))],
-            Op::Softmax { log } => {
-                let shape = self.shape(y);
-                vec![(0, self.push(Op::SoftmaxGrad { log }, &[y, dy], shape))]
-            }
-            Op::Take => {
-                let cols = width(self, 0);
-                vec![(0, self.take_grad(inputs[1], dy, cols))]
-            }
-            Op::EmbeddingBag => {
-                let shape = self.shape(inputs[0]);
-                vec![(0, self.embedding_bag_grad(inputs[1], dy, shape))]
-            }
+            Op::Dropout { p, rng } => vec![of(0, Op::Dropout { p, rng }, &[dy, inputs[1]])],
+            Op::Softmax { log } => vec![of(0, Op::SoftmaxGrad { log }, &[y, dy])],
+            Op::Take => vec![of(0, Op::TakeGrad, &[inputs[1], dy])],
+            Op::EmbeddingBag => vec![of(0, Op::EmbeddingBagGrad, &[inputs[1], dy])],
             Op::Concat => {
                 let (left, right) = (width(self, 0), width(self, 1));
                 vec![(0, self.slice_cols(dy, 0, left)), (1, self.slice_cols(dy, left, left + right))]
             }
-            Op::SliceCols { from } => {
-                let cols = width(self, 0);
-                vec![(0, self.pad_cols(dy, from, cols))]
-            }
+            Op::SliceCols { from } => vec![of(0, Op::PadCols { from }, &[dy])],
             Op::PadCols { from } => {
                 let cols = width(self, 0);
                 vec![(0, self.slice_cols(dy, from, from + cols))]
