@@ -11,8 +11,8 @@ import { main, root, sh, step, Trouble } from "./sh.mjs";
 import { cargoSettings, flavours } from "./wasm.mjs";
 
 const CRATES = ["math", "graph", "worlds", "learn", "gpu"];
-/** A file of tests, on a machine that has other things to do. */
-const PATIENCE_MS = 900_000;
+/** A file has all tests of a crate, or half of them, and the machine may have other things to do. */
+const PATIENCE_MS = 1_800_000;
 
 // What `wasm-bindgen-test` asks of the place it runs in: three functions of the worker, and the exports that are tests.
 const WORKER = `

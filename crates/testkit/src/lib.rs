@@ -16,3 +16,9 @@ pub use guarded::Guarded;
 pub use scratch::Scratch;
 pub use skip::skip;
 pub use worst::{distance, worst};
+
+/// The attribute of a test that runs in a browser as it does natively.
+#[cfg(not(target_arch = "wasm32"))]
+pub use core::prelude::v1::test;
+#[cfg(target_arch = "wasm32")]
+pub use wasm_bindgen_test::wasm_bindgen_test as test;

@@ -1,15 +1,13 @@
 //! How a test of the GPU runs natively and in the browser from one text.
 //!
 //! A test is an `async fn` that takes an open [`Gpu`] and never blocks: it reads back with
-//! `Readback::fetch().await`, since in a browser an answer arrives only while nothing waits for it. Its file begins
-//! with `mod common;` and ends with the list of its tests, and so has one form:
+//! `Readback::fetch().await`, since in a browser an answer arrives only while nothing waits for it. Its file
+//! ends with the list of its tests, and so has one form:
 //!
 //! ```text
-//! mod common;
-//!
 //! async fn what_holds(gpu: Gpu) { ... }
 //!
-//! common::tests!(what_holds);
+//! crate::common::tests!(what_holds);
 //! ```
 //!
 //! `npm test -- --only native,wasm` runs them in both places; what is listed behind `; natively:` in the first alone.
@@ -26,12 +24,12 @@ pub async fn open() -> Gpu {
 /// Tests of both places; and behind `natively:` those that say nothing new of a browser and whose kernels take its
 /// software adapter minutes to compile.
 macro_rules! tests {
-    ($($name:ident),+ $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {
+    ($($name:ident),* $(,)? $(; natively: $($long:ident),+ $(,)?)?) => {
         $(mod natively {$(
             #[cfg(not(target_family = "wasm"))]
             #[test]
             fn $long() {
-                pollster::block_on(async { super::$long(super::common::open().await).await });
+                pollster::block_on(async { super::$long(crate::common::open().await).await });
             }
 
             #[cfg(target_family = "wasm")]
@@ -43,15 +41,15 @@ macro_rules! tests {
             #[cfg(not(target_family = "wasm"))]
             #[test]
             fn $name() {
-                pollster::block_on(async { super::$name(super::common::open().await).await });
+                pollster::block_on(async { super::$name(crate::common::open().await).await });
             }
 
             #[cfg(target_family = "wasm")]
             #[wasm_bindgen_test::wasm_bindgen_test]
             async fn $name() {
-                super::$name(super::common::open().await).await;
+                super::$name(crate::common::open().await).await;
             }
-        )+}
+        )*}
     };
 }
 pub(crate) use tests;

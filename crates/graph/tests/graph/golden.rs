@@ -4,6 +4,7 @@ use crate::nets;
 use graph::{Act, Adam, Executor, Graph, Isa, NodeId, Optimizer, Packed, Params, Plan, models};
 use serde_json::Value;
 use std::sync::Arc;
+use testkit::test;
 
 const NETS: &str = include_str!("../../../../tests/golden/graph_nets.json");
 
@@ -57,8 +58,7 @@ fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn losses_gradients_and_adam_agree_with_pytorch() {
     let golden: Value = serde_json::from_str(NETS).unwrap();
     for (record, (name, build)) in golden["nets"].as_array().unwrap().iter().zip(BUILD) {

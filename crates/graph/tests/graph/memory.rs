@@ -3,6 +3,7 @@
 use crate::nets::{Case, FORWARD, LOSSES, ppo_loss};
 use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Plan};
 use std::sync::Arc;
+use testkit::test;
 
 #[global_allocator]
 static COUNTING: testkit::Counting = testkit::Counting;
@@ -13,8 +14,7 @@ fn allocates_nothing(what: &str, f: &mut dyn FnMut()) {
     assert_eq!(testkit::allocations(f), 0, "{what} allocates");
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn training_allocates_nothing() {
     let ppo = |g: &mut Graph| ppo_loss(g, 40).0;
     for (name, build) in LOSSES.into_iter().chain([("ppo", ppo as fn(&mut Graph) -> _)]) {
@@ -42,8 +42,7 @@ fn training_allocates_nothing() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn inference_allocates_nothing() {
     for (name, build) in FORWARD {
         for layout in [Layout::Rows, Layout::Panels] {
@@ -58,8 +57,7 @@ fn inference_allocates_nothing() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn tensors_share_their_places() {
     let mut g = Graph::new();
     let loss = ppo_loss(&mut g, 256).0;
@@ -74,8 +72,7 @@ fn tensors_share_their_places() {
 }
 
 /// Also where a length has 32 bits, which a tensor of 2^32 floats is beyond.
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn what_cannot_be_addressed_is_counted_in_full() {
     const WIDTH: usize = 1 << 16;
     let square = (WIDTH as u64).pow(2);

@@ -7,6 +7,7 @@ use graph::{
     panels_len,
 };
 use std::sync::Arc;
+use testkit::test;
 
 /// Judges a scalar loss: values and gradients in f64 against differences, in f32 against f64.
 fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
@@ -93,8 +94,7 @@ type OfTwo = (&'static str, fn(&mut Graph, NodeId, NodeId) -> NodeId);
 
 const INIT: Init = Init::Uniform(1.0);
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn maps() {
     let maps: [OfOne; 12] = [
         ("relu", |g, x| g.relu(x)),
@@ -132,8 +132,7 @@ fn maps() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn zips() {
     let zips: [OfTwo; 7] = [
         ("add", Graph::add),
@@ -170,8 +169,7 @@ fn zips() {
     });
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn products() {
     for (ta, tb) in [(false, false), (false, true), (true, false), (true, true)] {
         let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
@@ -191,8 +189,7 @@ fn products() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn reductions_and_rows() {
     for shape in [[1, 1], [1, 6], [6, 1], [7, 3], [40, 18]] {
         let rows: [OfOne; 10] = [
@@ -231,8 +228,7 @@ fn reductions_and_rows() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn attention() {
     // One row, one head, sequences shorter and longer than a block of queries, and several sequences.
     for (rows, heads, size, len) in
@@ -258,8 +254,7 @@ fn attention() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn indices_and_columns() {
     check("take", |g| {
         let (x, index) = (g.param("x", [9, 5], INIT), g.input("index5", [9, 1]));
@@ -328,8 +323,7 @@ fn indices_and_columns() {
 
 /// A head whose loss is a mean, with gradients in its own pass; whose rows are weighed, so that they wait; and with a part of
 /// the gradients only.
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn heads() {
     for [rows, vocab, inp] in [[9, 5, 4], [1, 1, 1], [40, 65, 16], [33, 300, 7]] {
         let head = |g: &mut Graph, x: NodeId| {
@@ -366,8 +360,7 @@ fn heads() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn an_unused_parameter_has_gradient_zero() {
     check("unused", |g| {
         let a = g.param("a", [4, 3], INIT);
@@ -376,8 +369,7 @@ fn an_unused_parameter_has_gradient_zero() {
     });
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn nets() {
     for (name, build) in nets::LOSSES {
         check(name, build);
@@ -386,8 +378,7 @@ fn nets() {
 }
 
 /// Twenty steps of training end in the same bits on all instruction sets whose multiply-add rounds alike.
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn instruction_sets_train_the_same_bits() {
     let ppo = |g: &mut Graph| ppo_loss(g, 40).0;
     for (name, build) in nets::LOSSES.into_iter().chain([("ppo", ppo as fn(&mut Graph) -> NodeId)]) {
@@ -417,8 +408,7 @@ fn instruction_sets_train_the_same_bits() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn panels_agree_with_rows() {
     for batch in [2, 32, 50, 96] {
         for (name, build) in nets::FORWARD {
@@ -455,8 +445,7 @@ fn panels_agree_with_rows() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn what_panels_lack_is_said() {
     let mut g = Graph::new();
     let x = g.input("x", [64, 4]);

@@ -1,6 +1,7 @@
 //! First values and the optimiser.
 
 use graph::{Act, Adam, Graph, Init, Isa, Optimizer, Params, models};
+use testkit::test;
 
 fn table(init: Init, shape: [usize; 2]) -> Params {
     let mut g = Graph::new();
@@ -8,8 +9,7 @@ fn table(init: Init, shape: [usize; 2]) -> Params {
     Params::new(g.table(), 3)
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn orthogonal_rows_or_columns() {
     for [rows, cols] in [[5, 5], [3, 8], [9, 4], [1, 6], [64, 4]] {
         let params = table(Init::Orthogonal(2.0), [rows, cols]);
@@ -31,8 +31,7 @@ fn orthogonal_rows_or_columns() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn first_values_depend_on_seed_and_name_alone() {
     let build = |extra: bool| {
         let mut g = Graph::new();
@@ -49,8 +48,7 @@ fn first_values_depend_on_seed_and_name_alone() {
     assert_eq!(b.count(), a.count() + 9);
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn even_values_keep_their_bound() {
     for (init, bound) in [(Init::Uniform(0.3), 0.3f32), (Init::FanIn, 0.1), (Init::Kaiming, 0.06f32.sqrt())] {
         let params = table(init, [40, 100]);
@@ -63,8 +61,7 @@ fn even_values_keep_their_bound() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn what_lies_between_tensors_stays_zero() {
     let mut g = Graph::new();
     g.param("a", [3, 3], Init::Kaiming);
@@ -83,8 +80,7 @@ fn what_lies_between_tensors_stays_zero() {
 }
 
 /// Without gradients a step is decay alone.
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn weight_decay_can_leave_vectors_alone() {
     let mut g = Graph::new();
     for i in 0..3 {
@@ -104,8 +100,7 @@ fn weight_decay_can_leave_vectors_alone() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn a_gradient_that_is_not_finite_changes_nothing() {
     let mut params = table(Init::Kaiming, [3, 3]);
     let before = params.values().to_vec();
@@ -115,8 +110,7 @@ fn a_gradient_that_is_not_finite_changes_nothing() {
     assert_eq!((params.values(), optimizer.steps), (&before[..], 0));
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn normal_values_have_their_spread() {
     let params = table(Init::Normal(0.02), [100, 333]);
     let w = params.get("w").unwrap();

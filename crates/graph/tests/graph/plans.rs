@@ -2,14 +2,14 @@
 
 use crate::nets;
 use graph::{Act, Graph, Init, Isa, Layout, Plan, PlanNode, models};
+use testkit::test;
 
 /// Name and operation of each kernel.
 fn kernels(plan: &Plan) -> Vec<(&str, &str)> {
     plan.describe().iter().map(|node| (&*node.name, &*node.op)).collect()
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn a_layer_is_one_kernel() {
     let mut g = Graph::new();
     let x = g.input("obs", [64, 4]);
@@ -34,8 +34,7 @@ fn a_layer_is_one_kernel() {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn a_layer_over_indices_is_one_kernel() {
     let mut g = Graph::new();
     let (index, table) = (g.input("index", [64, 5]), g.param("cube.weight", [30, 16], Init::Zeros));
@@ -48,8 +47,7 @@ fn a_layer_over_indices_is_one_kernel() {
     assert!(Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).is_err());
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn a_residual_block_is_two_kernels() {
     let mut g = Graph::new();
     let x = g.input("x", [64, 8]);
@@ -75,8 +73,7 @@ fn a_residual_block_is_two_kernels() {
 }
 
 /// What its gradient needs is saved by the forward kernel; a head's gradients are computed with its loss.
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn training_fuses_gelu_and_a_head() {
     let mut g = Graph::new();
     let x = g.input("x", [64, 8]);
@@ -98,8 +95,7 @@ fn training_fuses_gelu_and_a_head() {
     assert!(all.iter().all(|(_, op)| !["gelu", "head loss gradient", "broadcast"].contains(op)), "{all:?}");
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn only_what_is_asked_for_is_planned() {
     let mut g = Graph::new();
     let loss = nets::ppo_loss(&mut g, 32).0;

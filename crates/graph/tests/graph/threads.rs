@@ -4,6 +4,7 @@ use crate::nets::{Case, cross_entropy};
 use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Optimizer, Packed, Plan, models};
 use math::par::Threads;
 use std::sync::Arc;
+use testkit::test;
 
 /// Products and rows that are long enough to be cut.
 const ROWS: usize = 331;
@@ -89,8 +90,7 @@ fn alike(what: &str, run: impl Fn() -> Vec<f32> + Sync) {
     }
 }
 
-#[cfg_attr(not(target_arch = "wasm32"), test)]
-#[cfg_attr(target_arch = "wasm32", wasm_bindgen_test::wasm_bindgen_test)]
+#[test]
 fn any_number_of_threads_gives_the_same_bits() {
     for isa in Isa::available() {
         alike(isa.name(), || trained(isa, classifier));

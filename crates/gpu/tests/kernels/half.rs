@@ -1,0 +1,257 @@
+//! Products whose factors are rounded to f16 on their way into the tiles, against those in f32 (which `product.rs` holds to f64) of
+//! factors that were rounded on the processor; and a model of words that learns by them. Native only: browsers' software adapters
+//! have no f16. Where the adapter lacks it, that it is refused is all there is to see, and the others are skipped.
+
+use gpu::{Fused, Gpu, OpenOptions, Product, Program, Readback, Side, Space, TILES, Tile};
+use gpu::{product_fused, product_fused_by};
+use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Shape, Stats};
+use learn::{Fault, Learner, Offload, Slice};
+use math::{Act, Isa, Rng, Unary};
+use std::sync::Arc;
+use worlds::words::{Corpus, Kind};
+
+/// One with f16, if there is.
+fn open() -> Option<Gpu> {
+    let gpu = Gpu::open_blocking(OpenOptions::default()).expect("an adapter");
+    let half = gpu.about().half;
+    if !half {
+        testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
+    }
+    half.then_some(gpu)
+}
+
+fn noise(stream: u32, len: usize) -> Vec<f32> {
+    let mut values = vec![0.0; len];
+    Rng::new(7, stream).fill_normal(Isa::best(), 0, &mut values);
+    values
+}
+
+/// Numbers of f16, towards zero and to the nearest: an adapter may round to either.
+fn neighbours(x: f32) -> [f32; 2] {
+    let unit = f32::from_bits(x.abs().max(6.1035156e-5).to_bits() & f32::INFINITY.to_bits()) / 1024.0;
+    let most = |x: f32| x.clamp(-65504.0, 65504.0);
+    [most((x / unit).trunc() * unit), most((x / unit).round_ties_even() * unit)]
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    shape: [usize; 3],
+    /// k runs fastest; else rows or columns do.
+    along: [bool; 2],
+    lifts: [f32; 2],
+    /// Bias, residual and an activation; what is added to; a slope and sums of rows; what is saved.
+    after: [bool; 4],
+    tile: Option<&'static Tile>,
+}
+
+/// c, sums of a's rows, what was saved.
+fn run(gpu: &Gpu, case: &Case, [a, b]: [&[f32]; 2], half: bool) -> [Vec<f32>; 3] {
+    let &Case { shape: [m, n, k], along, lifts, after: [follows, adds, passes, saves], .. } = case;
+    let (mut space, mut program) = (Space::default(), Program::new(gpu));
+    let more = [noise(3, n), noise(4, m * n), noise(5, m * n), noise(6, m * n)];
+    let [a_at, b_at] = [a, b].map(|values| space.floats(values.len()));
+    let at = more.each_ref().map(|values| space.floats(values.len()));
+    let (sums, saved) = (space.floats(m), space.floats(m * n));
+    let side = |at: u32, count: usize, along: bool| {
+        let (outer, inner) = if along { (k, 1) } else { (1, count) };
+        Side { at, outer: outer as u32, inner: inner as u32 }
+    };
+    let p = Product {
+        m,
+        n,
+        k,
+        a: side(a_at.at, m, along[0]),
+        b: side(b_at.at, n, along[1]),
+        c: at[3].at,
+        bias: follows.then_some(at[0].at),
+        residual: follows.then_some(at[1].at),
+        act: if follows { Act::Gelu } else { Act::None },
+        adds,
+        half: half.then_some(lifts),
+    };
+    let fused = Fused {
+        slope: passes.then_some((Unary::Tanh, at[2].at)),
+        row_sums: passes.then_some((sums.at, false)),
+        save: saves.then_some(saved.at),
+    };
+    match case.tile {
+        Some(tile) => product_fused_by(&mut program, &mut space, &p, &fused, tile),
+        None => product_fused(&mut program, &mut space, &p, &fused),
+    }
+    let memory = space.allocate(gpu).unwrap();
+    program.bind(&memory);
+    [(a_at, a), (b_at, b)].iter().for_each(|(at, values)| memory.write_floats(*at, values));
+    more.iter().zip(at).for_each(|(values, at)| memory.write_floats(at, values));
+    let mut encoder = gpu.encoder();
+    program.encode(&mut encoder, 0..program.len());
+    gpu.submit(encoder);
+    let found = Readback::new(&memory, &[at[3], sums, saved], &[]).now().unwrap().0;
+    found.try_into().unwrap()
+}
+
+/// Σ a·b alone, of so many k.
+fn dot(gpu: &Gpu, a: &[f32], b: &[f32], lifts: [f32; 2]) -> f32 {
+    let case = Case { shape: [1, 1, a.len()], along: [true; 2], lifts, after: [false; 4], tile: None };
+    run(gpu, &case, [a, b], true)[0][0]
+}
+
+/// Within what sums of f32 differ by: every way to read factors, odd sizes, all that may follow, sums of rows of what was not
+/// rounded, products split over k, and every tile.
+#[test]
+fn rounded_factors_are_multiplied_as_in_f32() {
+    let Some(gpu) = open() else { return };
+    // 1.00073 lies between two numbers of f16, nearer to the one above.
+    let nearest = dot(&gpu, &[1.0 + 0.75 / 1024.0], &[1.0], [1.0; 2]) > 1.0;
+    let mut cases = Vec::new();
+    let ways = [[true, true], [true, false], [false, true], [false, false]];
+    let shapes = [[1, 1, 1], [35, 13, 7], [36, 132, 40], [33, 36, 8], [70, 65, 1301], [64, 64, 2052]];
+    for (i, shape) in shapes.into_iter().enumerate() {
+        for (j, along) in ways.into_iter().enumerate() {
+            let lifts = [[1.0, 1.0], [4096.0, 1.0], [1.0, 0.25]][(i + j) % 3];
+            let after = [
+                [false, false, false, false],
+                [true, true, false, false],
+                [false, false, true, false],
+                [true, false, false, true],
+            ][(i + j) % 4];
+            cases.push(Case { shape, along, lifts, after, tile: None });
+        }
+    }
+    for (i, tile) in TILES.iter().enumerate() {
+        let shape = [tile.rows + 4, tile.columns + 8, 2 * tile.depth + 4];
+        let after = [false, false, true, false];
+        cases.push(Case { shape, along: ways[i % 4], lifts: [64.0, 1.0], after, tile: Some(tile) });
+    }
+    for case in cases {
+        let [m, n, k] = case.shape;
+        let (a, b) = (noise(1, m * k), noise(2, n * k));
+        let rounded = |values: &[f32], lift: f32| -> Vec<f32> {
+            values.iter().map(|x| neighbours(x * lift)[usize::from(nearest)] / lift).collect()
+        };
+        let factors = [rounded(&a, case.lifts[0]), rounded(&b, case.lifts[1])];
+        assert!(factors[0] != a && factors[1] != b || k == 1, "{case:?} is rounded");
+        let found = run(&gpu, &case, [&a, &b], true);
+        let expected = run(&gpu, &case, factors.each_ref().map(Vec::as_slice), false);
+        let allowed = 4e-6 * (k as f32).sqrt();
+        let what = ["c", "sums of rows", "saved"];
+        for ((what, found), mut expected) in what.into_iter().zip(found).zip(expected) {
+            if what == "sums of rows" && case.after[2] {
+                let at = |row: usize, i: usize| if case.along[0] { row * k + i } else { i * m + row };
+                expected = (0..m).map(|row| (0..k).map(|i| a[at(row, i)]).sum()).collect();
+            }
+            for (i, (x, y)) in found.iter().zip(&expected).enumerate() {
+                assert!((x - y).abs() <= allowed * (1.0 + y.abs()), "{case:?}: {what} {i} is {x}, not {y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_too_large_becomes_the_largest_and_nan_stays() {
+    let Some(gpu) = open() else { return };
+    for (x, y) in [(1e6, 65504.0), (-1e6, -65504.0), (3e38, 65504.0), (65504.0, 65504.0), (0.5, 0.5)] {
+        assert_eq!(dot(&gpu, &[x], &[1.0], [1.0; 2]), y);
+        assert_eq!(dot(&gpu, &[1.0], &[x], [1.0; 2]), y);
+        // Moved up, it is too large sooner.
+        assert_eq!(dot(&gpu, &[x / 256.0], &[1.0], [256.0, 1.0]), y / 256.0);
+    }
+    assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).is_nan());
+}
+
+/// Slopes of a mean over 4,096 tokens: without the power of two most of them are nothing in f16.
+#[test]
+fn gradients_that_are_smaller_than_f16_are_not_lost() {
+    let Some(gpu) = open() else { return };
+    let gradient: Vec<f32> = noise(8, 4096).iter().map(|x| 1e-8 * x.abs()).collect();
+    let ones = vec![1.0; gradient.len()];
+    let sum: f64 = gradient.iter().map(|&x| f64::from(x)).sum();
+    let lost = |lift: f32| (f64::from(dot(&gpu, &gradient, &ones, [lift, 1.0])) / sum - 1.0).abs();
+    assert!(lost(1048576.0) < 1e-3, "{}", lost(1048576.0));
+    assert!(lost(1.0) > 0.5, "{}", lost(1.0));
+}
+
+fn learner(half: bool, seed: u32) -> Pretrainer {
+    let shape = Shape {
+        vocab: 64,
+        width: 48,
+        layers: 2,
+        heads: 3,
+        context: 32,
+        norm: Norm::Rms,
+        positions: Positions::Rotary,
+        mlp: Mlp::SwiGlu,
+        tied: true,
+        bias: false,
+    };
+    let config = Config {
+        shape,
+        dropout: 0.0,
+        batch: 8,
+        micro: 8,
+        steps: 5,
+        half,
+        lr: 3e-3,
+        min_lr: 3e-4,
+        warmup: 5,
+        decay_steps: 100,
+        weight_decay: 0.1,
+        beta1: 0.9,
+        beta2: 0.99,
+        clip: 1.0,
+    };
+    let text: Vec<u8> = (0..4000u32).map(|i| ((i % 17) * (i % 5) + i / 7 % 3) as u8 % 64).collect();
+    let (corpus, _) = Corpus::new(&text, Kind::Bytes, shape.context).unwrap();
+    Pretrainer::new(config, &Arc::new(corpus), seed, Isa::best()).unwrap()
+}
+
+fn iteration(learner: &mut Pretrainer) -> Stats {
+    loop {
+        match learner.advance() {
+            Slice::Ended(stats) => return stats,
+            Slice::Stopped(fault) => panic!("{fault}"),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    }
+}
+
+/// 60 steps. Of the loss and the gradient's length, which each iteration tells, the two runs differ by what rounding does.
+#[test]
+fn a_model_of_words_learns_in_f16_as_in_f32() {
+    let Some(gpu) = open() else { return };
+    let [mut f16, mut f32] = [true, false].map(|half| {
+        let mut learner = learner(half, 3);
+        learner.begin_offload(&gpu, 0).unwrap();
+        learner
+    });
+    let mut losses = Vec::new();
+    let mut differ = false;
+    for i in 0..12 {
+        let (rounded, plain) = (iteration(&mut f16), iteration(&mut f32));
+        let close = |x: f64, y: f64, most: f64| (x - y).abs() <= most * y;
+        assert!(close(rounded.loss, plain.loss, 0.02), "{i}: {} and {}", rounded.loss, plain.loss);
+        assert!(close(rounded.grad_norm, plain.grad_norm, 0.1), "{i}: {rounded:?} and {plain:?}");
+        differ |= rounded.loss != plain.loss;
+        losses.push(rounded.loss);
+        eprintln!("after {} steps: {:.4} in f16, {:.4} in f32", 5 * (i + 1), rounded.loss, plain.loss);
+    }
+    assert!(differ, "factors were rounded");
+    assert!(losses[11] < 0.7 * losses[0], "{losses:?}");
+    let length = |x: &[f32]| x.iter().map(|x| f64::from(x * x)).sum::<f64>().sqrt();
+    let [f16, f32] = [&f16, &f32].map(|learner| learner.params().values());
+    let apart: Vec<f32> = f16.iter().zip(f32).map(|(x, y)| x - y).collect();
+    assert!(length(&apart) < 0.05 * length(f32), "{} of {}", length(&apart), length(f32));
+}
+
+#[test]
+fn an_adapter_without_f16_refuses_and_says_what_to_do() {
+    let options = OpenOptions { without_half: true, ..OpenOptions::default() };
+    let gpu = Gpu::open_blocking(options).expect("an adapter");
+    assert!(!gpu.about().half);
+    let mut half = learner(true, 3);
+    let refused = half.begin_offload(&gpu, 0).unwrap_err();
+    assert_eq!(refused, Fault::NoHalf);
+    assert!(refused.what().contains("no f16") && refused.next_step().contains("precision to f32"));
+    assert!(!half.is_offloaded() && iteration(&mut half).loss > 0.0, "it goes on here");
+    learner(false, 3).begin_offload(&gpu, 0).unwrap();
+    assert_eq!(gpu.check(), Ok(()));
+}

@@ -1,0 +1,11 @@
+//! Memory, programs, products, plans and training steps on a device.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[cfg(not(target_family = "wasm"))]
+mod half;
+mod memory;
+mod plans;
+mod product;
+#[cfg(not(target_family = "wasm"))]
+mod trainer;

@@ -1,0 +1,805 @@
+//! Plans on a GPU against the interpreter in 64 bits and the processor's executor: every operation alone on odd sizes,
+//! nets, PPO's own plans, their gradients, and Adam; regrouped, and with one kernel for each node.
+
+#[path = "../../../graph/tests/graph/nets.rs"]
+mod nets;
+
+use gpu::{Executor, Fault, Gpu, OpenOptions, Part};
+use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan};
+use learn::control::ppo::Head;
+use learn::control::{LearnerSpec, Ppo, PpoConfig};
+use nets::Case;
+use std::sync::Arc;
+
+/// In parts of the largest number of what belongs together.
+const TOLERANCE: f64 = 5e-5;
+
+#[track_caller]
+fn close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(0.1f64, |most, v| most.max(v.abs()));
+    for (i, (&f, &e)) in found.iter().zip(expected).enumerate() {
+        let error = (f64::from(f) - e).abs() / scale;
+        assert!(error < tolerance, "{what}: element {i} is {f}, not {e}: {error} of the largest off");
+    }
+}
+
+fn in_64_bits(values: &[f32]) -> Vec<f64> {
+    values.iter().map(|&v| f64::from(v)).collect()
+}
+
+/// Where compiling a kernel takes long, what the native tests cover is not repeated: kernels are the same text there, so
+/// a browser's compiler gets the regrouped ones.
+const BROWSER: bool = cfg!(target_family = "wasm");
+
+fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
+    let mut executors = vec![("regrouped", Executor::new(gpu, plan).unwrap())];
+    if !BROWSER {
+        executors.push(("one by one", Executor::one_by_one(gpu, plan).unwrap()));
+    }
+    executors
+}
+
+/// Checks a scalar loss and its gradients.
+async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
+    let mut g = Graph::new();
+    let loss = build(&mut g);
+    let gradients = g.gradients(loss);
+    let case = Case::new(&g, 7);
+    let values = case.reference(&g);
+    let mut exact = vec![0.0; g.table().len()];
+    for (param, node) in gradients.iter() {
+        exact[g.table().specs()[param].range()].copy_from_slice(&values[node.index()]);
+    }
+    let isa = Isa::best();
+    let fused = Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap();
+    let unfused = Plan::unfused(&g, &[("loss", loss)], Some(&gradients), Layout::Rows, isa).unwrap();
+    let plans = [("fused", fused), ("unfused", unfused)];
+    for (kind, plan) in plans.into_iter().take(if BROWSER { 1 } else { 2 }) {
+        let plan = Arc::new(plan);
+        let mut processor = graph::Executor::new(&plan);
+        case.fill(&mut processor);
+        let params = case.params(&g);
+        let mut grads = vec![0.0; params.values().len()];
+        processor.train(&params, &Packed::new(&plan, &params), &mut grads, false);
+        for (grouped, mut executor) in executors(gpu, &plan) {
+            executor.set_params(case.params(&g).values());
+            for (input, _, values) in &case.inputs {
+                executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+            }
+            let what = format!("{name}, {kind}, {grouped}");
+            let answer = executor.run(None).await.unwrap();
+            close(&format!("{what}: loss"), answer.output("loss"), &values[loss.index()], TOLERANCE);
+            for spec in g.table().specs() {
+                let (found, expected) = (&answer.grads[spec.range()], &exact[spec.range()]);
+                close(&format!("{what}: {}", spec.name), found, expected, TOLERANCE);
+            }
+            close(
+                &format!("{what}: the processor's gradients"),
+                &answer.grads,
+                &in_64_bits(&grads),
+                TOLERANCE,
+            );
+            let again = executor.run(None).await.unwrap();
+            assert!(again.grads == answer.grads, "{what}: the same bits again");
+        }
+    }
+}
+
+/// A loss that weighs every element of x differently.
+fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
+    let [rows, cols] = g.shape(x);
+    let weights: Vec<f32> = (0..rows * cols).map(|i| ((i * 37 % 19) as f32 - 9.0) / 10.0).collect();
+    let w = g.constant(&weights, [rows, cols]);
+    let weighed = g.mul(x, w);
+    g.sum_all(weighed)
+}
+
+type OfOne = (&'static str, fn(&mut Graph, NodeId) -> NodeId);
+type OfTwo = (&'static str, fn(&mut Graph, NodeId, NodeId) -> NodeId);
+
+const INIT: Init = Init::Uniform(1.0);
+
+async fn maps(gpu: Gpu) {
+    let maps: [OfOne; 12] = [
+        ("relu", |g, x| g.relu(x)),
+        ("tanh", |g, x| g.tanh(x)),
+        ("gelu", |g, x| g.gelu(x)),
+        ("sigmoid", |g, x| g.sigmoid(x)),
+        ("silu", |g, x| g.silu(x)),
+        ("exp", |g, x| g.exp(x)),
+        ("square", |g, x| g.square(x)),
+        ("neg", |g, x| g.neg(x)),
+        ("affine", |g, x| g.affine(x, -1.5, 0.25)),
+        ("clamp", |g, x| g.clamp(x, -0.4, 0.3)),
+        ("ln", |g, x| {
+            let x = g.affine(x, 0.5, 1.0);
+            g.ln(x)
+        }),
+        ("sqrt", |g, x| {
+            let x = g.affine(x, 0.5, 1.0);
+            g.sqrt(x)
+        }),
+    ];
+    for (name, map) in maps {
+        for shape in [[5, 7], [33, 16], [1, 1]].into_iter().take(if BROWSER { 1 } else { 3 }) {
+            check(&gpu, &format!("{name} of {shape:?}"), |g| {
+                let x = g.param("x", shape, INIT);
+                let y = map(g, x);
+                weigh(g, y)
+            })
+            .await;
+        }
+    }
+}
+
+async fn zips(gpu: Gpu) {
+    let zips: [OfTwo; 7] = [
+        ("add", Graph::add),
+        ("sub", Graph::sub),
+        ("mul", Graph::mul),
+        ("div", |g, a, b| {
+            let b = g.affine(b, 0.5, 1.5);
+            g.div(a, b)
+        }),
+        ("min", Graph::min),
+        ("max", Graph::max),
+        ("greater", |g, a, b| {
+            let picked = g.greater(a, b);
+            g.mul(picked, a)
+        }),
+    ];
+    // Narrow and wide: a thread a row, and a thread an element.
+    for full in [[6, 5], [7, 33]].into_iter().take(if BROWSER { 1 } else { 2 }) {
+        let shapes = [full, [1, full[1]], [full[0], 1], [1, 1]];
+        for (name, zip) in zips {
+            // All pairs of shapes in one graph.
+            check(&gpu, &format!("{name} up to {full:?}"), |g| {
+                let mut total = g.scalar(0.0);
+                for (i, a) in shapes.into_iter().enumerate() {
+                    for (j, b) in shapes.into_iter().enumerate() {
+                        let (a, b) = (g.param(&format!("a{i}"), a, INIT), g.param(&format!("b{j}"), b, INIT));
+                        let y = zip(g, a, b);
+                        let y = weigh(g, y);
+                        total = g.add(total, y);
+                    }
+                }
+                total
+            })
+            .await;
+        }
+    }
+}
+
+async fn products(gpu: Gpu) {
+    for (ta, tb) in [(false, false), (false, true), (true, false), (true, true)] {
+        let input = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
+        for computed in [false, true] {
+            check(&gpu, &format!("matmul {ta} {tb}"), |g| {
+                let mut a = g.param("a", input(ta, [9, 4]), INIT);
+                let mut b = g.param("b", input(tb, [4, 6]), INIT);
+                if computed {
+                    (a, b) = (g.tanh(a), g.tanh(b));
+                }
+                let y = g.matmul(a, b, ta, tb);
+                weigh(g, y)
+            })
+            .await;
+        }
+    }
+}
+
+async fn reductions_and_rows(gpu: Gpu) {
+    let rows: [OfOne; 11] = [
+        ("sum of rows", Graph::sum_rows),
+        ("sum of columns", Graph::sum_cols),
+        ("sum", Graph::sum_all),
+        ("softmax", Graph::softmax),
+        ("log softmax", Graph::log_softmax),
+        ("broadcast sums", |g, x| {
+            let shape = g.shape(x);
+            let sums = g.sum_rows(x);
+            g.broadcast(sums, shape)
+        }),
+        ("centred columns", |g, x| {
+            let [rows, _] = g.shape(x);
+            let sums = g.sum_cols(x);
+            let means = g.affine(sums, 1.0 / rows as f32, 0.0);
+            let off = g.sub(x, means);
+            g.square(off)
+        }),
+        ("layer norm", |g, x| g.norm(x, "norm")),
+        ("rms norm", |g, x| {
+            let cols = g.shape(x)[1];
+            let gamma = g.vector("gamma", cols, INIT);
+            g.rms_norm(x, gamma, 1e-5)
+        }),
+        ("dropout", |g, x| {
+            let step = g.input("index100", [1, 1]);
+            g.dropout(x, 0.3, math::Rng::new(7, 2), step)
+        }),
+        ("two norms", |g, x| {
+            let y = g.norm(x, "norm.0");
+            g.norm(y, "norm.1")
+        }),
+    ];
+    for shape in [[7, 3], [40, 18], [1100, 2], [5, 700], [1, 1], [1, 6], [6, 1], [1300, 37]]
+        .into_iter()
+        .take(if BROWSER { 4 } else { 8 })
+    {
+        for (name, f) in rows {
+            if name.contains("norm") && shape[1] < 3 {
+                // Of one number it is 0 and of two ±1, and what rounding leaves of the slope is divided by √eps.
+                continue;
+            }
+            check(&gpu, &format!("{name} of {shape:?}"), |g| {
+                let x = g.param("x", shape, INIT);
+                let y = f(g, x);
+                weigh(g, y)
+            })
+            .await;
+        }
+    }
+}
+
+async fn attention(gpu: Gpu) {
+    // One row, one head; lengths and heads of a tile, of parts of one and of several, in fours and not.
+    let shapes = [
+        (1, 1, 2, 1),
+        (10, 3, 4, 5),
+        (36, 2, 6, 12),
+        (78, 2, 4, 39),
+        (70, 1, 34, 35),
+        (64, 2, 32, 32),
+        (200, 2, 40, 100),
+        (66, 1, 100, 33),
+    ];
+    for (i, (rows, heads, size, len)) in shapes.into_iter().take(if BROWSER { 3 } else { 8 }).enumerate() {
+        let rotary = i % 2 == 1;
+        check(&gpu, &format!("attention of {rows} rows, {heads} heads of {size}, {rotary}"), |g| {
+            let x = g.param("x", [rows, 3 * heads * size], INIT);
+            let y = g.causal_attention(x, heads, len, rotary);
+            weigh(g, y)
+        })
+        .await;
+    }
+    // What is attended to is computed, and scores are large.
+    check(&gpu, "three attentions", |g| {
+        let (x, w) = (g.input("x", [66, 12]), g.param("w", [36, 12], INIT));
+        let qkv = g.matmul(x, w, false, true);
+        let y = g.causal_attention(qkv, 2, 33, true);
+        let qkv = g.matmul(y, w, false, true);
+        let y = g.causal_attention(qkv, 2, 33, true);
+        let qkv = g.matmul(y, w, false, true);
+        let qkv = g.affine(qkv, 3.0, 0.0);
+        let y = g.causal_attention(qkv, 2, 33, false);
+        weigh(g, y)
+    })
+    .await;
+}
+
+async fn heads_and_windows(gpu: Gpu) {
+    // The last in several tiles of rows, the last of them smaller.
+    let shapes = [(1, 1, 1), (9, 5, 7), (40, 65, 12), (130, 300, 33), (130, 131_072, 2)];
+    for (rows, vocab, inp) in shapes.into_iter().take(if BROWSER { 3 } else { 5 }) {
+        let head = move |g: &mut Graph, x: NodeId| {
+            let (w, class) = (g.param("w", [vocab, inp], INIT), g.input(&format!("index{vocab}"), [rows, 1]));
+            g.head_loss(x, w, class)
+        };
+        check(&gpu, &format!("mean of {rows} losses of a head, {inp} to {vocab}"), |g| {
+            let x = g.param("x", [rows, inp], INIT);
+            let y = head(g, x);
+            g.mean_all(y)
+        })
+        .await;
+        if vocab > 1000 {
+            continue;
+        }
+        check(&gpu, "weighed losses of a head", |g| {
+            let x = g.param("x", [rows, inp], INIT);
+            let y = head(g, x);
+            weigh(g, y)
+        })
+        .await;
+        check(&gpu, "a head of an input", |g| {
+            let x = g.input("x", [rows, inp]);
+            let y = head(g, x);
+            g.sum_all(y)
+        })
+        .await;
+        check(&gpu, "a head that shares its weights", |g| {
+            let (w, index) = (g.param("w", [vocab, inp], INIT), g.input("index", [rows, 1]));
+            let x = g.embedding_bag(w, index);
+            let y = head(g, x);
+            g.mean_all(y)
+        })
+        .await;
+        let mut g = Graph::new();
+        let x = g.input("x", [rows, inp]);
+        let y = head(&mut g, x);
+        let y = g.mean_all(y);
+        let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
+        let case = Case::new(&g, 5);
+        for (grouped, mut executor) in executors(&gpu, &plan) {
+            executor.set_params(case.params(&g).values());
+            for (input, _, values) in &case.inputs {
+                executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+            }
+            let answer = executor.run(None).await.unwrap();
+            let expected = &case.reference(&g)[y.index()];
+            close(&format!("{grouped}: the loss alone"), answer.output("y"), expected, TOLERANCE);
+        }
+    }
+    check(&gpu, "windows", |g| {
+        let (corpus, starts) = (g.input("index5", [1, 40]), g.input("index36", [6, 1]));
+        let (index, next) = (g.windows(corpus, starts, 7, 0), g.windows(corpus, starts, 7, 1));
+        let table = g.param("table", [5, 3], INIT);
+        let (x, y) = (g.embedding_bag(table, index), g.embedding_bag(table, next));
+        let y = g.mul(x, y);
+        weigh(g, y)
+    })
+    .await;
+}
+
+/// A gelu's gradient reads what the layer before it leaves beside what the gelu makes of it: in fours, one by one, and added up from
+/// several stretches.
+async fn saved_activations(gpu: Gpu) {
+    let shapes = [(7, 3, 5), (40, 20, 12), (70, 33, 16), (5, 8, 1100), (66, 6, 1024)];
+    for (rows, width, inp) in shapes.into_iter().take(if BROWSER { 2 } else { 5 }) {
+        for residual in [false, true] {
+            check(&gpu, &format!("gelu of {rows} x {width} from {inp}, {residual}"), |g| {
+                let x = g.input("x", [rows, inp]);
+                // Where sums are large there is no slope.
+                let mut y = g.dense(x, "up", width, Init::Uniform(1.0));
+                if residual {
+                    let shape = g.shape(y);
+                    let z = g.param("z", shape, INIT);
+                    y = g.add(y, z);
+                }
+                let y = g.gelu(y);
+                weigh(g, y)
+            })
+            .await;
+        }
+    }
+}
+
+async fn indices_and_columns(gpu: Gpu) {
+    for classes in [5, 40] {
+        check(&gpu, &format!("take from {classes}"), |g| {
+            let x = g.param("x", [9, classes], INIT);
+            let index = g.input(&format!("index{classes}"), [9, 1]);
+            let y = g.take(x, index);
+            weigh(g, y)
+        })
+        .await;
+    }
+    // Rows of a table: fewer entries than indices, and more; narrow and wide; indices beyond both ends.
+    for (entries, cols, rows, k) in [
+        (5, 3, 12, 1),
+        (40, 300, 17, 3),
+        (5, 270, 600, 1),
+        (600, 4, 300, 1),
+        (144, 33, 40, 24),
+        (90, 7, 11, 5),
+    ] {
+        for layer in [false, true] {
+            check(&gpu, &format!("embedding bag of {k} of {entries} x {cols}, layer: {layer}"), |g| {
+                let table = g.param("table", [entries, cols], INIT);
+                let index = g.input(&format!("index{}", entries + 2), [rows, k]);
+                let index = g.affine(index, 1.0, -1.0);
+                let mut y = g.embedding_bag(table, index);
+                if layer {
+                    let bias = g.vector("bias", cols, INIT);
+                    y = g.add(y, bias);
+                    y = g.relu(y);
+                }
+                weigh(g, y)
+            })
+            .await;
+        }
+    }
+    check(&gpu, "embedding bag used twice", |g| {
+        let (table, index) = (g.param("table", [50, 3], INIT), g.input("index50", [12, 2]));
+        let y = g.embedding_bag(table, index);
+        let y = g.matmul(y, table, false, true);
+        weigh(g, y)
+    })
+    .await;
+    for wide in [3, 30] {
+        check(&gpu, &format!("concat and slices of {wide}"), |g| {
+            let (a, b) = (g.param("a", [4, wide], INIT), g.param("b", [4, 2], INIT));
+            let ab = g.concat(a, b);
+            let square = g.square(ab);
+            let middle = g.slice_cols(square, 1, wide + 1);
+            let y = g.mul(middle, a);
+            weigh(g, y)
+        })
+        .await;
+    }
+    check(&gpu, "an unused parameter", |g| {
+        let a = g.param("a", [4, 3], INIT);
+        g.param("b", [2, 2], INIT);
+        weigh(g, a)
+    })
+    .await;
+}
+
+async fn whole_nets(gpu: Gpu) {
+    for (name, build) in nets::LOSSES {
+        check(&gpu, name, build).await;
+    }
+    check(&gpu, "ppo", |g| nets::ppo_loss(g, 40).0).await;
+    for batch in [1, 50] {
+        for (name, build) in nets::FORWARD {
+            let mut g = Graph::new();
+            let y = build(&mut g, batch);
+            let case = Case::new(&g, 3);
+            let expected = &case.reference(&g)[y.index()];
+            let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
+            for (grouped, mut executor) in executors(&gpu, &plan) {
+                executor.set_params(case.params(&g).values());
+                for (input, _, values) in &case.inputs {
+                    executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+                }
+                let answer = executor.run(None).await.unwrap();
+                close(&format!("{name}, {grouped}, {batch} rows"), answer.output("y"), expected, TOLERANCE);
+            }
+        }
+    }
+}
+
+/// Twenty operations on whatever came before, all of it weighed into the loss.
+fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
+    let mut words = math::Rng::new(seed, 11).sequence(0);
+    let mut below = move |n: usize| (words.uniform() * n as f32) as usize;
+    let mut pool = vec![
+        g.param("full", [rows, cols], INIT),
+        g.param("row", [1, cols], INIT),
+        g.param("column", [rows, 1], INIT),
+        g.param("single", [1, 1], INIT),
+        g.input("x", [rows, cols]),
+        g.input("knob", [1, 1]),
+    ];
+    let index = g.input("index3", [rows, 1]);
+    for i in 0..20 {
+        // The newest half the time, so that graphs grow long.
+        let pick = |below: &mut dyn FnMut(usize) -> usize, pool: &[NodeId]| {
+            if below(2) == 0 { pool[pool.len() - 1] } else { pool[below(pool.len())] }
+        };
+        let (x, z) = (pick(&mut below, &pool), pick(&mut below, &pool));
+        let [r, c] = g.shape(x);
+        let y = match below(18) {
+            0 => g.tanh(x),
+            1 => g.sigmoid(x),
+            2 => g.gelu(x),
+            3 => g.relu(x),
+            4 => g.affine(x, 0.7, -0.1),
+            5 => g.add(x, z),
+            6 => g.sub(x, z),
+            7 => g.mul(x, z),
+            8 => g.min(x, z),
+            9 => g.max(x, z),
+            10 => {
+                let y = g.sum_rows(x);
+                g.affine(y, 1.0 / c as f32, 0.0)
+            }
+            11 => {
+                let y = g.sum_cols(x);
+                g.affine(y, 1.0 / r as f32, 0.0)
+            }
+            12 => g.mean_all(x),
+            13 => g.softmax(x),
+            14 if c > 2 => g.log_softmax(x),
+            15 if r == rows && c > 2 => {
+                let y = g.take(x, index);
+                g.tanh(y)
+            }
+            16 if c > 1 => {
+                let w = g.param(&format!("w{i}"), [cols, c], Init::FanIn);
+                let b = g.vector(&format!("b{i}"), cols, INIT);
+                let y = g.linear(x, w, b);
+                if below(2) == 0 { g.tanh(y) } else { y }
+            }
+            17 if c == cols && c > 2 => {
+                let wide = g.concat(x, x);
+                g.slice_cols(wide, c / 2, c / 2 + c)
+            }
+            _ => g.square(x),
+        };
+        // Squares of squares would leave the range.
+        let y = if i % 3 == 2 { g.tanh(y) } else { y };
+        pool.push(y);
+    }
+    let mut loss = g.scalar(0.0);
+    // Inputs that nothing reads are no inputs.
+    for &node in pool[4..].iter().chain([&index]) {
+        let part = weigh(g, node);
+        let part = g.affine(part, 1.0 / 64.0, 0.0);
+        loss = g.add(loss, part);
+    }
+    loss
+}
+
+async fn random_graphs(gpu: Gpu) {
+    for (seed, shape) in [[5, 3], [40, 17], [1030, 3], [1, 4], [7, 12], [90, 33]]
+        .into_iter()
+        .cycle()
+        .take(if BROWSER { 2 } else { 8 })
+        .enumerate()
+    {
+        check(&gpu, &format!("graph {seed} of {shape:?}"), |g| random_graph(g, seed as u32, shape)).await;
+    }
+}
+
+/// More rows than sums are begun for at once.
+async fn many_rows(gpu: Gpu) {
+    check(&gpu, "many rows", |g| {
+        let (x, w) = (g.input("x", [70_001, 3]), g.param("w", [1, 3], INIT));
+        let y = g.mul(x, w);
+        let y = g.log_softmax(y);
+        let index = g.input("index3", [70_001, 1]);
+        let taken = g.take(y, index);
+        let loss = g.mean_all(taken);
+        g.neg(loss)
+    })
+    .await;
+}
+
+fn noise(stream: u32, len: usize) -> Vec<f32> {
+    let mut values = vec![0.0; len];
+    math::Rng::new(5, stream).fill_normal(Isa::Portable, 0, &mut values);
+    values
+}
+
+/// What PPO learns from and acts by, for every head and trunk.
+fn specs() -> Vec<(String, LearnerSpec)> {
+    let mut all = Vec::new();
+    for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
+        for (shared, squash, clip_value) in [(false, false, false), (true, true, true), (false, true, true)] {
+            let config = PpoConfig {
+                envs: 128,
+                rollout_steps: 16,
+                minibatches: 2,
+                shared,
+                squash,
+                clip_value,
+                ..PpoConfig::preset(id)
+            };
+            let kind = worlds::kind(id).unwrap();
+            let ppo = Ppo::new(kind, config, 1, Isa::best()).unwrap();
+            let name = format!("{id}, shared {shared}, squashed {squash}, clipped values {clip_value}");
+            all.push((name, ppo.spec().unwrap()));
+        }
+    }
+    all
+}
+
+/// Numbers for an input of a learner's plan.
+fn sample(name: &str, stream: u32, len: usize, choices: Option<usize>) -> Vec<f32> {
+    let values = noise(stream, len);
+    match (name, choices) {
+        ("clip", _) => vec![0.2],
+        ("entropy_coef", _) => vec![0.01],
+        ("value_coef", _) => vec![0.5],
+        ("action", Some(count)) => (0..len).map(|i| (i * i % count) as f32).collect(),
+        // Near what the policy gives, so that some ratios are clipped and none explodes.
+        ("old_log_prob", Some(count)) => values.iter().map(|x| 0.3 * x - (count as f32).ln()).collect(),
+        ("old_log_prob", None) => values.iter().map(|x| 0.3 * x - 1.4).collect(),
+        _ => values,
+    }
+}
+
+/// All of PPO's loss between the networks' last products and the first of their gradients is one group, with at most
+/// one more dispatch for its sums. There is nothing else but products: three a layer, less the gradient by the
+/// observations, and where the two networks' layers are alike, they go together.
+#[track_caller]
+fn the_loss_is_one_group(what: &str, parts: &[Part], spec: &LearnerSpec) {
+    let (products, others): (Vec<&Part>, Vec<&Part>) = parts.iter().partition(|part| part.is_product);
+    let [loss] = others[..] else { panic!("{what}: {others:?}") };
+    assert!(loss.nodes > 40 && loss.steps.len() <= 2, "{what}: {loss:?}");
+    let (layers, without) = if spec.config.shared { (4, 1) } else { (6, 2) };
+    let count: usize = products.iter().map(|part| part.nodes).sum();
+    assert_eq!(count, 3 * layers - without, "{what}");
+    let most = match (spec.config.shared, spec.head) {
+        (_, Head::Choices(_)) => 11,
+        (false, Head::Gaussian { .. }) => 8,
+        (true, Head::Gaussian { .. }) => 9,
+    };
+    assert_eq!(products.len(), most, "{what}");
+}
+
+async fn what_ppo_learns(gpu: Gpu) {
+    for (name, spec) in specs().into_iter().step_by(if BROWSER { 4 } else { 1 }) {
+        let choices = match spec.head {
+            Head::Choices(count) => Some(count),
+            Head::Gaussian { .. } => None,
+        };
+        let plan = &spec.learning;
+        let mut params = Params::new(plan.table(), 3);
+        // Steeper than at first, so that everything has a gradient.
+        params.values_mut().iter_mut().zip(noise(99, plan.table().len())).for_each(|(p, x)| *p += 0.05 * x);
+        for spec in plan.table().specs() {
+            let gap = spec.range().end..spec.range().end.next_multiple_of(16);
+            params.values_mut()[gap].fill(0.0);
+        }
+        let mut processor = graph::Executor::new(plan);
+        let mut inputs = Vec::new();
+        for (stream, port) in plan.inputs().iter().enumerate() {
+            let to = processor.input_mut(&port.name);
+            let values = sample(&port.name, stream as u32, to.len(), choices);
+            to.copy_from_slice(&values);
+            inputs.push((port.name.clone(), values));
+        }
+        let mut grads = vec![0.0; params.values().len()];
+        processor.train(&params, &Packed::new(plan, &params), &mut grads, false);
+        for (grouped, mut executor) in executors(&gpu, plan) {
+            executor.set_params(params.values());
+            inputs.iter().for_each(|(name, values)| executor.set_input(name, values));
+            let answer = executor.run(None).await.unwrap();
+            let what = format!("{name}, {grouped}");
+            for (output, found) in &answer.outputs {
+                let expected = in_64_bits(processor.output(output));
+                close(&format!("{what}: {output}"), found, &expected, TOLERANCE);
+            }
+            for spec in plan.table().specs() {
+                let (found, expected) = (&answer.grads[spec.range()], in_64_bits(&grads[spec.range()]));
+                assert!(expected.iter().any(|&g| g != 0.0), "{what}: {} has a gradient", spec.name);
+                close(&format!("{what}: {}", spec.name), found, &expected, TOLERANCE);
+            }
+            if grouped == "regrouped" {
+                the_loss_is_one_group(&what, executor.parts(), &spec);
+            }
+        }
+
+        let plan = &spec.acting;
+        let mut processor = graph::Executor::new(plan);
+        let observations = noise(50, processor.input_mut("observation").len());
+        processor.input_mut("observation").copy_from_slice(&observations);
+        processor.run(&params, &Packed::new(plan, &params));
+        let mut executor = Executor::new(&gpu, plan).unwrap();
+        executor.set_params(params.values());
+        executor.set_input("observation", &observations);
+        let answer = executor.run(None).await.unwrap();
+        for (output, found) in &answer.outputs {
+            let expected = in_64_bits(processor.output(output));
+            close(&format!("{name}: {output}"), found, &expected, TOLERANCE);
+        }
+    }
+}
+
+/// Thirty steps of Adam on a small net, beside the processor's.
+async fn adam_follows_the_processors(gpu: Gpu) {
+    let adams = [
+        Adam { lr: 0.01, ..Adam::default() },
+        Adam { lr: 0.01, eps: 1e-5, max_grad_norm: 0.1, ..Adam::default() },
+        Adam { lr: 0.003, weight_decay: 0.05, beta1: 0.8, max_grad_norm: 0.5, ..Adam::default() },
+        Adam { lr: 0.003, weight_decay: 0.3, matrices_only: true, ..Adam::default() },
+    ];
+    let (_, build) = nets::LOSSES[1];
+    for adam in adams {
+        let mut g = Graph::new();
+        let loss = build(&mut g);
+        let gradients = g.gradients(loss);
+        let isa = Isa::best();
+        let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
+        let case = Case::new(&g, 4);
+        let mut params = case.params(&g);
+        let (mut packed, mut processor) = (Packed::new(&plan, &params), graph::Executor::new(&plan));
+        case.fill(&mut processor);
+        let mut executor = Executor::new(&gpu, &plan).unwrap();
+        executor.set_params(params.values());
+        for (input, _, values) in &case.inputs {
+            executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+        }
+        let mut grads = vec![0.0; params.values().len()];
+        let mut optimizer = Optimizer::new(&params);
+        let first = params.values().to_vec();
+        for step in 0..30 {
+            processor.train(&params, &packed, &mut grads, false);
+            let norm = optimizer.step(isa, &adam, &mut params, &grads);
+            packed.pack(&params);
+            let answer = executor.run(Some(&adam)).await.unwrap();
+            let what = format!("{adam:?}, step {step}");
+            close(&format!("{what}: norm"), &[answer.norm], &[f64::from(norm)], 1e-4);
+            close(&format!("{what}: parameters"), &answer.params, &in_64_bits(params.values()), 2e-4);
+            close(&format!("{what}: m"), &answer.adam_m, &in_64_bits(&optimizer.m), 2e-4);
+            close(&format!("{what}: v"), &answer.adam_v, &in_64_bits(&optimizer.v), 2e-4);
+        }
+        assert!(first != params.values(), "it learned");
+    }
+}
+
+/// A gradient that is not finite leaves everything as it is, and the step does not count.
+async fn adam_leaves_out_what_is_not_finite(gpu: Gpu) {
+    let mut g = Graph::new();
+    let (w, x) = (g.vector("w", 700, Init::Ones), g.input("x", [1, 700]));
+    let y = g.mul(w, x);
+    let loss = g.sum_all(y);
+    let gradients = g.gradients(loss);
+    let plan = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+    let mut executor = Executor::new(&gpu, &plan).unwrap();
+    executor.set_params(Params::new(g.table(), 1).values());
+    let adam = Adam { lr: 0.1, ..Adam::default() };
+    executor.set_input("x", &[1.0; 700]);
+    let one = executor.run(Some(&adam)).await.unwrap();
+    for broken in [f32::NAN, f32::INFINITY, f32::MAX] {
+        let mut x = [1.0; 700];
+        x[699] = broken;
+        executor.set_input("x", &x);
+        let same = executor.run(Some(&adam)).await.unwrap();
+        assert!(!same.norm.is_finite(), "{broken}: {}", same.norm);
+        assert!(same.params == one.params && same.adam_m == one.adam_m && same.adam_v == one.adam_v);
+    }
+    executor.set_input("x", &[1.0; 700]);
+    let two = executor.run(Some(&adam)).await.unwrap();
+    // The second step of a constant gradient is as long as the first: lr, whatever was left out in between.
+    close("the second step", &two.params[..700], &[0.8; 700], 1e-5);
+}
+
+/// Rows of every width of a subgroup and more, sums of many and of few, and Adam's norm.
+async fn subgroups_change_no_bits(_: Gpu) {
+    let open =
+        async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
+    let (without, with) = (open(Some(false)).await, open(Some(true)).await);
+    assert!(!without.about().subgroups);
+    // Eight lanes are the fewest that are used.
+    let known = with.about().name.contains("256 bits");
+    assert!(with.about().subgroups || !known, "{:?}", with.about());
+    for [rows, cols] in [[3, 20], [9, 33], [40, 130], [5, 300], [2, 2000], [1500, 5], [3000, 3]] {
+        let mut g = Graph::new();
+        let x = g.param("x", [rows, cols], INIT);
+        let (gamma, beta) = (g.vector("gamma", cols, INIT), g.vector("beta", cols, INIT));
+        let y = g.layer_norm(x, gamma, beta, 1e-5);
+        let y = g.softmax(y);
+        let columns = g.sum_cols(y);
+        let [y, columns] = [weigh(&mut g, y), weigh(&mut g, columns)];
+        let squares = g.square(x);
+        let rows_of = g.sum_rows(squares);
+        let rows_of = g.tanh(rows_of);
+        let rows_of = weigh(&mut g, rows_of);
+        let loss = g.add(y, columns);
+        let loss = g.add(loss, rows_of);
+        let gradients = g.gradients(loss);
+        let plan = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
+        let mut answers = Vec::new();
+        for gpu in [&without, &with] {
+            let mut executor = Executor::new(gpu, &plan).unwrap();
+            executor.set_params(Params::new(g.table(), 3).values());
+            answers.push(executor.run(Some(&Adam { lr: 0.01, ..Adam::default() })).await.unwrap());
+        }
+        let bits = |answer: &gpu::Answer| -> Vec<u32> {
+            let all = [answer.output("loss"), &answer.grads, &answer.params, &[answer.norm]];
+            all.concat().iter().map(|x| x.to_bits()).collect()
+        };
+        assert!(answers[0].norm > 0.0, "{rows} x {cols}");
+        assert!(bits(&answers[0]) == bits(&answers[1]), "{rows} x {cols}: {answers:?}");
+    }
+}
+
+async fn panels_are_refused(gpu: Gpu) {
+    let mut g = Graph::new();
+    let y = nets::FORWARD[0].1(&mut g, 64);
+    let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
+    assert!(matches!(Executor::new(&gpu, &plan), Err(Fault::Unknown { .. })));
+}
+
+crate::common::tests!(
+    reductions_and_rows,
+    what_ppo_learns,
+    adam_follows_the_processors,
+    attention,
+    heads_and_windows,
+    saved_activations,
+    panels_are_refused;
+    natively:
+    maps,
+    zips,
+    products,
+    indices_and_columns,
+    whole_nets,
+    random_graphs,
+    many_rows,
+    adam_leaves_out_what_is_not_finite,
+    subgroups_change_no_bits,
+);

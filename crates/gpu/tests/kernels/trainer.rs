@@ -1,0 +1,322 @@
+//! Training steps and runs of a plan on a device against the stand-in on this processor. Native only: it looks until an answer is there, and a
+//! browser's arrive only while nothing does.
+
+use gpu::Gpu;
+use graph::{Adam, Graph, Init, Layout, Optimizer, Params, Plan};
+use learn::Machine;
+use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
+use math::{Isa, Rng};
+use std::sync::Arc;
+
+/// Asks, and looks until the answer is there.
+async fn answer(trainer: &mut dyn PlanTrainer) -> TrainResult {
+    let mut trained = TrainResult::default();
+    trainer.ask().unwrap();
+    while !trainer.poll(&mut trained).unwrap() {}
+    trained
+}
+
+fn close(what: &str, found: &[f32], expected: &[f32]) {
+    let largest = expected.iter().fold(1e-3, |most: f32, x| most.max(x.abs()));
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (x, y) in found.iter().zip(expected) {
+        assert!((x - y).abs() <= 1e-4 * largest, "{what}: {x}, not {y}");
+    }
+}
+
+async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
+    let mut g = Graph::new();
+    let x = g.input("x", [48, 6]);
+    let target = g.input("target", [48, 3]);
+    let y = g.dense(x, "0", 16, Init::FanIn);
+    let y = g.tanh(y);
+    let y = g.dense(y, "1", 3, Init::FanIn);
+    let error = g.sub(y, target);
+    let square = g.square(error);
+    let loss = g.mean_all(square);
+    let gradients = g.gradients(loss);
+    let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap());
+    let params = Params::new(plan.table(), 3);
+    let Optimizer { m, v, .. } = Optimizer::new(&params);
+    let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+    let mut there = gpu.trainer(&plan, &state).unwrap();
+    let mut here = Local.trainer(&plan, &state).unwrap();
+    let start = answer(&mut *there).await;
+    assert!(start.weights == params.values() && start.steps == 0);
+    let steps = |trainer: &mut dyn PlanTrainer, range: std::ops::Range<u32>| {
+        for step in range {
+            let (mut x, mut target) = (vec![0.0; 48 * 6], vec![0.0; 48 * 3]);
+            Rng::new(7, step).fill_normal(Isa::best(), 0, &mut x);
+            Rng::new(7, step).fill_normal(Isa::best(), 1, &mut target);
+            // One that is no number changes nothing and does not count.
+            x[0] = if step == 3 { f32::NAN } else { x[0] };
+            let lr = if step < 5 { 0.01 } else { 0.003 };
+            trainer.set_input("x", &x).unwrap();
+            trainer.set_input("target", &target).unwrap();
+            trainer.step(&Adam { lr, max_grad_norm: 0.5, ..Adam::default() }).unwrap();
+        }
+    };
+    for range in [0..6, 6..9] {
+        steps(&mut *there, range.clone());
+        steps(&mut *here, range.clone());
+        let (found, expected) = (answer(&mut *there).await, answer(&mut *here).await);
+        assert_eq!(found.steps, expected.steps);
+        assert_eq!(found.steps, u64::from(range.end) - 1);
+        close("loss", &found.outputs[0].1, &expected.outputs[0].1);
+        close("weights", &found.weights, &expected.weights);
+        close("m", &found.m, &expected.m);
+        close("v", &found.v, &expected.v);
+        close("norm", &[found.norm], &[expected.norm]);
+    }
+    // Begun anew from the same place it gives the same bits, however the steps were sent.
+    there.set_state(&state).unwrap();
+    steps(&mut *there, 0..9);
+    let again = answer(&mut *there).await;
+    there.set_state(&state).unwrap();
+    for step in 0..9 {
+        steps(&mut *there, step..step + 1);
+        answer(&mut *there).await;
+    }
+    let apart = answer(&mut *there).await;
+    assert!(again.weights == apart.weights && again.m == apart.m && again.v == apart.v);
+}
+
+/// Sums of rows, a hidden layer, and a row's logarithms of probabilities: what a judge of states is made of.
+async fn a_plan_is_run_as_on_the_processor(gpu: Gpu) {
+    let mut g = Graph::new();
+    let active = g.input("active", [40, 5]);
+    let table = g.param("table", [30, 32], Init::Uniform(0.5));
+    let x = g.embedding_bag(table, active);
+    let x = g.relu(x);
+    let x = g.dense(x, "hidden", 24, Init::Kaiming);
+    let x = g.relu(x);
+    let (value, logits) = (g.dense(x, "value", 1, Init::FanIn), g.dense(x, "policy", 6, Init::FanIn));
+    let logs = g.log_softmax(logits);
+    let ports = [("value", value), ("logs", logs)];
+    let plan = Arc::new(Plan::new(&g, &ports, Layout::Rows, Isa::best()).unwrap());
+    let weights = [3, 4].map(|seed| Params::new(plan.table(), seed).values().to_vec());
+    let mut there = gpu.evaluator(&plan, &weights[0]).unwrap();
+    let mut here = Local.evaluator(&plan, &weights[0]).unwrap();
+    let run = |evaluator: &mut dyn PlanEvaluator, active: &[f32]| {
+        let mut outputs = Vec::new();
+        assert_eq!(evaluator.poll(&mut outputs), Ok(false), "nothing was begun");
+        evaluator.set_input("active", active).unwrap();
+        evaluator.run().unwrap();
+        while !evaluator.poll(&mut outputs).unwrap() {}
+        outputs
+    };
+    for weights in &weights {
+        for first in 0..3 {
+            let active: Vec<f32> = (0..200).map(|i| ((7 * i + first) % 30) as f32).collect();
+            there.set_weights(weights).unwrap();
+            here.set_weights(weights).unwrap();
+            let (found, expected) = (run(&mut *there, &active), run(&mut *here, &active));
+            assert_eq!([found[0].len(), found[1].len()], [40, 240]);
+            close("value", &found[0], &expected[0]);
+            close("logs", &found[1], &expected[1]);
+        }
+    }
+    there.run().unwrap();
+    assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "one at a time");
+}
+
+/// Which transformer.
+#[derive(Clone, Copy, Debug)]
+struct Form {
+    rms: bool,
+    rotary: bool,
+    gated: bool,
+    tied: bool,
+    drop: f32,
+    /// Of the mean loss: what gradients are multiplied by.
+    share: f32,
+}
+
+/// A small transformer that learns from windows of a text, as the room of words builds them.
+fn transformer(form: Form) -> Plan {
+    const VOCAB: usize = 21;
+    let (batch, len, width, heads) = (3, 35, 24, 2);
+    let mut g = Graph::new();
+    let (corpus, starts) = (g.input("corpus", [1, 400]), g.input("starts", [batch, 1]));
+    let [tokens, next] = [0, 1].map(|shift| g.windows(corpus, starts, len, shift));
+    let step = (form.drop > 0.0).then(|| g.input("step", [1, 1]));
+    let mut sites = 0..;
+    let mut dropped = |g: &mut Graph, x| match step {
+        Some(step) => g.dropout(x, form.drop, Rng::new(5, sites.next().unwrap()), step),
+        None => x,
+    };
+    let norm = |g: &mut Graph, x, name: &str| match form.rms {
+        true => {
+            let gamma = g.vector(&format!("{name}.weight"), width, Init::Ones);
+            g.rms_norm(x, gamma, 1e-5)
+        }
+        false => g.norm(x, name),
+    };
+    let linear = |g: &mut Graph, x, name: &str, out: usize| match form.gated {
+        true => {
+            let inp = g.shape(x)[1];
+            let w = g.param(&format!("{name}.weight"), [out, inp], Init::FanIn);
+            g.matmul(x, w, false, true)
+        }
+        false => g.dense(x, name, out, Init::FanIn),
+    };
+    let table = g.param("wte", [VOCAB, width], Init::Uniform(0.3));
+    let mut x = g.embedding_bag(table, tokens);
+    if !form.rotary {
+        let places: Vec<f32> = (0..batch * len).map(|row| (row % len) as f32).collect();
+        let places = g.constant(&places, [batch * len, 1]);
+        let wpe = g.param("wpe", [len, width], Init::Uniform(0.3));
+        let places = g.embedding_bag(wpe, places);
+        x = g.add(x, places);
+    }
+    x = dropped(&mut g, x);
+    for layer in 0..2 {
+        let name = |part: &str| format!("{layer}.{part}");
+        let y = norm(&mut g, x, &name("ln_1"));
+        let qkv = linear(&mut g, y, &name("c_attn"), 3 * width);
+        let y = g.causal_attention(qkv, heads, len, form.rotary);
+        let y = linear(&mut g, y, &name("attn.c_proj"), width);
+        let y = dropped(&mut g, y);
+        x = g.add(y, x);
+        let y = norm(&mut g, x, &name("ln_2"));
+        let mut up = linear(&mut g, y, &name("c_fc"), 4 * width);
+        if form.gated {
+            let gate = linear(&mut g, y, &name("c_gate"), 4 * width);
+            let gate = g.silu(gate);
+            up = g.mul(gate, up);
+        } else {
+            up = g.gelu(up);
+        }
+        let y = linear(&mut g, up, &name("mlp.c_proj"), width);
+        let y = dropped(&mut g, y);
+        x = g.add(y, x);
+    }
+    let x = norm(&mut g, x, "ln_f");
+    let head = if form.tied { table } else { g.param("head", [VOCAB, width], Init::FanIn) };
+    let losses = g.head_loss(x, head, next);
+    let mean = g.mean_all(losses);
+    let loss = g.affine(mean, form.share, 0.0);
+    let gradients = g.gradients(loss);
+    Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap()
+}
+
+/// Whole steps of two runs each, of every norm, position, and kind of layer.
+async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
+    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0, share: 0.5 };
+    let forms = [
+        plain,
+        Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2, ..plain },
+        Form { rotary: true, drop: 0.1, ..plain },
+        Form { rms: true, tied: false, ..plain },
+        Form { gated: true, ..plain },
+    ];
+    for form in forms {
+        let plan = Arc::new(transformer(form));
+        let params = Params::new(plan.table(), 3);
+        let Optimizer { m, v, .. } = Optimizer::new(&params);
+        let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+        let mut there = gpu.trainer(&plan, &state).unwrap();
+        let mut here = Local.trainer(&plan, &state).unwrap();
+        let text: Vec<f32> = (0..400).map(|i: i32| ((i * i + i / 3) % 21) as f32).collect();
+        let adam = |step: u32| Adam {
+            lr: 0.002 + 0.0005 * step as f32,
+            weight_decay: 0.1,
+            matrices_only: true,
+            max_grad_norm: 1.0,
+            ..Adam::default()
+        };
+        let run = |trainer: &mut dyn PlanTrainer, number: u32| {
+            let starts = [0, 1, 2].map(|i| ((number * 97 + i * 131) % 365) as f32);
+            trainer.set_input("starts", &starts).unwrap();
+            if form.drop > 0.0 {
+                trainer.set_input("step", &[number as f32]).unwrap();
+            }
+        };
+        let mut first = 0.0;
+        for trainer in [&mut *there, &mut *here] {
+            trainer.set_input("corpus", &text).unwrap();
+        }
+        for step in 0..12 {
+            for trainer in [&mut *there, &mut *here] {
+                // Steps of one run, of two and of three.
+                let runs = step % 3 + 1;
+                for i in 0..runs {
+                    run(trainer, 3 * step + i);
+                    if runs > 1 {
+                        trainer.accumulate().unwrap();
+                    }
+                }
+                match runs {
+                    1 => trainer.step(&adam(step)).unwrap(),
+                    _ => trainer.update(&adam(step)).unwrap(),
+                }
+            }
+            let (found, expected) = (answer(&mut *there).await, answer(&mut *here).await);
+            let what = format!("{form:?}, step {step}");
+            close(&format!("{what}: loss"), &found.outputs[0].1, &expected.outputs[0].1);
+            close(&format!("{what}: norm"), &[found.norm], &[expected.norm]);
+            if step == 0 {
+                // The moment of one step is its gradient.
+                close(&format!("{what}: gradient"), &found.m, &expected.m);
+                first = found.outputs[0].1[0];
+            }
+            if step == 11 {
+                assert!(found.outputs[0].1[0] < first, "{what}: it learned");
+                assert_eq!(found.steps, 12);
+                let mut small = TrainResult::default();
+                there.ask_outputs().unwrap();
+                while !there.poll(&mut small).unwrap() {}
+                assert_eq!((small.steps, &small.outputs, small.norm), (12, &found.outputs, found.norm));
+                assert!(small.weights.is_empty() && small.m.is_empty() && small.v.is_empty());
+            }
+        }
+    }
+}
+
+/// The gradient of products in f16, of a mean loss and of a millionth of it: with the same bits kept of each.
+async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
+    if !gpu.about().half {
+        return testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
+    }
+    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0, share: 0.5 };
+    let forms = [plain, Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2, ..plain }];
+    for form in forms.into_iter().flat_map(|form| [form, Form { share: 1e-6, ..form }]) {
+        let plan = transformer(form);
+        let params = Params::new(plan.table(), 3);
+        let Optimizer { m, v, .. } = Optimizer::new(&params);
+        let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+        let text: Vec<f32> = (0..400).map(|i: i32| ((i * i + i / 3) % 21) as f32).collect();
+        let mut found = Vec::new();
+        for half in [false, true] {
+            let mut trainer = gpu.trainer(&Arc::new(plan.clone().with_half(half)), &state).unwrap();
+            trainer.set_input("corpus", &text).unwrap();
+            trainer.set_input("starts", &[3.0, 170.0, 300.0]).unwrap();
+            if form.drop > 0.0 {
+                trainer.set_input("step", &[1.0]).unwrap();
+            }
+            trainer.step(&Adam::default()).unwrap();
+            found.push(answer(&mut *trainer).await);
+        }
+        let [plain, half] = &found[..] else { unreachable!() };
+        let apart = |x: &[f32], y: &[f32]| {
+            let length = |x: &mut dyn Iterator<Item = f64>| x.map(|x| x * x).sum::<f64>().sqrt();
+            let difference = length(&mut x.iter().zip(y).map(|(x, y)| f64::from(x - y)));
+            difference / length(&mut y.iter().map(|&y| f64::from(y)))
+        };
+        // Of each parameter by itself: none is lost among others that are larger.
+        for spec in plan.table().specs() {
+            let by = apart(&half.m[spec.range()], &plain.m[spec.range()]);
+            assert!(by < 5e-3, "{form:?}: the gradient of {} differs by {by}", spec.name);
+        }
+        let by = apart(&half.m, &plain.m);
+        assert!(by > 1e-5, "{form:?}: factors were rounded");
+        eprintln!("{form:?}: gradients differ by {by:.1e}");
+    }
+}
+
+crate::common::tests!(; natively:
+    a_transformer_in_f16_has_the_gradients_of_f32,
+    a_transformer_is_trained_as_on_the_processor,
+    a_net_is_trained_as_on_the_processor,
+    a_plan_is_run_as_on_the_processor,
+);

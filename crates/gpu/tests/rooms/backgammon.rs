@@ -1,0 +1,393 @@
+//! What backgammon's published learner offloads to a GPU, against the processor at the same work: leaves in two lanes, and steps on
+//! samples that lie on the device.
+
+use gpu::backgammon::break_even;
+use gpu::{Fault, Gpu, OpenOptions, Readback, Space};
+use graph::{Adam, Isa, Params};
+use learn::backgammon::published::accelerator::{
+    Accelerator, Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work,
+    decision_words, packed_sample,
+};
+use learn::backgammon::published::{ACTIONS, Decision, HEADS, LocalAccelerator, Shape, plan_whole};
+use learn::backgammon::{Published, PublishedConfig, Stats};
+use learn::offload::request;
+use learn::{Learner, Slice};
+use math::{PANEL, Rng};
+use std::ops::Range;
+use worlds::backgammon::{Board, Results, Roll};
+
+/// Words of a packed sample before its legal actions.
+const SAMPLE: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);
+const MINIBATCH: usize = 32;
+const REPLAY: usize = 96;
+const VALUE_COEF: f32 = 0.7;
+
+/// As the learner's own, but for a faster rate.
+fn adam() -> Adam {
+    Adam { lr: 2e-3, weight_decay: 1e-4, max_grad_norm: 0.5, ..Adam::default() }
+}
+
+fn spec(work: Work, lane_rows: usize) -> OffloadSpec {
+    let (isa, shape) = (Isa::best(), Shape::PUBLISHED);
+    OffloadSpec { work, isa, shape, lane_rows, minibatch: MINIBATCH, replay: REPLAY }
+}
+
+/// Decisions of random games, and some of them as second halves.
+fn met(count: usize) -> Vec<Decision> {
+    let mut numbers = Rng::new(3, 5).sequence(0);
+    let (mut board, mut scratch, mut all) = (Board::START, Results::new(), Vec::new());
+    while all.len() < count {
+        let roll = Roll::drawn(&mut numbers);
+        let decision = Decision::new(board, roll);
+        all.push(Decision { second: roll.is_double() && numbers.below(2) == 1, ..decision });
+        let results = board.results(roll, &mut scratch);
+        let after = results[numbers.below(results.len() as u32) as usize];
+        board = if after.points() == 0 { after.turned() } else { Board::START };
+    }
+    all
+}
+
+fn params(seed: u32) -> Params {
+    let plan = plan_whole(Shape::PUBLISHED, PANEL, Isa::best()).unwrap();
+    let mut params = Params::new(plan.table(), seed);
+    params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
+    params
+}
+
+fn is_legal(packed_sample: &PackedSample, action: usize) -> bool {
+    packed_sample[SAMPLE + action / 32] >> (action % 32) & 1 == 1
+}
+
+/// Lessons of decisions that are some: visits and ends by chance.
+fn packed_samples(count: usize) -> Vec<PackedSample> {
+    let (mut numbers, mut scratch) = (Rng::new(9, 1).sequence(0), Results::new());
+    let mut all = Vec::new();
+    for decision in met(2 * count) {
+        let mut sample = [0; SAMPLE];
+        sample[..9].copy_from_slice(&decision_words(&decision));
+        let bits = packed_sample(&sample, &mut scratch);
+        let legal: Vec<usize> = (0..ACTIONS).filter(|&action| is_legal(&bits, action)).collect();
+        if legal.len() < 2 {
+            continue;
+        }
+        let shares = legal.len().min(SAMPLE - 10);
+        for (to, action) in sample[10..].iter_mut().zip(&legal[legal.len() - shares..]) {
+            *to = (*action as u32) << 16 | (1 + numbers.below(60));
+        }
+        sample[8] |= (shares as u32) << 16;
+        sample[9] = numbers.below(6);
+        all.push(packed_sample(&sample, &mut scratch));
+    }
+    all.truncate(count);
+    all
+}
+
+#[track_caller]
+fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
+    let scale = expected.iter().fold(0.0f32, |most, x| most.max(x.abs()));
+    assert_eq!(found.len(), expected.len(), "{what}");
+    for (i, (x, y)) in found.iter().zip(expected).enumerate() {
+        assert!((x - y).abs() <= tolerance * scale, "{what}: {i} is {x}, not {y}");
+    }
+}
+
+/// Asks until the answer is here.
+async fn until(gpu: &Gpu, mut ask: impl FnMut() -> Result<bool, Fault>) {
+    for _ in 0..1000 {
+        if ask().unwrap() {
+            return;
+        }
+        pause(gpu).await;
+    }
+    panic!("no answer");
+}
+
+/// Lets the device answer: a readback of something else arrives after what was asked for before.
+async fn pause(gpu: &Gpu) {
+    let mut space = Space::default();
+    let region = space.floats(1);
+    let memory = space.allocate(gpu).unwrap();
+    Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
+}
+
+async fn answer(gpu: &Gpu, accelerator: &mut dyn Accelerator, lane: usize) -> Answer {
+    let mut answer = Answer::default();
+    until(gpu, || accelerator.answer(lane, &mut answer)).await;
+    answer
+}
+
+async fn learned(gpu: &Gpu, accelerator: &mut dyn Accelerator) -> TrainResult {
+    let mut learned = TrainResult::default();
+    accelerator.request_result().unwrap();
+    until(gpu, || accelerator.poll_result(&mut learned)).await;
+    learned
+}
+
+fn set_state(accelerator: &mut dyn Accelerator, params: &Params, steps: u64) {
+    let none = vec![0.0; params.values().len()];
+    accelerator.set_state(&TrainStateRef { weights: params.values(), m: &none, v: &none, steps }).unwrap();
+}
+
+/// Places of some steps, some of them more than once.
+fn drawn(step: u64) -> Vec<u32> {
+    let mut numbers = Rng::new(2, 7).sequence(step);
+    (0..MINIBATCH).map(|_| numbers.below(REPLAY as u32)).collect()
+}
+
+/// Whole games are in the first thousand: bars, borne off checkers and races too.
+async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
+    const ROWS: usize = 1000;
+    let decisions = met(ROWS);
+    assert!(decisions.iter().any(|d| d.board.mine().off() > 0) && decisions.iter().any(|d| d.second));
+    assert!(
+        decisions.iter().any(|d| d.board.mine().bar() > 0) && decisions.iter().any(|d| !d.board.contact())
+    );
+    let words: Vec<_> = decisions.iter().map(decision_words).collect();
+    let mut here = LocalAccelerator::new(&spec(Work::ALL, ROWS)).unwrap();
+    let mut expected = |params: &Params| {
+        let mut answer = Answer::default();
+        here.set_weights(params.values()).unwrap();
+        here.ask(0, &words).unwrap();
+        assert!(here.answer(0, &mut answer).unwrap());
+        answer
+    };
+    let [old, new] = [3, 4].map(params);
+    let [of_old, of_new] = [&old, &new].map(&mut expected);
+    let same = |what: &str, found: &Answer, expected: &Answer, rows: Range<usize>| {
+        let part = |all: &[f32], width: usize| all[rows.start * width..rows.end * width].to_vec();
+        close(what, &found.hidden, &part(&expected.hidden, Shape::PUBLISHED.width), 2e-5);
+        close(what, &found.heads, &part(&expected.heads, HEADS), 2e-5);
+    };
+
+    let mut accelerator = request(&gpu, &spec(Work { leaves: true, learning: false }, ROWS)).unwrap();
+    assert_eq!(accelerator.answer(0, &mut Answer::default()), Ok(false), "nobody asked");
+    accelerator.set_weights(old.values()).unwrap();
+    accelerator.ask(0, &words).unwrap();
+    // While that is under way: other weights, and another lane.
+    accelerator.set_weights(new.values()).unwrap();
+    accelerator.ask(1, &words[300..350]).unwrap();
+    assert!(accelerator.ask(1, &words).is_err(), "it has not answered yet");
+    let later = answer(&gpu, &mut *accelerator, 1).await;
+    same("the lane asked last", &later, &of_new, 300..350);
+    same("the lane asked first", &answer(&gpu, &mut *accelerator, 0).await, &of_old, 0..ROWS);
+    // A smaller batch finds nothing of a larger one in its rows, and the same bits in another batch.
+    accelerator.ask(0, &words[320..340]).unwrap();
+    accelerator.ask(1, &words).unwrap();
+    let again = answer(&gpu, &mut *accelerator, 0).await;
+    assert_eq!(again.heads, later.heads[20 * HEADS..40 * HEADS]);
+    let width = Shape::PUBLISHED.width;
+    assert_eq!(again.hidden, later.hidden[20 * width..40 * width]);
+    same("the other", &answer(&gpu, &mut *accelerator, 1).await, &of_new, 0..ROWS);
+    assert!(accelerator.store_samples(0, &packed_samples(1)).is_err(), "learning was not offloaded");
+}
+
+/// Each stretch begins where the processor stands. Where an input of a rectifier is rounded to the other side of 0, a gradient
+/// steps while the losses stay, and Adam, which divides by its length, turns the little that differs into whole steps: here
+/// that befell 1 run of 24, and 1 of 24 between two instruction sets of the processor too. So weights are held to the mean.
+async fn steps_are_the_processors(gpu: Gpu) {
+    let (all, params) = (packed_samples(REPLAY + 40), params(4));
+    let plan = spec(Work::LEARNING, 8);
+    let mut both = [request(&gpu, &plan).unwrap(), Box::new(LocalAccelerator::new(&plan).unwrap())];
+    for accelerator in &mut both {
+        set_state(&mut **accelerator, &params, 0);
+        accelerator.store_samples(0, &all[..REPLAY]).unwrap();
+    }
+    for steps in [0..1, 1..4, 4..9] {
+        for accelerator in &mut both {
+            for step in steps.clone() {
+                // The ring is written over, at its end and then at its beginning, while steps are under way.
+                if step == 3 {
+                    accelerator.store_samples(REPLAY - 20, &all[REPLAY..][..20]).unwrap();
+                    accelerator.store_samples(0, &all[REPLAY + 20..]).unwrap();
+                }
+                accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+            }
+        }
+        let found = learned(&gpu, &mut *both[0]).await;
+        let expected = learned(&gpu, &mut *both[1]).await;
+        assert_eq!([found.steps, expected.steps], [steps.end; 2]);
+        for (found, expected) in found.sums.iter().zip(expected.sums) {
+            assert!((found - expected).abs() < 1e-3 * expected, "{found} {expected}");
+        }
+        close("m", &found.m, &expected.m, 1e-3);
+        close("v", &found.v, &expected.v, 1e-3);
+        let apart = |(x, y): (&f32, &f32)| f64::from((x - y).abs());
+        let apart: f64 = found.weights.iter().zip(&expected.weights).map(apart).sum();
+        let mean = apart / found.weights.len() as f64;
+        assert!(mean < 0.05 * f64::from(adam().lr), "weights are {mean} apart after {steps:?}");
+        let TrainResult { weights, m, v, steps, .. } = &expected;
+        both[0].set_state(&TrainStateRef { weights, m, v, steps: *steps }).unwrap();
+    }
+}
+
+/// One submit or many, other work in between or none: the same steps are the same bits.
+async fn steps_give_the_same_bits_however_they_are_sent(gpu: Gpu) {
+    let params = params(5);
+    let (packed_samples, words) = (packed_samples(REPLAY), decision_words(&met(1)[0]));
+    let mut accelerator = request(&gpu, &spec(Work::ALL, 64)).unwrap();
+    accelerator.set_weights(params.values()).unwrap();
+    accelerator.store_samples(0, &packed_samples).unwrap();
+    let before = gpu.counts();
+    set_state(&mut *accelerator, &params, 7);
+    for step in 0..6 {
+        accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+    }
+    let together = learned(&gpu, &mut *accelerator).await;
+    let submits = gpu.counts()[0] - before[0];
+    assert!(submits <= 3, "{submits} submits for six steps");
+    // The same again, after what the first left behind: read in the middle, samples brought anew, leaves asked for between.
+    set_state(&mut *accelerator, &params, 7);
+    let (mut sums, mut heads) = ([0.0; 3], Vec::new());
+    for step in 0..6 {
+        accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+        accelerator.ask(step as usize % 2, &[words]).unwrap();
+        accelerator.store_samples(REPLAY / 2, &packed_samples[REPLAY / 2..]).unwrap();
+        if step % 2 == 1 {
+            let learned = learned(&gpu, &mut *accelerator).await;
+            sums.iter_mut().zip(learned.sums).for_each(|(sum, x)| *sum += x);
+            for lane in [0, 1] {
+                heads.push(answer(&gpu, &mut *accelerator, lane).await.heads);
+            }
+        }
+    }
+    let apart = learned(&gpu, &mut *accelerator).await;
+    assert_eq!([together.steps, apart.steps], [13, 13]);
+    assert!(together.weights == apart.weights && together.m == apart.m && together.v == apart.v);
+    assert_eq!(apart.sums, [0.0; 3], "they were told before");
+    for (sum, expected) in sums.iter().zip(together.sums) {
+        assert!((sum - expected).abs() < 1e-5 * expected, "{sum} {expected}");
+    }
+    assert!(heads.iter().all(|one| *one == heads[0]), "what is learned changes no leaves");
+
+    // A gradient that is no number moves nothing and does not count; a knob that is turned does not disturb the count.
+    set_state(&mut *accelerator, &params, 7);
+    for step in 0..6 {
+        accelerator.step(&adam(), VALUE_COEF, &drawn(step)).unwrap();
+        accelerator.step(&adam(), f32::INFINITY, &drawn(step)).unwrap();
+    }
+    let held = learned(&gpu, &mut *accelerator).await;
+    assert_eq!(held.steps, 13);
+    assert!(held.weights == together.weights && held.v == together.v);
+    accelerator.step(&Adam { lr: 0.0, weight_decay: 0.0, ..adam() }, VALUE_COEF, &drawn(9)).unwrap();
+    let still = learned(&gpu, &mut *accelerator).await;
+    assert!(still.steps == 14 && still.weights == held.weights && still.m != held.m);
+}
+
+async fn what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room(_: Gpu) {
+    let options = OpenOptions { largest_buffer: Some(1 << 24), ..OpenOptions::default() };
+    let gpu = Gpu::open(options).await.unwrap();
+    let large = OffloadSpec { replay: 1 << 20, ..spec(Work::ALL, 64) };
+    let refused = request(&gpu, &large).err();
+    let Some(Fault::TooSmall { needs, has }) = refused else { panic!("{refused:?}") };
+    assert!(needs >= 4 * (PACKED_SAMPLE_WORDS << 20) as u64 && has == 1 << 24);
+    let mut accelerator =
+        request(&gpu, &OffloadSpec { work: Work { leaves: true, learning: false }, ..large }).unwrap();
+    accelerator.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    assert_eq!(answer(&gpu, &mut *accelerator, 0).await.heads.len(), HEADS);
+}
+
+async fn an_accelerator_says_that_its_device_is_lost(gpu: Gpu) {
+    let params = params(5);
+    let mut accelerator = request(&gpu, &spec(Work::ALL, 64)).unwrap();
+    set_state(&mut *accelerator, &params, 0);
+    accelerator.store_samples(0, &packed_samples(REPLAY)).unwrap();
+    accelerator.step(&adam(), VALUE_COEF, &drawn(0)).unwrap();
+    accelerator.request_result().unwrap();
+    accelerator.ask(0, &[decision_words(&met(1)[0])]).unwrap();
+    gpu.destroy();
+    let is_lost = |fault: Option<Fault>| matches!(fault, Some(Fault::Lost { .. }));
+    assert!(is_lost(accelerator.answer(0, &mut Answer::default()).err()));
+    assert!(is_lost(accelerator.poll_result(&mut TrainResult::default()).err()));
+    assert!(is_lost(accelerator.set_weights(params.values()).err()));
+    assert!(is_lost((0..4).find_map(|step| accelerator.step(&adam(), VALUE_COEF, &drawn(step)).err())));
+    assert!(is_lost(request(&gpu, &spec(Work::ALL, 64)).err()));
+}
+
+/// The numbers of the next round.
+async fn round(gpu: &Gpu, learner: &mut Published) -> Stats {
+    loop {
+        match learner.advance() {
+            Slice::Ended(stats) => return stats,
+            Slice::Waiting => pause(gpu).await,
+            Slice::Worked => {}
+            Slice::Stopped(fault) => panic!("{fault}"),
+        }
+    }
+}
+
+fn restored(learner: &Published) -> Published {
+    let parts = learner.parts();
+    let find = |name: &str| parts.iter().find(|part| part.0 == name).map(|part| (&*part.1, &part.2));
+    Published::restore(learner.config().clone(), 5, Isa::best(), &find).unwrap()
+}
+
+/// What it learns in a round follows from the rounds before, so that it can be compared also where leaves are offloaded and a rounding
+/// may turn a move.
+async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
+    let config = PublishedConfig {
+        evals: 12,
+        actors: 3,
+        games: 8,
+        batch: 32,
+        round_batches: 60,
+        replay: 600,
+        minibatch: 64,
+        duel_pairs: 0,
+        ..PublishedConfig::default()
+    };
+    let mut home = Published::new(config, 5, Isa::best()).unwrap();
+    while !home.is_steady() {
+        round(&gpu, &mut home).await;
+    }
+    let mut offloaded = [Work::LEARNING, Work::ALL].map(|work| (work, restored(&home)));
+    let mut lost = restored(&home);
+    let before = home.progress();
+    let expected = round(&gpu, &mut home).await;
+    assert!(home.progress().updates > before.updates + 4);
+    for (work, there) in &mut offloaded {
+        there.offload_work(&gpu, *work).unwrap();
+        let found = round(&gpu, there).await;
+        for (found, expected) in [(found.loss, expected.loss), (found.grad_norm, expected.grad_norm)] {
+            assert!((found - expected).abs() < 2e-3 * expected, "{work:?}: {found}, not {expected}");
+        }
+        let apart = there.weights().iter().zip(home.weights()).map(|(x, y)| (x - y).abs()).sum::<f32>();
+        assert!(apart < 0.05 * expected.lr * home.weights().len() as f32, "{work:?}: {apart}");
+        let played = (there.progress().evaluations - before.evaluations) as f64;
+        let at_home = (home.progress().evaluations - before.evaluations) as f64;
+        assert!((played / at_home - 1.0).abs() < 0.02, "{work:?}: {played} boards, not {at_home}");
+        // It goes on from there.
+        round(&gpu, there).await;
+    }
+
+    lost.offload_work(&gpu, Work::LEARNING).unwrap();
+    while lost.progress().updates < before.updates + 2 {
+        assert_eq!(lost.advance(), Slice::Worked);
+    }
+    gpu.destroy();
+    let slice = (0..100).map(|_| lost.advance()).find(|slice| *slice != Slice::Worked);
+    assert!(matches!(slice, Some(Slice::Stopped(Fault::Lost { .. }))), "{slice:?}");
+    assert_eq!(lost.offloaded(), None);
+    while lost.advance() == Slice::Worked {}
+    assert!(lost.parts() == home.parts(), "the round is the one at home to the bit");
+}
+
+async fn who_is_faster_for_good_is_taken(_: Gpu) {
+    let rates = |rates: &[(f64, f64)]| -> Vec<(usize, f64, f64)> {
+        rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect()
+    };
+    assert_eq!(break_even(&rates(&[(5.0, 1.0), (5.0, 6.0), (5.0, 9.0)])), Some(128));
+    assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0), (5.0, 9.0)])), Some(256));
+    assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0)])), None);
+    assert_eq!(break_even(&[]), None);
+}
+
+crate::common::tests!(
+    who_is_faster_for_good_is_taken;
+    natively:
+    leaves_of_both_lanes_are_the_processors,
+    steps_are_the_processors,
+    steps_give_the_same_bits_however_they_are_sent,
+    what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room,
+    an_accelerator_says_that_its_device_is_lost,
+    a_learners_rounds_are_those_at_home_and_outlive_the_device,
+);

@@ -1,0 +1,573 @@
+//! Worlds on the device against the same worlds on the CPU: random words to the bit, single steps within a few
+//! roundings, and long runs as far as roundings let them be compared.
+
+use gpu::{Gpu, Memory, Program, Readback, Space, Stepping, World, Worlds, groups, world};
+use math::poly::{exp_1, ln_1, tanh_1};
+use math::rng::{hash_1, uniform_from_word};
+use math::{Isa, PANEL, Rng};
+use std::f32::consts::TAU;
+use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::{CartPoles, Kind, Vector};
+
+const SEED: u32 = 11;
+/// Beyond half of all numbers, so that no sign is taken for one.
+const FIRST: u32 = 4_000_000_000;
+const GAME: u32 = 3;
+/// No multiple of a workgroup.
+const ENVS: usize = 1000;
+
+/// Those of `worlds` that the device knows too; in a browser without LunarLander, whose kernels take its software
+/// adapter long to compile, and which `lunar_lander.rs` runs there.
+fn both() -> impl Iterator<Item = (&'static Kind, World)> {
+    let left_out = |kind: &Kind| cfg!(target_family = "wasm") && kind.spec.id == "LunarLander-v3";
+    let kinds = worlds::kinds().iter().filter(move |kind| !left_out(kind));
+    kinds.filter_map(|kind| Some((kind, world(kind.spec.id)?)))
+}
+
+fn submit(gpu: &Gpu, program: &Program, range: std::ops::Range<usize>) {
+    let mut encoder = gpu.encoder();
+    program.encode(&mut encoder, range);
+    gpu.submit(encoder);
+}
+
+/// Runs one kernel over `len` items and gives its floats and words, `[row][len]`.
+async fn rows(
+    gpu: &Gpu,
+    text: &str,
+    args: &[u32],
+    len: usize,
+    [floats, words]: [usize; 2],
+) -> (Vec<f32>, Vec<u32>) {
+    let mut space = Space::default();
+    let (y, n) = (space.floats(len * floats), space.words(len * words));
+    let mut program = Program::new(gpu);
+    let kernel = program.kernel("rows", text);
+    program.dispatch(&kernel, &[&[len as u32][..], args].concat(), groups(len, 64));
+    let memory = space.allocate(gpu).unwrap();
+    program.bind(&memory);
+    submit(gpu, &program, 0..1);
+    let (mut floats, mut words) = Readback::new(&memory, &[y], &[n]).fetch().await.unwrap();
+    (floats.remove(0), words.remove(0))
+}
+
+const MAIN: &str = "
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let len = args.len;
+    if (i >= len) { return; }
+";
+
+async fn random_words_are_those_of_the_cpu(gpu: Gpu) {
+    let body = "
+        let a = threefry(args.key, vec4<u32>(i, 7u * i, i ^ 0xF0F0F0F0u, 3u));
+        let b = hash(args.key.xy, vec2<u32>(i * 0x9E3779B9u, 0x12345678u));
+        for (var w = 0u; w < 4u; w++) {
+            words[w * len + i] = a[w];
+            words[(4u + w) * len + i] = b[w];
+        }
+        mem[i] = uniform_of(b.x);
+        let pair = normals(b.y, b.z);
+        mem[len + i] = pair.x;
+        mem[2u * len + i] = pair.y;
+    }";
+    let args = "struct Args { len: u32, a: u32, b: u32, c: u32, key: vec4<u32> }\n";
+    let text = format!("{args}{}{}{MAIN}{body}", gpu::POLY, gpu::RNG);
+    let (len, key) = (1000, [1, 0xFFFF_FFFF, 0x8000_0001, 77]);
+    let args = [0, 0, 0, key[0], key[1], key[2], key[3]];
+    let (floats, words) = rows(&gpu, &text, &args, len, [3, 8]).await;
+    for i in 0..len {
+        let n = i as u32;
+        let a = Rng { key }.block([n, n.wrapping_mul(7), n ^ 0xF0F0_F0F0, 3]);
+        let b = hash_1([key[0], key[1]], [n.wrapping_mul(0x9E37_79B9), 0x1234_5678]);
+        for (w, expected) in a.into_iter().chain(b).enumerate() {
+            assert_eq!(words[w * len + i], expected, "word {w} of {i}");
+        }
+        assert_eq!(floats[i], uniform_from_word(b[0]));
+        // As a learner draws its noise.
+        let [u, v] = [b[1], b[2]].map(|word| f64::from(uniform_from_word(word)));
+        let (radius, angle) = ((-2.0 * (1.0 - u).ln()).sqrt(), (v - 0.5) * std::f64::consts::TAU);
+        for (row, expected) in [(1, radius * angle.cos()), (2, radius * angle.sin())] {
+            let found = f64::from(floats[row * len + i]);
+            assert!((found - expected).abs() <= 2e-6, "normal {i}: {found}, not {expected}");
+        }
+    }
+}
+
+/// Within a few roundings; but some compilers join the two parts of ln 2 or of π/2 in which multiples of it are taken
+/// off, and then the error grows with what they are taken from.
+async fn polynomials_are_those_of_the_cpu(gpu: Gpu) {
+    let len = 4001;
+    // Powers of two, so that a compiler may take products in any order.
+    let body = "
+        let x = f32(i32(i) - 2000) / 128.0;
+        mem[i] = poly_exp(4.0 * x);
+        mem[len + i] = poly_ln(exp2(x));
+        mem[2u * len + i] = poly_tanh(0.125 * x);
+        let turned = poly_sin_cos(4.0 * x);
+        mem[3u * len + i] = turned.x;
+        mem[4u * len + i] = turned.y;
+        mem[5u * len + i] = poly_sigmoid(x);
+        mem[6u * len + i] = x;
+        mem[7u * len + i] = exp2(x);
+    }";
+    let text = format!("struct Args {{ len: u32 }}\n{}{MAIN}{body}", gpu::POLY);
+    let (found, _) = rows(&gpu, &text, &[], len, [8, 0]).await;
+    let isa = Isa::best();
+    for i in 0..len {
+        let [x, power] = [6, 7].map(|row| found[row * len + i]);
+        let (sin, cos) = f64::from(4.0 * x).sin_cos();
+        let expected = [
+            exp_1(isa, 4.0 * x),
+            ln_1(isa, power),
+            tanh_1(isa, 0.125 * x),
+            sin as f32,
+            cos as f32,
+            1.0 / (1.0 + (-f64::from(x)).exp()) as f32,
+        ];
+        for (row, expected) in expected.into_iter().enumerate() {
+            let found = found[row * len + i];
+            // Of sin and cos near 0, and of ln near 1, roundings are of numbers about 1.
+            let size = if [1, 3, 4].contains(&row) { expected.abs().max(0.25) } else { expected.abs() };
+            let from = [4.0 * x, 0.0, 0.25 * x, 4.0 * x, 4.0 * x, x][row].abs();
+            let error = (6e-7 + 6e-8 * from) * size;
+            assert!((found - expected).abs() <= error, "row {row} at {x}: {found}, not {expected}");
+        }
+    }
+}
+
+/// Some environments on the device, and where it reads and writes for them.
+struct Device {
+    gpu: Gpu,
+    worlds: Worlds,
+    program: Program,
+    memory: Memory,
+    at: Stepping,
+    readback: Readback,
+    over: Readback,
+}
+
+const RESET: usize = 0;
+const SHOW: usize = 1;
+const STEP: usize = 2;
+const PLAY: usize = 3;
+
+/// What it read back.
+struct Seen {
+    state: Vec<f32>,
+    shown: Vec<f32>,
+    reached: Vec<f32>,
+    rewards: Vec<f32>,
+    clocks: Vec<u32>,
+    ended: Vec<u32>,
+}
+
+impl Device {
+    fn new(gpu: &Gpu, world: World, play: u32) -> Device {
+        let mut space = Space::default();
+        let wide = ENVS * world.observation;
+        let worlds = Worlds::new(world, ENVS, &mut space);
+        let at = Stepping {
+            actions: space.floats(ENVS),
+            shown: space.floats(wide),
+            reached: Some(space.floats(wide)),
+            rewards: space.floats(ENVS),
+            ended: space.words(ENVS),
+        };
+        let mut program = Program::new(gpu);
+        worlds.reset(&mut program, Some(at.shown));
+        worlds.show(&mut program, at.shown);
+        worlds.step(&mut program, &at);
+        worlds.play(&mut program, play);
+        let memory = space.allocate(gpu).unwrap();
+        program.bind(&memory);
+        worlds.set_up(&memory, SEED, FIRST, GAME);
+        let floats = [worlds.state, at.shown, at.reached.unwrap(), at.rewards];
+        let readback = Readback::new(&memory, &floats, &[worlds.clocks, at.ended]);
+        let over = Readback::new(&memory, &[], &[worlds.ended]);
+        Device { gpu: gpu.clone(), worlds, program, memory, at, readback, over }
+    }
+
+    fn run(&self, which: usize) {
+        submit(&self.gpu, &self.program, which..which + 1);
+    }
+
+    fn step(&self, actions: &[f32]) {
+        self.memory.write_floats(self.at.actions, actions);
+        self.run(STEP);
+    }
+
+    async fn see(&self) -> Seen {
+        let (floats, words) = self.readback.fetch().await.unwrap();
+        let [state, shown, reached, rewards] = floats.try_into().unwrap();
+        let [clocks, ended] = words.try_into().unwrap();
+        Seen { state, shown, reached, rewards, clocks, ended }
+    }
+
+    /// Episodes that ended in the last play.
+    async fn over(&self) -> u64 {
+        let (_, words) = self.over.fetch().await.unwrap();
+        words[0].iter().map(|&n| u64::from(n)).sum()
+    }
+
+    fn thrown(&self, step: u32) -> Vec<f32> {
+        self.worlds.thrown(SEED, FIRST, GAME, step)
+    }
+}
+
+/// The same environments on the CPU, and what a step writes.
+struct Host {
+    many: Box<dyn Vector>,
+    reached: Vec<f32>,
+    rewards: Vec<f32>,
+    ended: Vec<u32>,
+}
+
+impl Host {
+    fn new(kind: &Kind) -> Host {
+        let lanes = ENVS.next_multiple_of(PANEL);
+        Host {
+            many: (kind.many)(Isa::best(), SEED, FIRST, ENVS),
+            reached: vec![0.0; lanes * kind.spec.observation.len()],
+            rewards: vec![0.0; lanes],
+            ended: vec![0; lanes],
+        }
+    }
+
+    /// Of all ages, so that some are cut off.
+    fn aged(kind: &Kind, limit: u32) -> Host {
+        let mut host = Host::new(kind);
+        for env in 0..ENVS {
+            let (state, [_, episodes]) = host.state(env);
+            host.many.set_environment(env, &state, env as u32 * 7 % limit, episodes).unwrap();
+        }
+        host
+    }
+
+    fn step(&mut self, actions: &[f32]) {
+        let mut padded = actions.to_vec();
+        padded.resize(self.rewards.len(), 0.0);
+        self.many.step(&padded, &mut self.reached, &mut self.rewards, &mut self.ended);
+    }
+
+    fn state(&self, env: usize) -> (Vec<f32>, [u32; 2]) {
+        let mut state = vec![0.0; self.many.state_len()];
+        let (steps, episodes) = self.many.environment(env, &mut state);
+        (state, [steps, episodes])
+    }
+}
+
+/// Of an environment, from panels.
+fn panel(panels: &[f32], features: usize, env: usize) -> Vec<f32> {
+    (0..features).map(|i| panels[(env / PANEL * features + i) * PANEL + env % PANEL]).collect()
+}
+
+/// Of an environment, from `[features][stride]`.
+fn column(rows: &[f32], stride: usize, env: usize) -> Vec<f32> {
+    rows.iter().skip(env).step_by(stride).copied().collect()
+}
+
+/// Numbers of a state that are angles, of which whole turns do not count.
+fn angles(id: &str) -> usize {
+    match id {
+        "Pendulum-v1" => 1,
+        "Acrobot-v1" => 2,
+        _ => 0,
+    }
+}
+
+/// How far apart, in parts of each number's size but of no less than 1.
+fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
+    assert_eq!(found.len(), expected.len());
+    let one = |(i, (&f, &e)): (usize, (&f32, &f32))| {
+        let gap = (f - e).abs();
+        let gap = if i < angles { gap.min((gap - TAU).abs()) } else { gap };
+        assert!(gap.is_finite(), "{found:?}, not {expected:?}");
+        gap / e.abs().max(1.0)
+    };
+    found.iter().zip(expected).enumerate().map(one).fold(0.0, f32::max)
+}
+
+/// Within a rounding of the interval's end: a compiler may fuse the product with the sum.
+async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
+    for (kind, world) in both() {
+        let (features, id) = (world.observation, kind.spec.id);
+        let device = Device::new(&gpu, world, 1);
+        device.run(RESET);
+        let seen = device.see().await;
+        let host = Host::new(kind);
+        let stride = seen.clocks.len() / 2;
+        assert!(seen.clocks.iter().all(|&n| n == 0));
+        for env in 0..ENVS {
+            let (state, _) = host.state(env);
+            let found = column(&seen.state, stride, env);
+            let end =
+                if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
+            let worst = testkit::distance(&found, &state) as f32;
+            // A craft's episode begins with a step.
+            let few = if id == "LunarLander-v3" { 4.0 } else { 1.0 };
+            assert!(worst <= few * 1.2e-7 * end, "{id}: {found:?}, not {state:?}");
+            let shown = panel(host.many.observations(), features, env);
+            assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= few * 4e-7, "{id}");
+        }
+    }
+}
+
+/// What acts for half of the environments, so that some reach their goal: push the way it moves.
+fn pushed(id: &str, state: &[f32]) -> Option<f32> {
+    match id {
+        "MountainCar-v0" => Some(if state[1] >= 0.0 { 2.0 } else { 0.0 }),
+        "MountainCarContinuous-v0" => Some(if state[1] >= 0.0 { 0.9 } else { -1.2 }),
+        "Acrobot-v1" => Some(if state[3] >= 0.0 { 2.0 } else { 0.0 }),
+        _ => None,
+    }
+}
+
+/// From every state along a run of the CPU: numbers within a few roundings, flags, lengths and resets to the bit, but
+/// where a rounding decides whether an episode ends. What touches the ground makes more of them: `lunar_lander.rs`.
+async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
+    const STEPS: u32 = 250;
+    for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
+        let (features, id, limit) = (world.observation, kind.spec.id, world.step_limit);
+        let turning = angles(id);
+        // Four slopes a step at up to 28 rad/s, each of the one before, make more of a rounding.
+        let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
+        let device = Device::new(&gpu, world, 1);
+        let mut host = Host::aged(kind, limit);
+        let (mut terminated, mut truncated, mut otherwise, mut worst) = (0, 0, 0, 0.0f32);
+        for t in 0..STEPS {
+            let mut actions = device.thrown(t);
+            for env in (0..ENVS).step_by(2) {
+                actions[env] = pushed(id, &host.state(env).0).unwrap_or(actions[env]);
+            }
+            device.worlds.put(&device.memory, &*host.many);
+            device.step(&actions);
+            host.step(&actions);
+            let seen = device.see().await;
+            let stride = seen.clocks.len() / 2;
+            for env in 0..ENVS {
+                let reached = &seen.reached[features * env..][..features];
+                let gap = apart(reached, &panel(&host.reached, features, env), 0);
+                assert!(gap <= few, "{id}, {env} at {t}: reached {gap} elsewhere");
+                worst = worst.max(gap);
+                let (found, expected) = (seen.ended[env], host.ended[env]);
+                if found != expected {
+                    otherwise += 1;
+                    continue;
+                }
+                let reward = (seen.rewards[env] - host.rewards[env]).abs();
+                assert!(reward <= 1e-6 * host.rewards[env].abs().max(1.0), "{id}: rewards {reward} apart");
+                terminated += u32::from(found & TERMINATED != 0);
+                truncated += u32::from(found & TRUNCATED != 0);
+                let (state, clocks) = host.state(env);
+                assert_eq!([seen.clocks[env], seen.clocks[stride + env]], clocks, "{id}");
+                let gap = apart(&column(&seen.state, stride, env), &state, turning);
+                assert!(gap <= few, "{id}, {env} at {t}: {gap} elsewhere");
+                let shown = panel(host.many.observations(), features, env);
+                assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= few, "{id}");
+            }
+        }
+        println!(
+            "{id}: {terminated} terminated, {truncated} truncated, {otherwise} otherwise; {worst:e} apart"
+        );
+        assert!(terminated > 50 || id == "Pendulum-v1", "{id}: {terminated} terminated");
+        assert!(truncated > 30, "{id}: {truncated} truncated");
+        assert!(otherwise <= 2, "{id}: {otherwise} ended otherwise");
+    }
+}
+
+/// Poles under the same coins, on their own for 500 steps: nearly all end every episode at the same step, and new
+/// episodes begin in the same place, so that they do not drift apart.
+async fn poles_left_alone_live_the_same_lives(gpu: Gpu) {
+    const STEPS: u32 = 500;
+    let device = Device::new(&gpu, world("CartPole-v1").unwrap(), STEPS);
+    let mut host = Host::new(worlds::kind("CartPole-v1").unwrap());
+    device.run(RESET);
+    let (mut ends, mut otherwise) = (0, 0);
+    // What an upright pole that is let go falls away by in a step, √(g / (l·(4/3 - m/M)))·0.02 s, and a little more.
+    let growth = 0.085;
+    let (mut lost, mut worst) = ([false; ENVS], 0.0f32);
+    for t in 0..STEPS {
+        let actions = device.thrown(t);
+        device.step(&actions);
+        host.step(&actions);
+        let seen = device.see().await;
+        for env in 0..ENVS {
+            ends += u32::from(host.ended[env] != 0);
+            if seen.ended[env] != host.ended[env] && !lost[env] {
+                otherwise += 1;
+                lost[env] = true;
+            }
+            if !lost[env] {
+                let found = &seen.reached[4 * env..][..4];
+                let gap = apart(found, &panel(&host.reached, 4, env), 0);
+                let age = match host.ended[env] {
+                    0 => host.state(env).1[0],
+                    end => end >> LENGTH_SHIFT,
+                };
+                worst = worst.max(gap * (-growth * age as f32).exp());
+            }
+        }
+    }
+    println!("of {ends} ends, {otherwise} at another step; {worst:e} apart at birth");
+    assert!(worst < 1e-6, "{worst} apart");
+    assert!(ends > 20_000, "{ends}");
+    assert!(otherwise <= 2, "of {ends} ends, {otherwise} at another step");
+}
+
+/// To the bit, whatever the world: the rules are the same functions, in which nothing is left to fuse.
+async fn play_is_as_many_single_steps(gpu: Gpu) {
+    // Ends within a hash, a word and a block of starts.
+    const STEPS: u32 = 300 + 13;
+    for (kind, world) in both() {
+        let (id, limit) = (kind.spec.id, world.step_limit);
+        let device = Device::new(&gpu, world, STEPS);
+        let aged = Host::aged(kind, limit);
+        device.worlds.put(&device.memory, &*aged.many);
+        (0..STEPS).for_each(|t| device.step(&device.thrown(t)));
+        let stepped = device.see().await;
+        let stride = stepped.clocks.len() / 2;
+        let ends = stepped.clocks[stride..][..ENVS].iter().sum::<u32>();
+        device.worlds.put(&device.memory, &*aged.many);
+        device.run(PLAY);
+        let played = device.see().await;
+        assert_eq!(played.clocks, stepped.clocks, "{id}");
+        let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
+        assert_eq!(bits(&played.state), bits(&stepped.state), "{id}");
+        assert_eq!(device.over().await, u64::from(ends), "{id}");
+        assert!(ends > 0, "{id}");
+    }
+}
+
+/// The coins are the CPU's, and so, but for roundings at the limits, is the number of episodes.
+async fn poles_are_played_as_on_the_cpu(gpu: Gpu) {
+    const STEPS: u32 = 1000;
+    let device = Device::new(&gpu, world("CartPole-v1").unwrap(), STEPS);
+    let mut poles = CartPoles::new(Isa::best(), SEED, FIRST, ENVS);
+    for step in [0, 1, 31, 32, 127, 128, 5000] {
+        let mut coins = vec![9.0; ENVS];
+        poles.coins(GAME, step, &mut coins);
+        assert_eq!(device.thrown(step), coins);
+    }
+    device.run(RESET);
+    device.run(PLAY);
+    let (found, expected) = (device.over().await, poles.play(GAME, STEPS));
+    let seen = device.see().await;
+    let stride = seen.clocks.len() / 2;
+    let same = (0..ENVS).filter(|&env| {
+        let (_, steps, episodes) = poles.environment(env);
+        [seen.clocks[env], seen.clocks[stride + env]] == [steps, episodes]
+    });
+    let same = same.count();
+    println!("{found} episodes, {expected} on the CPU; {same} of {ENVS} poles of the same age");
+    // A pole that ended at another step takes other coins than it would have, and some 5 episodes more or less.
+    assert!(same >= ENVS - 3, "{same} of the same age");
+    assert!(expected > 40_000 && found.abs_diff(expected) <= 30, "{found} episodes, not {expected}");
+    // Once more, on from there: the count is of one play.
+    device.worlds.set_up(&device.memory, SEED, FIRST, GAME + 1);
+    device.run(PLAY);
+    let (found, expected) = (device.over().await, poles.play(GAME + 1, STEPS));
+    assert!(found.abs_diff(expected) <= 60, "{found} episodes, not {expected}");
+}
+
+/// More than one row of workgroups holds, the last of them with one environment.
+async fn millions_of_poles_are_all_played(gpu: Gpu) {
+    const COUNT: usize = 64 * 65_535 + 65;
+    const STEPS: u32 = 16;
+    let mut space = Space::default();
+    let worlds = Worlds::new(world("CartPole-v1").unwrap(), COUNT, &mut space);
+    let mut program = Program::new(&gpu);
+    worlds.reset(&mut program, None);
+    worlds.play(&mut program, STEPS);
+    let memory = space.allocate(&gpu).unwrap();
+    program.bind(&memory);
+    worlds.set_up(&memory, SEED, FIRST, GAME);
+    submit(&gpu, &program, 0..program.len());
+    let (_, words) = Readback::new(&memory, &[], &[worlds.ended, worlds.clocks]).fetch().await.unwrap();
+    let [ended, clocks] = words.try_into().unwrap();
+    let found: u64 = ended.into_iter().map(u64::from).sum();
+    let mut poles = CartPoles::new(Isa::best(), SEED, FIRST, COUNT);
+    let expected = poles.play(GAME, STEPS);
+    let stride = clocks.len() / 2;
+    let otherwise = (0..COUNT)
+        .filter(|&env| {
+            let (_, steps, episodes) = poles.environment(env);
+            [clocks[env], clocks[stride + env]] != [steps, episodes]
+        })
+        .count();
+    println!("{found} episodes, {expected} on the CPU; {otherwise} of {COUNT} poles of another age");
+    assert!(expected > COUNT as u64 / 4, "{expected}");
+    assert!(found.abs_diff(expected) <= otherwise as u64, "{found} episodes, not {expected}");
+    assert!(otherwise <= COUNT / 50_000, "{otherwise} of another age");
+}
+
+/// From the CPU to the device and back nothing is lost, and both go on alike.
+async fn environments_move_to_the_device_and_back(gpu: Gpu) {
+    for (kind, world) in both() {
+        let (features, id) = (world.observation, kind.spec.id);
+        let device = Device::new(&gpu, world, 1);
+        let mut host = Host::new(kind);
+        (0..40).for_each(|t| host.step(&device.thrown(t)));
+        device.worlds.put(&device.memory, &*host.many);
+        device.run(SHOW);
+        let seen = device.see().await;
+        let mut back = Host::new(kind);
+        device.worlds.give(&seen.state, &seen.clocks, &mut *back.many).unwrap();
+        for env in 0..ENVS {
+            assert_eq!(back.state(env), host.state(env), "{id}");
+            let shown = panel(host.many.observations(), features, env);
+            assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= 4e-7, "{id}");
+        }
+        // What the device reached is a state that the CPU takes.
+        (40..60).for_each(|t| device.step(&device.thrown(t)));
+        let seen = device.see().await;
+        device.worlds.give(&seen.state, &seen.clocks, &mut *back.many).unwrap();
+        let mut wrong = seen.state.clone();
+        wrong[ENVS / 2] = f32::NAN;
+        assert!(device.worlds.give(&wrong, &seen.clocks, &mut *back.many).is_err(), "{id}");
+    }
+}
+
+/// An acrobot is chaotic: after some seconds a rounding is all the difference. Many of them still look alike.
+async fn acrobots_left_alone_spread_alike(gpu: Gpu) {
+    const STEPS: u32 = 200;
+    let device = Device::new(&gpu, world("Acrobot-v1").unwrap(), STEPS);
+    let mut host = Host::new(worlds::kind("Acrobot-v1").unwrap());
+    device.run(RESET);
+    device.run(PLAY);
+    device.run(SHOW);
+    let seen = device.see().await;
+    for t in 0..STEPS {
+        // The CPU's are thrown differently.
+        host.step(&device.worlds.thrown(SEED, FIRST, GAME + 1, t));
+    }
+    let shown: Vec<f32> = (0..ENVS).flat_map(|env| panel(host.many.observations(), 6, env)).collect();
+    for i in 0..6 {
+        let moments = |shown: &[f32]| {
+            let numbers: Vec<f64> = (0..ENVS).map(|env| f64::from(shown[6 * env + i])).collect();
+            let mean = numbers.iter().sum::<f64>() / ENVS as f64;
+            let spread = (numbers.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / ENVS as f64).sqrt();
+            (mean, spread)
+        };
+        let [(mean, spread), (expected, wide)] = [moments(&seen.shown), moments(&shown)];
+        // Means differ by √2 of their own error, and spreads, of numbers whose fourth moment is below 5, by as much.
+        let error = wide * (2.0 / ENVS as f64).sqrt();
+        assert!((mean - expected).abs() < 4.0 * error, "number {i}: mean {mean}, not {expected}");
+        assert!((spread - wide).abs() < 4.0 * error, "number {i}: spread {spread}, not {wide}");
+        assert!(wide > 0.05, "number {i} moves");
+    }
+}
+
+crate::common::tests!(
+    random_words_are_those_of_the_cpu,
+    polynomials_are_those_of_the_cpu,
+    one_step_from_the_same_state_is_the_same_step,
+    poles_are_played_as_on_the_cpu;
+    natively:
+    episodes_begin_where_they_begin_on_the_cpu,
+    poles_left_alone_live_the_same_lives,
+    play_is_as_many_single_steps,
+    millions_of_poles_are_all_played,
+    environments_move_to_the_device_and_back,
+    acrobots_left_alone_spread_alike,
+);

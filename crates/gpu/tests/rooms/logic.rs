@@ -1,0 +1,230 @@
+//! Updates of populations of logic automata on a device: loss and gradient against the plain twin in f64, several updates against the
+//! stand-in on this processor.
+
+use gpu::{Fault, Gpu, GpuPopulation, OpenOptions, Readback, Space};
+use learn::logic::automaton::{Automaton, GateForm, gumbel};
+use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
+use learn::logic::reference::loss_and_gradient;
+use learn::logic::train::{Optimiser, Rollout, Trainer};
+use learn::logic::{Architecture, Wiring, Wirings, fire};
+use learn::offload::request;
+use math::{Isa, Rng};
+
+const FORMS: [GateForm; 3] = [GateForm::Softmax, GateForm::Four, GateForm::Gumbel { temperature: 0.7 }];
+
+/// Of losses, gradients and their length, in parts of the largest: sums of roundings in f32 against f64.
+const SUM: f32 = 1e-4;
+/// Of parameters, moments and sums after several updates: those, and what AdamW makes of small gradients.
+const UPDATES: f32 = 2e-3;
+
+fn small() -> Architecture {
+    Architecture { channels: 2, kernels: 3, perception: vec![8, 4, 2], update: vec![16, 12, 8, 4, 2] }
+}
+
+/// As published for the Game of Life.
+fn life() -> Architecture {
+    let update = [vec![128; 17], vec![64, 32, 16, 8, 4, 2, 1]].concat();
+    Architecture { channels: 1, kernels: 16, perception: vec![8, 4, 2, 1], update }
+}
+
+fn spec(architecture: Architecture, form: GateForm, rollout: Rollout, members: usize) -> OffloadSpec {
+    OffloadSpec { architecture, form, rollout, loss_channels: 1, members }
+}
+
+/// Members with wires, gates and random numbers of their own, each of them after a few updates that are made up.
+fn members(spec: &OffloadSpec) -> Vec<Trainer> {
+    let isa = Isa::best();
+    let member = |i: usize| {
+        let (seed, wiring) = (11 + i as u32, [Wiring::Unique, Wiring::Random][i % 2]);
+        let wirings = Wirings::new(&spec.architecture, wiring, seed).unwrap();
+        let mut automaton = Automaton::new(spec.architecture.clone(), wirings, spec.form);
+        Rng::new(seed, 100).fill_normal(isa, 0, &mut automaton.params);
+        let zeros = vec![0.0; automaton.params.len()];
+        let mut trainer =
+            Trainer::new(isa, automaton.clone(), spec.rollout.clone(), Optimiser::default(), seed);
+        let (weights, m, v, steps) = (&automaton.params, &zeros, &zeros, 3 * i as u64);
+        trainer.set_state(&learn::offload::TrainStateRef { weights, m, v, steps });
+        trainer
+    };
+    (0..spec.members).map(member).collect()
+}
+
+/// Starts and targets of all members.
+fn batch(spec: &OffloadSpec, draw: u32) -> [Vec<f32>; 2] {
+    let mut kind = 0;
+    spec.sizes().map(|size| {
+        kind += 1;
+        let mut bits = vec![0.0; spec.members * size];
+        Rng::new(5, kind).fill_uniform(Isa::best(), draw, &mut bits);
+        bits.iter_mut().for_each(|x| *x = x.round());
+        bits
+    })
+}
+
+/// Asks, and lets the device answer: a readback of something else arrives after what was asked for before.
+async fn answer(gpu: &Gpu, there: &mut dyn Accelerator) -> Trained {
+    let mut space = Space::default();
+    let region = space.floats(1);
+    let memory = space.allocate(gpu).unwrap();
+    let mut trained = Trained::default();
+    there.ask().unwrap();
+    while !there.poll(&mut trained).unwrap() {
+        Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
+    }
+    trained
+}
+
+fn begin(gpu: &Gpu, spec: &OffloadSpec, members: &[Trainer]) -> Box<dyn Accelerator> {
+    let mut there = request(gpu, spec).unwrap();
+    for (i, member) in members.iter().enumerate() {
+        there.set_member(i, member).unwrap();
+    }
+    there
+}
+
+/// In parts of the largest.
+fn close(what: &str, found: &[f32], expected: &[f32], most: f32) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
+    for (i, (x, y)) in found.iter().zip(expected).enumerate() {
+        assert!(
+            (x - y).abs() <= most * largest,
+            "{what}: {x}, not {y}, as number {i}, and the largest is {largest}"
+        );
+    }
+}
+
+/// The first update from moments that are 0: the first moment is the gradient in small.
+async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
+    let isa = Isa::best();
+    let members = members(spec);
+    let [starts, targets] = batch(spec, 0);
+    let mut there = begin(gpu, spec, &members);
+    let optimiser = Optimiser { clip: 1e9, ..Optimiser::default() };
+    there.step(&optimiser, &vec![true; spec.members], &starts, &targets).unwrap();
+    let trained = answer(gpu, &mut *there).await;
+    let Rollout { width, height, batch, steps, fire_rate, .. } = spec.rollout;
+    for (i, member) in members.iter().enumerate() {
+        let draw = member.updates() as u32;
+        let mut noise = vec![0.0; spec.params()];
+        gumbel(isa, member.seed(), draw, &mut noise);
+        let mut masks = vec![1.0; steps * batch * width * height];
+        if let Some(rate) = fire_rate {
+            for (at, mask) in masks.chunks_mut(width * height).enumerate() {
+                fire(isa, member.seed(), rate, [draw, (at / batch) as u32, (at % batch) as u32], mask);
+            }
+        }
+        let fires = |step, sample, cell| masks[(step * batch + sample) * width * height + cell] > 0.0;
+        let of = |all: &[f32], size: usize| all[i * size..][..size].to_vec();
+        let [start, target] = spec.sizes();
+        let (start, target) = (of(&starts, start), of(&targets, target));
+        let (loss, expected) =
+            loss_and_gradient(member.automaton(), &spec.rollout, &start, &target, 1, fires, &noise);
+        let expected: Vec<f32> = expected.iter().map(|&x| x as f32).collect();
+        let norm = expected.iter().map(|x| x * x).sum::<f32>().sqrt();
+        assert!(norm > 1e-3, "a gradient that says something: {norm} of {spec:?}");
+        let what = |name: &str| format!("{name} of member {i} of {spec:?}");
+        let state = trained.state(i, member.updates() + 1);
+        let found: Vec<f32> = state.m.iter().map(|m| m / (1.0 - optimiser.beta1)).collect();
+        close(&what("loss"), &[trained.sums[i].loss], &[loss as f32], SUM);
+        close(&what("gradient"), &found, &expected, SUM);
+        close(&what("length"), &[trained.sums[i].grad_norm], &[norm], SUM);
+    }
+}
+
+async fn gradients_are_those_of_the_processor(gpu: Gpu) {
+    let rollout = |width, height, periodic, steps, batch, fire_rate| Rollout {
+        width,
+        height,
+        periodic,
+        steps,
+        batch,
+        fire_rate,
+    };
+    for form in FORMS {
+        gradient(&gpu, &spec(small(), form, rollout(5, 4, true, 3, 2, None), 3)).await;
+    }
+    // More cells than a workgroup has threads and a filling blocks, in three dimensions that differ.
+    gradient(&gpu, &spec(small(), GateForm::Softmax, rollout(9, 8, false, 3, 4, Some(0.6)), 2)).await;
+    gradient(&gpu, &spec(small(), GateForm::Four, rollout(2, 7, true, 2, 1, Some(0.4)), 2)).await;
+    gradient(&gpu, &spec(life(), GateForm::Softmax, rollout(3, 3, true, 1, 20, None), 2)).await;
+}
+
+async fn updates_are_those_of_the_processor(gpu: Gpu) {
+    for form in FORMS {
+        let rollout =
+            Rollout { width: 6, height: 5, periodic: false, steps: 4, batch: 2, fire_rate: Some(0.7) };
+        let spec = spec(small(), form, rollout, 3);
+        let members = members(&spec);
+        let mut there = begin(&gpu, &spec, &members);
+        let mut here = request(&Local(Isa::best()), &spec).unwrap();
+        for (i, member) in members.iter().enumerate() {
+            here.set_member(i, member).unwrap();
+        }
+        // The second learns no more after a while, and begins anew later.
+        let steps = |accelerator: &mut dyn Accelerator, range: std::ops::Range<u32>| {
+            for draw in range {
+                let [starts, targets] = batch(&spec, draw);
+                let lr = if draw < 2 { 0.05 } else { 0.02 };
+                let optimiser = Optimiser { lr, clip: 0.5, ..Optimiser::default() };
+                accelerator
+                    .step(&optimiser, &[true, !(3..5).contains(&draw), true], &starts, &targets)
+                    .unwrap();
+            }
+        };
+        let mut both = async |there: &mut dyn Accelerator, range: std::ops::Range<u32>| {
+            steps(there, range.clone());
+            steps(&mut *here, range.clone());
+            let (found, mut expected) = (answer(&gpu, there).await, Trained::default());
+            here.ask().unwrap();
+            assert!(here.poll(&mut expected).unwrap());
+            let what = |name: &str| format!("{name} of {form:?} after {}", range.end);
+            close(&what("params"), &found.params, &expected.params, UPDATES);
+            close(&what("m"), &found.m, &expected.m, UPDATES);
+            close(&what("v"), &found.v, &expected.v, UPDATES);
+            let sums = |t: &Trained| t.sums.iter().flat_map(|s| [s.loss, s.grad_norm]).collect::<Vec<f32>>();
+            close(&what("sums"), &sums(&found), &sums(&expected), UPDATES);
+            here.set_member(1, &members[1]).unwrap();
+            there.set_member(1, &members[1]).unwrap();
+            found
+        };
+        both(&mut *there, 0..3).await;
+        let second = both(&mut *there, 3..6).await;
+        assert_eq!(second.state(1, 0).m.len(), spec.params());
+
+        // From the same place it gives the same bits, also where members go one after the other.
+        let one_by_one = Gpu::open(OpenOptions { largest_buffer: Some(400_000), ..OpenOptions::default() });
+        let one_by_one = one_by_one.await.unwrap();
+        let whole = GpuPopulation::new(&gpu, &spec).unwrap().dispatches();
+        assert_eq!(GpuPopulation::new(&one_by_one, &spec).unwrap().dispatches(), 3 * whole);
+        let mut trained = Vec::new();
+        for gpu in [&gpu, &one_by_one] {
+            let mut there = begin(gpu, &spec, &members);
+            steps(&mut *there, 0..2);
+            trained.push(answer(gpu, &mut *there).await);
+        }
+        assert!(trained[0] == trained[1], "{form:?}");
+    }
+}
+
+/// Too large for the device, and too large for the kernels.
+async fn what_does_not_fit_is_refused(gpu: Gpu) {
+    let rollout = Rollout { width: 16, height: 16, periodic: true, steps: 4, batch: 2, fire_rate: None };
+    let large = spec(small(), GateForm::Softmax, rollout, 3);
+    let tiny =
+        Gpu::open(OpenOptions { largest_buffer: Some(100_000), ..OpenOptions::default() }).await.unwrap();
+    match GpuPopulation::new(&tiny, &large).err() {
+        Some(Fault::TooSmall { needs, has: 100_000 }) => assert!(needs > 100_000),
+        other => panic!("{other:?}"),
+    }
+    let wide = Architecture { channels: 512, kernels: 16, perception: vec![8], update: vec![512] };
+    let fault = GpuPopulation::new(&gpu, &OffloadSpec { architecture: wide, ..large.clone() }).err();
+    assert!(matches!(fault, Some(Fault::Unknown { .. })), "{fault:?}");
+    // Nothing is left behind.
+    GpuPopulation::new(&gpu, &large).unwrap();
+}
+
+crate::common::tests!(
+    gradients_are_those_of_the_processor;
+    natively: updates_are_those_of_the_processor, what_does_not_fit_is_refused,
+);

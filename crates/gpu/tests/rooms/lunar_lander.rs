@@ -1,0 +1,353 @@
+//! LunarLander on the device against thousands of it on the CPU: one step from states of every kind, and whole
+//! episodes of two pilots.
+//!
+//! A step differs by roundings alone. On the ground 180 sweeps that have not converged make more of them, and now and
+//! then what touches, or which stop holds a leg, is decided otherwise: the tests say how far and how often.
+
+use gpu::{Gpu, Program, Readback, Space, groups, world};
+use math::rng::hash_1;
+use math::{Isa, PANEL};
+use worlds::lunar_lander::{OBSERVATION, STATE, heuristic};
+use worlds::vector::TERMINATED;
+use worlds::{LunarLanders, Vector};
+
+const ID: &str = "LunarLander-v3";
+const SEED: u32 = 21;
+
+/// Who acts: nobody, actions are given. 1 is chance and 2 Gymnasium's example.
+const GIVEN: u32 = 0;
+
+/// Episodes of one environment at most.
+const EPISODES: usize = 3;
+/// Of the rows below.
+const ACTION: usize = STATE + OBSERVATION;
+const TOTALS: usize = ACTION + 1;
+const FLOATS: usize = TOTALS + EPISODES;
+const ENDS: usize = 4;
+const WORDS: usize = ENDS + EPISODES;
+
+/// `steps` steps of each environment, or until so many episodes have ended, from what lies in memory to what is put
+/// there. Floats, `[row][len]`: state, observation reached, action, returns; words: environment, episodes, steps,
+/// episodes at first, ends.
+const PLAY: &str = "
+struct Args { len: u32, steps: u32, pilot: u32, episodes: u32, key: vec4<u32> }
+const ACTION: u32 = STATE + OBSERVATION;
+
+fn example(seen: Shown) -> f32 {
+    let lean = clamp(seen[0] * 0.5 + seen[2], -0.4, 0.4);
+    var turn = (lean - seen[4]) * 0.5 - seen[5];
+    var lift = (0.55 * abs(seen[0]) - seen[1]) * 0.5 - seen[3] * 0.5;
+    if (seen[6] != 0.0 || seen[7] != 0.0) {
+        turn = 0.0;
+        lift = -0.5 * seen[3];
+    }
+    if (lift > abs(turn) && lift > 0.05) { return 2.0; }
+    if (turn < -0.05) { return 3.0; }
+    return select(0.0, 1.0, turn > 0.05);
+}
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    let i = id.x;
+    let len = args.len;
+    if (i >= len) { return; }
+    var at: EnvState;
+    for (var s = 0u; s < STATE; s++) { at.state[s] = mem[s * len + i]; }
+    at.shown = world_shown(at.state);
+    at.episodes = words[len + i];
+    at.steps = words[2u * len + i];
+    let env = words[i];
+    let first = words[3u * len + i];
+    var reached = at.shown;
+    for (var t = 0u; t < args.steps && at.episodes - first < args.episodes; t++) {
+        var action = mem[ACTION * len + i];
+        if (args.pilot == 1u) { action = f32(hash(vec2<u32>(5u, at.episodes), vec2<u32>(env, at.steps)).x >> 30u); }
+        if (args.pilot == 2u) { action = example(at.shown); }
+        let e = at.episodes - first;
+        let result = world_go(at, action, env, args.key);
+        at = result.now;
+        reached = result.reached;
+        mem[(ACTION + 1u + e) * len + i] += result.reward;
+        words[(4u + e) * len + i] = result.ended;
+    }
+    for (var s = 0u; s < STATE; s++) { mem[s * len + i] = at.state[s]; }
+    for (var o = 0u; o < OBSERVATION; o++) { mem[(STATE + o) * len + i] = reached[o]; }
+    words[len + i] = at.episodes;
+    words[2u * len + i] = at.steps;
+}
+";
+
+/// Many environments, in rows as the kernel has them.
+struct Rows {
+    len: usize,
+    floats: Vec<f32>,
+    words: Vec<u32>,
+}
+
+impl Rows {
+    fn new(len: usize) -> Rows {
+        Rows { len, floats: vec![0.0; len * FLOATS], words: vec![0; len * WORDS] }
+    }
+
+    fn float(&self, row: usize, i: usize) -> f32 {
+        self.floats[row * self.len + i]
+    }
+
+    fn word(&self, row: usize, i: usize) -> u32 {
+        self.words[row * self.len + i]
+    }
+
+    fn set(&mut self, i: usize, floats: impl IntoIterator<Item = f32>, words: impl IntoIterator<Item = u32>) {
+        floats.into_iter().enumerate().for_each(|(row, x)| self.floats[row * self.len + i] = x);
+        words.into_iter().enumerate().for_each(|(row, x)| self.words[row * self.len + i] = x);
+    }
+}
+
+/// `rounds` times `steps` steps on the device.
+async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: &Rows) -> Rows {
+    let world = world(ID).unwrap();
+    let mut space = Space::default();
+    let (floats, words) = (space.floats(from.floats.len()), space.words(from.words.len()));
+    let mut program = Program::new(gpu);
+    let kernel = program.kernel(ID, &format!("{}{PLAY}", world.text));
+    let key = (world.key)(SEED);
+    let args = [from.len as u32, steps, pilot, episodes, key[0], key[1], key[2], key[3]];
+    program.dispatch(&kernel, &args, groups(from.len, 64));
+    let memory = space.allocate(gpu).unwrap();
+    program.bind(&memory);
+    memory.write_floats(floats, &from.floats);
+    memory.write_words(words, &from.words);
+    for _ in 0..rounds {
+        let mut encoder = gpu.encoder();
+        program.encode(&mut encoder, 0..1);
+        gpu.submit(encoder);
+    }
+    let (mut floats, mut words) = Readback::new(&memory, &[floats], &[words]).fetch().await.unwrap();
+    Rows { len: from.len, floats: floats.remove(0), words: words.remove(0) }
+}
+
+fn seen(panels: &[f32], env: usize) -> [f32; OBSERVATION] {
+    std::array::from_fn(|i| panels[(env / PANEL * OBSERVATION + i) * PANEL + env % PANEL])
+}
+
+/// A choice by chance.
+fn any(env: usize, episode: u32, steps: u32) -> f32 {
+    (hash_1([5, episode], [env as u32, steps])[0] >> 30) as f32
+}
+
+/// Many on the CPU, and what a step gave.
+struct Fleet {
+    many: LunarLanders,
+    actions: Vec<f32>,
+    reached: Vec<f32>,
+    rewards: Vec<f32>,
+    ended: Vec<u32>,
+}
+
+impl Fleet {
+    fn new(count: usize) -> Fleet {
+        let many = LunarLanders::new(Isa::best(), SEED, 0, count);
+        let reached = vec![0.0; count.next_multiple_of(PANEL) * OBSERVATION];
+        Fleet { many, actions: vec![0.0; count], reached, rewards: vec![0.0; count], ended: vec![0; count] }
+    }
+
+    fn state(&self, env: usize) -> ([f32; STATE], u32, u32) {
+        let mut state = [0.0; STATE];
+        let (steps, episodes) = self.many.environment(env, &mut state);
+        (state, steps, episodes)
+    }
+
+    fn step(&mut self, act: impl Fn(usize, u32, u32, [f32; OBSERVATION]) -> f32) {
+        for env in 0..self.many.count() {
+            let (_, steps, episode) = self.state(env);
+            self.actions[env] = act(env, episode, steps, seen(self.many.observations(), env));
+        }
+        self.many.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
+    }
+}
+
+/// Every so many of some pilots' steps on the CPU: from where, and to where.
+fn recorded(count: usize, steps: usize, every: usize) -> [Rows; 2] {
+    let mut fleet = Fleet::new(count);
+    let [mut from, mut to] = [(); 2].map(|()| Rows::new(count * steps / every));
+    for t in 0..steps {
+        let states: Vec<_> = (0..count).map(|env| fleet.state(env)).collect();
+        // By turns the example, it with chance in it, nothing, the main engine now and then, and chance.
+        fleet.step(|env, episode, steps, seen| match env % 5 {
+            0 => heuristic(seen) as f32,
+            1 if any(!env, episode, steps) > 0.0 => heuristic(seen) as f32,
+            2 => 0.0,
+            3 if t % 2 == 0 => 2.0,
+            _ => any(env, episode, steps),
+        });
+        if t % every != every - 1 {
+            continue;
+        }
+        for (env, (state, steps, episode)) in states.into_iter().enumerate() {
+            let (n, action) = (t / every * count + env, fleet.actions[env]);
+            let floats = state.into_iter().chain([0.0; OBSERVATION]).chain([action]);
+            from.set(n, floats, [env as u32, episode, steps, episode]);
+            let (state, steps, episodes) = fleet.state(env);
+            let floats = state.into_iter().chain(seen(&fleet.reached, env));
+            let floats = floats.chain([action, fleet.rewards[env]]);
+            to.set(n, floats, [env as u32, episodes, steps, episode, fleet.ended[env]]);
+        }
+    }
+    [from, to]
+}
+
+/// What a step was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Flight,
+    Touch,
+    Ground,
+    Still,
+    Rest,
+    Crash,
+    Lost,
+}
+
+fn kind_of(from: &Rows, to: &Rows, i: usize) -> Kind {
+    let legs = |rows: &Rows, row| rows.float(row, i) + rows.float(row + 1, i) > 0.0;
+    if to.word(ENDS, i) & TERMINATED != 0 {
+        match to.float(TOTALS, i) > 0.0 {
+            true => Kind::Rest,
+            false if to.float(STATE, i).abs() >= 1.0 => Kind::Lost,
+            false => Kind::Crash,
+        }
+    } else if from.float(28, i) > 0.0 {
+        Kind::Still
+    } else if legs(from, 26) {
+        Kind::Ground
+    } else if legs(to, STATE + 6) {
+        Kind::Touch
+    } else {
+        Kind::Flight
+    }
+}
+
+/// Of each kind: how far what is seen may be off in half of the steps, and in 99 of 100.
+const FAR: [(Kind, f32, f32); 7] = [
+    (Kind::Flight, 1e-6, 5e-6),
+    (Kind::Touch, 2e-6, 1e-5),
+    (Kind::Ground, 1e-6, 2e-5),
+    (Kind::Still, 1e-6, 2e-5),
+    (Kind::Rest, 1e-6, 2e-6),
+    // A hull that strikes the ground turns the last digits into the fourth.
+    (Kind::Crash, 1e-5, 2e-3),
+    (Kind::Lost, 2e-6, 2e-5),
+];
+
+/// The least number that so much of them does not exceed.
+fn quantile(numbers: &mut [f32], share: f32) -> f32 {
+    numbers.sort_by(f32::total_cmp);
+    numbers[((numbers.len() - 1) as f32 * share) as usize]
+}
+
+async fn one_step_from_everywhere(gpu: Gpu) {
+    let [from, to] = recorded(320, 600, 6);
+    let ours = play(&gpu, GIVEN, [1, 1, 1], &from).await;
+    let steps: Vec<usize> = (0..from.len).collect();
+    let apart = |rows: std::ops::Range<usize>, i| {
+        testkit::worst(rows.map(|row| (ours.float(row, i) - to.float(row, i)).abs())) as f32
+    };
+    let count = |wrong: &dyn Fn(usize) -> bool| steps.iter().filter(|&&i| wrong(i)).count();
+
+    // What is decided: ends, episodes, steps; which engine fired, which legs touch, which pieces and features.
+    let otherwise = count(&|i| (1..WORDS).any(|row| ours.word(row, i) != to.word(row, i)));
+    assert!(otherwise * 10_000 <= steps.len(), "{otherwise} of {} steps ended otherwise", steps.len());
+    let low = steps.iter().filter(|&&i| kind_of(&from, &to, i) != Kind::Flight).count();
+    let decided = |row: usize| (26..29).contains(&row) || row >= 43 && (row - 43) % 7 < 3;
+    let otherwise = count(&|i| (0..STATE).any(|row| decided(row) && apart(row..row + 1, i) > 0.0));
+    assert!(otherwise * 1000 <= low, "touches were decided otherwise in {otherwise} of {low} steps");
+    let fired = count(&|i| apart(30..32, i) > 0.0);
+    assert_eq!(fired, 0, "another engine fired");
+    // What is far off in spite of that: a leg at its stop or not.
+    let far = count(&|i| apart(STATE..ACTION, i) > 5e-3 || apart(TOTALS..TOTALS + 1, i) > 2e-2);
+    assert!(far * 5000 <= steps.len(), "{far} of {} steps were far off", steps.len());
+
+    for (kind, half, most) in FAR {
+        let these = || steps.iter().filter(|&&i| kind_of(&from, &to, i) == kind);
+        let mut seen: Vec<f32> = these().map(|&i| apart(STATE..ACTION, i)).collect();
+        assert!(seen.len() >= 10, "{} steps are {kind:?}", seen.len());
+        let found = [0.5, 0.99].map(|share| quantile(&mut seen, share));
+        assert!(found[0] <= half && found[1] <= most, "{kind:?}: what is seen is off by {found:?}");
+        let mut rewards: Vec<f32> = these().map(|&i| apart(TOTALS..TOTALS + 1, i)).collect();
+        let found = [0.5, 0.99].map(|share| quantile(&mut rewards, share));
+        assert!(found[0] <= 1e-4 && found[1] <= 1e-3, "{kind:?}: rewards are off by {found:?}");
+        // Of a step that ended an episode, these are the next one's.
+        let mut states: Vec<f32> = these().map(|&i| apart(0..STATE, i)).collect();
+        let found = [0.5, 0.99].map(|share| quantile(&mut states, share));
+        assert!(found[0] <= 1e-4 && found[1] <= 5e-3, "{kind:?}: states are off by {found:?}");
+    }
+}
+
+crate::common::tests!(one_step_from_everywhere);
+
+/// For which a browser's software adapter takes minutes.
+#[cfg(not(target_family = "wasm"))]
+mod natively {
+    use super::*;
+    use worlds::vector::LENGTH_SHIFT;
+
+    const ANY: u32 = 1;
+    const EXAMPLE: u32 = 2;
+
+    /// Asserts that the mean of what pairs of numbers differ by is within four of its standard errors.
+    fn agree(what: &str, ours: &[f64], theirs: &[f64]) {
+        let n = ours.len() as f64;
+        let mean = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(of).sum::<f64>() / n;
+        let by = mean(&|i| ours[i] - theirs[i]);
+        let error = (mean(&|i| (ours[i] - theirs[i] - by).powi(2)) / n).sqrt();
+        assert!(by.abs() <= 4.0 * error, "{what}: off by {by:.4}, {:.1} standard errors", by.abs() / error);
+    }
+
+    async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
+        const COUNT: usize = 512;
+        for (pilot, rounds) in [(ANY, 20), (EXAMPLE, 80)] {
+            let mut fleet = Fleet::new(COUNT);
+            let [mut from, mut to] = [(); 2].map(|()| Rows::new(COUNT));
+            for env in 0..COUNT {
+                from.set(env, fleet.state(env).0, [env as u32]);
+            }
+            let ours = play(&gpu, pilot, [50, rounds, EPISODES as u32], &from).await;
+
+            let mut going = COUNT * EPISODES;
+            while going > 0 {
+                let episodes: Vec<_> = (0..COUNT).map(|env| fleet.state(env).2 as usize).collect();
+                fleet.step(|env, episode, steps, seen| match pilot {
+                    ANY => any(env, episode, steps),
+                    _ => heuristic(seen) as f32,
+                });
+                for (env, e) in episodes.into_iter().enumerate().filter(|&(_, e)| e < EPISODES) {
+                    to.floats[(TOTALS + e) * COUNT + env] += fleet.rewards[env];
+                    to.words[(ENDS + e) * COUNT + env] = fleet.ended[env];
+                    going -= usize::from(fleet.ended[env] != 0);
+                }
+            }
+
+            let ends = |rows: &Rows| rows.words[ENDS * COUNT..].to_vec();
+            assert!(ends(&ours).iter().all(|&end| end != 0), "an episode has not ended");
+            let numbers = |words: Vec<u32>, of: fn(u32) -> u32| -> Vec<f64> {
+                words.into_iter().map(|word| f64::from(of(word))).collect()
+            };
+            let returns = |rows: &Rows| -> Vec<f64> {
+                rows.floats[TOTALS * COUNT..].iter().map(|&x| f64::from(x)).collect()
+            };
+            agree("returns", &returns(&ours), &returns(&to));
+            for (what, of) in [
+                ("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32),
+                ("terminated", |end| end & TERMINATED),
+            ] {
+                agree(what, &numbers(ends(&ours), of), &numbers(ends(&to), of));
+            }
+            // One that meets the ground hard soon ends; one that stands on it finds time to go its own way.
+            let same = returns(&ours).iter().zip(returns(&to)).filter(|(a, b)| (*a - b).abs() < 0.1).count();
+            let least = if pilot == ANY { 0.95 } else { 0.75 };
+            assert!(same as f64 >= least * (COUNT * EPISODES) as f64, "{same} episodes are the same");
+        }
+    }
+
+    crate::common::tests!(pilots_fare_as_they_fare_on_the_cpu);
+}

@@ -1,0 +1,143 @@
+//! Products of bf16 operands, bit against bit with the chains that `vdpbf16ps` and `tdpbf16ps` are defined by. What the processor
+//! lacks cannot be tested, and is skipped by name.
+
+use math::par::Threads;
+use math::{Act, Epilogue, Isa, Rng, gemm};
+
+fn numbers(seed: u32, n: usize) -> Vec<f32> {
+    let mut x = vec![0.0; n];
+    Rng::new(seed, 7).fill_uniform(Isa::Portable, 0, &mut x);
+    x.iter().map(|x| 2.0 * x - 1.0).collect()
+}
+
+/// To the nearest bf16, ties to even.
+fn rounded(x: f32) -> f32 {
+    let bits = x.to_bits();
+    f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000)
+}
+
+/// c[i][j] continues with the products of each pair of k: the odd one, then the even one. Tiles add those of 16 pairs at once, the even
+/// ones and the odd ones each from nothing.
+fn twin(
+    isa: Isa,
+    [m, n, k]: [usize; 3],
+    a: impl Fn(usize, usize) -> f32,
+    b: impl Fn(usize, usize) -> f32,
+    c: &mut [f32],
+) {
+    for i in 0..m {
+        for j in 0..n {
+            let add = |sum: f32, k: usize| rounded(a(i, k)).mul_add(rounded(b(k, j)), sum);
+            let sum = &mut c[i * n + j];
+            if isa == Isa::Amx {
+                for first in (0..k).step_by(32) {
+                    let of = |parity: usize| (first + parity..k.min(first + 32)).step_by(2).fold(0.0, add);
+                    *sum += of(0) + of(1);
+                }
+                continue;
+            }
+            for pair in 0..k.div_ceil(2) {
+                for k in [2 * pair + 1, 2 * pair].into_iter().filter(|at| *at < k) {
+                    *sum = add(*sum, k);
+                }
+            }
+        }
+    }
+}
+
+/// A test for each set.
+macro_rules! by_set {
+    ($($test:ident),*) => { by_set!(in bf16, Isa::Bf16, $($test),*); by_set!(in amx, Isa::Amx, $($test),*); };
+    (in $set:ident, $isa:expr, $($test:ident),*) => {
+        mod $set {
+            use math::Isa;
+            $(#[test]
+            fn $test() {
+                match $isa.is_available() {
+                    true => super::$test($isa),
+                    false => testkit::skip(format_args!("{}: this processor has none", $isa.name())),
+                }
+            })*
+        }
+    };
+}
+by_set!(a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads, any_strides_give_the_same_chains);
+
+#[track_caller]
+fn same(got: &[f32], want: &[f32], what: &str) {
+    for (i, (got, want)) in got.iter().zip(want).enumerate() {
+        assert_eq!(got.to_bits(), want.to_bits(), "{what} [{i}]: {got} for {want}");
+    }
+}
+
+/// Shapes around tiles, panels, pairs and blocks, of which the last but one has several each way; the last ones are cut for threads.
+const SHAPES: [[usize; 3]; 10] = [
+    [1, 1, 1],
+    [3, 5, 2],
+    [7, 33, 31],
+    [8, 32, 64],
+    [15, 95, 33],
+    [61, 64, 257],
+    [250, 40, 600],
+    [490, 260, 131],
+    [521, 250, 560],
+    [512, 512, 521],
+];
+
+fn a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads(isa: Isa) {
+    for (seed, [rows, out, inp]) in (1..).zip(SHAPES) {
+        let (x, w) = (numbers(seed, rows * inp), numbers(!seed, out * inp));
+        let (bias, dy) = (numbers(seed ^ 64, out), numbers(seed ^ 128, rows * out));
+        let mut y: Vec<f32> = (0..rows * out).map(|i| bias[i % out]).collect();
+        twin(isa, [rows, out, inp], |i, k| x[i * inp + k], |k, j| w[j * inp + k], &mut y);
+        y.iter_mut().for_each(|y| *y = y.max(0.0));
+        let mut dx = numbers(seed ^ 256, rows * inp);
+        let old = dx.clone();
+        twin(isa, [rows, inp, out], |i, k| dy[i * out + k], |k, j| w[k * inp + j], &mut dx);
+        let mut dw = vec![0.0; out * inp];
+        twin(isa, [out, inp, rows], |i, k| dy[k * out + i], |k, j| x[k * inp + j], &mut dw);
+
+        for threads in [1, 3] {
+            let Some(threads) = Threads::of(threads) else { continue };
+            threads.run(|| {
+                let mut packed = vec![0.0; gemm::packed_rows_len(out, inp)];
+                gemm::pack_rows(isa, &w, out, inp, &mut packed);
+                let mut got = vec![f32::NAN; rows * out];
+                let tail = Epilogue { bias: Some(&bias), act: Act::Relu, ..Epilogue::default() };
+                gemm::linear_rows(isa, rows, out, inp, &x, &packed, &mut got, tail);
+                same(&got, &y, &format!("{isa:?} y"));
+                let mut packed = vec![0.0; gemm::packed_rows_t_len(out, inp)];
+                gemm::pack_rows_t(isa, &w, out, inp, &mut packed);
+                let mut got = old.clone();
+                gemm::linear_rows_dx(isa, rows, out, inp, &dy, &packed, &mut got, true);
+                same(&got, &dx, &format!("{isa:?} dx"));
+                let mut got = vec![f32::NAN; out * inp];
+                gemm::linear_rows_dw(isa, rows, out, inp, &dy, &x, &mut got, false);
+                same(&got, &dw, &format!("{isa:?} dw"));
+            });
+        }
+    }
+}
+
+fn any_strides_give_the_same_chains(isa: Isa) {
+    for (seed, [m, n, k]) in (1..).zip(SHAPES) {
+        let (a, b, old) = (numbers(seed, m * k), numbers(!seed, k * n), numbers(seed ^ 1, m * n));
+        for (a_strides, b_strides) in [((k, 1), (n, 1)), ((1, m), (1, k)), ((k, 1), (1, k)), ((1, m), (n, 1))]
+        {
+            let mut want = old.clone();
+            let at = |x: &[f32], i: usize, j: usize, s: (usize, usize)| x[i * s.0 + j * s.1];
+            twin(isa, [m, n, k], |i, k| at(&a, i, k, a_strides), |k, j| at(&b, k, j, b_strides), &mut want);
+            let mut got = old.clone();
+            gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, &mut got, true);
+            same(&got, &want, &format!("{isa:?} {m}x{n}x{k} {a_strides:?} {b_strides:?}"));
+        }
+    }
+}
+
+#[test]
+fn they_are_chosen_and_never_found() {
+    for isa in [Isa::Bf16, Isa::Amx] {
+        assert_ne!(Isa::best(), isa);
+        assert!(!Isa::available().contains(&isa));
+    }
+}

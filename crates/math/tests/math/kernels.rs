@@ -1,0 +1,978 @@
+//! Every kernel on every instruction set against its plain twin in f64, and bit against bit within a class of sets. Shapes
+//! and numbers are drawn by proptest from a fixed seed; run natively with `cargo test`, in a browser with `wasm-pack test`.
+
+use math::ops::{self, AdamStep};
+use math::par::Threads;
+use math::{Act, Binary, Epilogue, Isa, Norm, PANEL, Rng, Span, Unary, gemm, panels_len, reference};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use testkit::test;
+
+/// Runs `check` on drawn cases, smallest failing case reported.
+fn property<S: Strategy>(cases: u32, strategy: S, check: impl Fn(S::Value)) {
+    let cases = if cfg!(miri) { 2 } else { cases };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let result = runner.run(&strategy, |case| {
+        check(case);
+        Ok(())
+    });
+    if let Err(error) = result {
+        panic!("{error}");
+    }
+}
+
+/// n numbers in [-1, 1), different for each seed.
+fn numbers(seed: u32, n: usize) -> Vec<f32> {
+    let mut x = vec![0.0; n];
+    Rng::new(seed, 7).fill_uniform(Isa::Portable, 0, &mut x);
+    x.iter().map(|x| 2.0 * x - 1.0).collect()
+}
+
+fn wide(x: &[f32]) -> Vec<f64> {
+    x.iter().map(|&x| f64::from(x)).collect()
+}
+
+/// `run` on every set: within `tolerance` of `want` (relative above 1, absolute below), and the same bits within a class.
+#[track_caller]
+fn check(want: &[f64], tolerance: f64, run: impl Fn(Isa) -> Vec<f32>) {
+    let mut classes: [Option<(Isa, Vec<f32>)>; 2] = [None, None];
+    for isa in Isa::available() {
+        let got = run(isa);
+        assert_eq!(got.len(), want.len(), "{}", isa.name());
+        for (i, (&got, &want)) in got.iter().zip(want).enumerate() {
+            let error = (f64::from(got) - want).abs() / want.abs().max(1.0);
+            assert!(error <= tolerance, "{} [{i}]: {got} for {want}", isa.name());
+        }
+        match &classes[usize::from(isa.fused())] {
+            None => classes[usize::from(isa.fused())] = Some((isa, got)),
+            Some((first, bits)) => {
+                for i in 0..got.len() {
+                    let (a, b) = (bits[i], got[i]);
+                    assert_eq!(a.to_bits(), b.to_bits(), "{} {} [{i}]: {a} {b}", first.name(), isa.name());
+                }
+            }
+        }
+    }
+}
+
+fn to_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
+    let mut y = vec![0.0; panels_len(rows, cols)];
+    for r in 0..rows {
+        for c in 0..cols {
+            y[reference::panel_index(cols, r, c)] = x[r * cols + c];
+        }
+    }
+    y
+}
+
+fn from_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
+    (0..rows * cols).map(|i| x[reference::panel_index(cols, i / cols, i % cols)]).collect()
+}
+
+/// A side of a matrix: small and odd, or around the tiles and blocks.
+fn side() -> impl Strategy<Value = usize> {
+    prop_oneof![1usize..20, 28usize..70, Just(128usize), 120usize..140].prop_map(miris)
+}
+
+fn depth() -> impl Strategy<Value = usize> {
+    prop_oneof![1usize..20, 60usize..140, 380usize..400].prop_map(miris)
+}
+
+/// Under Miri, where a step takes some thousand times as long, no side is long.
+fn miris(side: usize) -> usize {
+    if cfg!(miri) { side % 19 + 1 } else { side }
+}
+
+#[test]
+fn products() {
+    let case = (side(), side(), depth(), any::<bool>(), any::<bool>(), any::<bool>(), any::<u32>());
+    property(60, case, |(m, n, k, a_turned, b_turned, accumulate, seed)| {
+        let (a, b, old) = (numbers(seed, m * k), numbers(!seed, k * n), numbers(seed ^ 1, m * n));
+        let a_strides = if a_turned { (1, m) } else { (k, 1) };
+        let b_strides = if b_turned { (1, k) } else { (n, 1) };
+        let mut want = wide(&old);
+        reference::matmul(m, n, k, &wide(&a), a_strides, &wide(&b), b_strides, &mut want, accumulate);
+        check(&want, 2e-5, |isa| {
+            let mut c = old.clone();
+            gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, &mut c, accumulate);
+            c
+        });
+    });
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Layer {
+    rows: usize,
+    out: usize,
+    inp: usize,
+    bias: bool,
+    norm: bool,
+    residual: bool,
+    act: Act,
+    seed: u32,
+}
+
+fn layer() -> impl Strategy<Value = Layer> {
+    let act = prop_oneof![Just(Act::None), Just(Act::Relu), Just(Act::Tanh), Just(Act::Gelu)];
+    (side(), side(), depth(), any::<bool>(), any::<bool>(), any::<bool>(), act, any::<u32>()).prop_map(
+        |(rows, out, inp, bias, norm, residual, act, seed)| Layer {
+            rows,
+            out,
+            inp,
+            bias,
+            norm: norm && out > 2,
+            residual,
+            act,
+            seed,
+        },
+    )
+}
+
+const EPS: f32 = 1e-5;
+
+#[test]
+fn layers_in_both_layouts() {
+    property(80, layer(), |l| {
+        let Layer { rows, out, inp, act, .. } = l;
+        let (x, w) = (numbers(l.seed, rows * inp), numbers(!l.seed, out * inp));
+        let (bias, gamma) = (numbers(l.seed ^ 1, out), numbers(l.seed ^ 2, out));
+        let (beta, residual) = (numbers(l.seed ^ 3, out), numbers(l.seed ^ 4, rows * out));
+        let (wide_bias, wide_residual) = (wide(&bias), wide(&residual));
+        let (wide_gamma, wide_beta) = (wide(&gamma), wide(&beta));
+        let (wide_x, wide_w) = (wide(&x), wide(&w));
+        let mut pre = vec![0.0; rows * out];
+        let mut want = pre.clone();
+        let wide_bias = l.bias.then_some(&wide_bias[..]);
+        reference::linear(rows, out, inp, &wide_x, &wide_w, wide_bias, None, None, Act::None, &mut pre);
+        reference::linear(
+            rows,
+            out,
+            inp,
+            &wide_x,
+            &wide_w,
+            wide_bias,
+            l.norm.then_some((&wide_gamma[..], &wide_beta[..], f64::from(EPS))),
+            l.residual.then_some(&wide_residual[..]),
+            act,
+            &mut want,
+        );
+        // The outputs, then what the norm saves: its input and each row's statistics.
+        if l.norm {
+            want.extend(&pre);
+            for r in 0..rows {
+                let (mean, rstd) = reference::stats(&pre[r * out..][..out], f64::from(EPS));
+                want.extend([mean, rstd]);
+            }
+        }
+        let run = |isa: Isa, panels: bool, save: Option<&mut [f32]>| {
+            let (n, batch) =
+                if panels { (panels_len(rows, out), panels_len(rows, 1)) } else { (rows * out, rows) };
+            let (mut y, mut save_pre, mut save_stats) = (vec![0.0; n], vec![0.0; n], vec![0.0; 2 * batch]);
+            let residual_panels = to_panels(rows, out, &residual);
+            let residual = if panels { &residual_panels } else { &residual };
+            let ep = Epilogue {
+                bias: l.bias.then_some(&bias[..]),
+                residual: l.residual.then_some(&residual[..]),
+                norm: l.norm.then_some(Norm {
+                    gamma: &gamma,
+                    beta: &beta,
+                    eps: EPS,
+                    save_pre: Some(&mut save_pre),
+                    save_stats: Some(&mut save_stats),
+                }),
+                act,
+                save,
+            };
+            if panels {
+                let mut packed = vec![0.0; gemm::packed_panels_len(out, inp)];
+                gemm::pack_panels(isa, &w, out, inp, &mut packed);
+                gemm::linear_panels(isa, rows, out, inp, &to_panels(rows, inp, &x), &packed, &mut y, ep);
+                (y, save_pre) = (from_panels(rows, out, &y), from_panels(rows, out, &save_pre));
+            } else {
+                let mut packed = vec![0.0; gemm::packed_rows_len(out, inp)];
+                gemm::pack_rows(isa, &w, out, inp, &mut packed);
+                gemm::linear_rows(isa, rows, out, inp, &x, &packed, &mut y, ep);
+            }
+            if l.norm {
+                y.extend(save_pre);
+                y.extend(&save_stats[..2 * rows]);
+            }
+            y
+        };
+        check(&want, 3e-4, |isa| run(isa, false, None));
+        check(&want, 3e-4, |isa| run(isa, true, None));
+        for isa in Isa::available() {
+            let rows_first = run(isa, false, None);
+            if !l.norm {
+                assert_eq!(
+                    rows_first,
+                    run(isa, true, None),
+                    "the layouts share their chains on {}",
+                    isa.name()
+                );
+            }
+            if let Some(op) = act.unary() {
+                let mut saved = vec![9.0; rows * out];
+                assert_eq!(rows_first, run(isa, false, Some(&mut saved)));
+                ops::unary_in_place(isa, op, &mut saved);
+                assert_eq!(rows_first[..rows * out], saved);
+            }
+        }
+    });
+}
+
+#[test]
+fn layers_backward() {
+    let case = (side(), side(), side(), any::<bool>(), any::<u32>());
+    property(60, case, |(rows, out, inp, accumulate, seed)| {
+        let (x, w, dy) =
+            (numbers(seed, rows * inp), numbers(!seed, out * inp), numbers(seed ^ 1, rows * out));
+        let (dx, dw) = (numbers(seed ^ 2, rows * inp), numbers(seed ^ 3, out * inp));
+        let mut want = wide(&dx);
+        reference::matmul(rows, inp, out, &wide(&dy), (out, 1), &wide(&w), (inp, 1), &mut want, accumulate);
+        check(&want, 2e-5, |isa| {
+            let mut packed = vec![0.0; gemm::packed_rows_t_len(out, inp)];
+            gemm::pack_rows_t(isa, &w, out, inp, &mut packed);
+            let mut dx = dx.clone();
+            gemm::linear_rows_dx(isa, rows, out, inp, &dy, &packed, &mut dx, accumulate);
+            dx
+        });
+        let mut want = wide(&dw);
+        reference::matmul(out, inp, rows, &wide(&dy), (1, out), &wide(&x), (inp, 1), &mut want, accumulate);
+        check(&want, 2e-5, |isa| {
+            let mut dw = dw.clone();
+            gemm::linear_rows_dw(isa, rows, out, inp, &dy, &x, &mut dw, accumulate);
+            dw
+        });
+    });
+}
+
+fn any_unary() -> impl Strategy<Value = Unary> {
+    proptest::sample::select(Unary::ALL.to_vec())
+}
+
+#[test]
+fn functions_of_one_argument() {
+    property(120, (any_unary(), 0usize..70, any::<u32>()), |(op, n, seed)| {
+        let mut x: Vec<f32> = numbers(seed, n).iter().map(|x| 4.0 * x).collect();
+        if matches!(op, Unary::Ln | Unary::Sqrt) {
+            x.iter_mut().for_each(|x| *x = x.abs() + 0.1);
+        }
+        let want: Vec<f64> = x.iter().map(|&x| reference::unary(op, f64::from(x))).collect();
+        let run = |isa| {
+            let mut y = vec![0.0; n];
+            ops::unary(isa, op, &x, &mut y);
+            y
+        };
+        check(&want, 1e-6, run);
+        check(&want, 1e-6, |isa| {
+            let mut y = x.clone();
+            ops::unary_in_place(isa, op, &mut y);
+            y
+        });
+        let dy = numbers(!seed, n);
+        let slope = |i: usize| f64::from(dy[i]) * reference::unary_slope(op, f64::from(x[i]));
+        let want: Vec<f64> = (0..n).map(slope).collect();
+        check(&want, 5e-6, |isa| {
+            let mut dx = vec![9.0; n];
+            ops::unary_backward(isa, op, &x, &run(isa), &dy, &mut dx);
+            dx
+        });
+        check(&want, 5e-6, |isa| {
+            let mut d = dy.clone();
+            ops::unary_backward_in_place(isa, op, &x, &run(isa), &mut d);
+            d
+        });
+    });
+}
+
+#[test]
+fn functions_of_two_arguments() {
+    let span = || proptest::sample::select(vec![Span::Full, Span::Row, Span::Column, Span::Scalar]);
+    let op = proptest::sample::select(Binary::ALL.to_vec());
+    property(
+        200,
+        (op, 1usize..40, 1usize..40, span(), span(), any::<u32>()),
+        |(op, rows, cols, a, b, seed)| {
+            let len = |span| match span {
+                Span::Full => rows * cols,
+                Span::Row => cols,
+                Span::Column => rows,
+                Span::Scalar => 1,
+            };
+            let (x, mut z) = (numbers(seed, len(a)), numbers(!seed, len(b)));
+            if op == Binary::Div {
+                z.iter_mut().for_each(|z| *z = z.signum() * (z.abs() + 0.1));
+            }
+            let mut want = vec![0.0; rows * cols];
+            reference::binary_all(op, rows, cols, (&wide(&x), a), (&wide(&z), b), &mut want);
+            check(&want, 1e-6, |isa| {
+                let mut y = vec![0.0; rows * cols];
+                ops::binary(isa, op, rows, cols, (&x, a), (&z, b), &mut y);
+                y
+            });
+            if a == Span::Full {
+                check(&want, 1e-6, |isa| {
+                    let mut y = x.clone();
+                    ops::binary_in_place(isa, op, rows, cols, &mut y, (&z, b));
+                    y
+                });
+            }
+        },
+    );
+}
+
+#[test]
+fn affine_and_added() {
+    property(40, (0usize..70, any::<u32>()), |(n, seed)| {
+        let (x, old) = (numbers(seed, n), numbers(seed ^ 1, n));
+        let of = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
+        check(&of(&|i| 0.3 * f64::from(x[i]) - 0.7), 1e-6, |isa| {
+            let mut y = vec![0.0; n];
+            ops::affine(isa, 0.3, -0.7, &x, &mut y);
+            y
+        });
+        check(&of(&|i| f64::from(old[i]) + 0.3 * f64::from(x[i])), 1e-6, |isa| {
+            let mut y = old.clone();
+            ops::add_scaled(isa, 0.3, &x, &mut y);
+            y
+        });
+    });
+}
+
+#[test]
+fn sums() {
+    property(80, (1usize..50, 1usize..100, any::<bool>(), any::<u32>()), |(rows, cols, accumulate, seed)| {
+        let n = rows * cols;
+        let (x, z) = (numbers(seed, n), numbers(!seed, n));
+        let total: f64 = wide(&x).iter().sum();
+        let squares: f64 = wide(&x).iter().map(|x| x * x).sum();
+        check(&[total, squares], 1e-5, |isa| vec![ops::sum(isa, &x), ops::sum_of_squares(isa, &x)]);
+        let kept = |i: usize| if accumulate { f64::from(z[i]) } else { 0.0 };
+        let by_row: Vec<f64> = (0..rows).map(|r| wide(&x[r * cols..][..cols]).iter().sum::<f64>()).collect();
+        check(&by_row, 1e-5, |isa| {
+            let mut y = vec![9.0; rows];
+            ops::sum_rows(isa, rows, cols, &x, &mut y);
+            y
+        });
+        let by_col: Vec<f64> =
+            (0..cols).map(|c| kept(c) + (0..rows).map(|r| f64::from(x[r * cols + c])).sum::<f64>()).collect();
+        check(&by_col, 1e-5, |isa| {
+            let mut y = z[..cols].to_vec();
+            ops::sum_cols(isa, rows, cols, &x, &mut y, accumulate);
+            y
+        });
+    });
+}
+
+#[test]
+fn softmax_and_its_slope() {
+    property(80, (1usize..50, 1usize..80, any::<bool>(), any::<u32>()), |(rows, cols, log, seed)| {
+        let n = rows * cols;
+        let x: Vec<f32> = numbers(seed, n).iter().map(|x| 10.0 * x).collect();
+        let dy = numbers(!seed, n);
+        let mut y = vec![0.0; n];
+        reference::softmax(rows, cols, &wide(&x), &mut y, log);
+        check(&y, 2e-6, |isa| {
+            let mut y = vec![0.0; n];
+            let f = if log { ops::log_softmax } else { ops::softmax };
+            f(isa, rows, cols, &x, &mut y);
+            y
+        });
+        check(&y, 2e-6, |isa| {
+            let mut y = vec![0.0; panels_len(rows, cols)];
+            let f = if log { ops::log_softmax_panels } else { ops::softmax_panels };
+            f(isa, rows, cols, &to_panels(rows, cols, &x), &mut y);
+            from_panels(rows, cols, &y)
+        });
+        let y: Vec<f32> = y.iter().map(|&y| y as f32).collect();
+        let mut want = vec![0.0; n];
+        reference::softmax_backward(rows, cols, &wide(&y), &wide(&dy), &mut want, log);
+        check(&want, 1e-5, |isa| {
+            let mut dx = vec![9.0; n];
+            let f = if log { ops::log_softmax_backward } else { ops::softmax_backward };
+            f(isa, rows, cols, &y, &dy, &mut dx);
+            dx
+        });
+    });
+}
+
+#[test]
+fn layer_norm_and_its_slopes() {
+    property(60, (1usize..50, 3usize..140, any::<u32>()), |(rows, cols, seed)| {
+        let n = rows * cols;
+        let (x, dy) = (numbers(seed, n), numbers(!seed, n));
+        let (gamma, beta) = (numbers(seed ^ 2, cols), numbers(seed ^ 3, cols));
+        let eps = f64::from(EPS);
+        let mut want = vec![0.0; n];
+        reference::layer_norm(rows, cols, &wide(&x), &wide(&gamma), &wide(&beta), eps, &mut want);
+        for r in 0..rows {
+            let (mean, rstd) = reference::stats(&wide(&x[r * cols..][..cols]), eps);
+            want.extend([mean, rstd]);
+        }
+        let forward = |isa| {
+            let (mut y, mut stats) = (vec![0.0; n], vec![0.0; 2 * rows]);
+            ops::layer_norm(isa, rows, cols, &x, &gamma, &beta, EPS, &mut y, Some(&mut stats));
+            y.extend(stats);
+            y
+        };
+        check(&want, 2e-5, forward);
+        check(&want, 2e-5, |isa| {
+            let (mut y, mut stats) = (vec![0.0; panels_len(rows, cols)], vec![0.0; panels_len(rows, 2)]);
+            let x = to_panels(rows, cols, &x);
+            ops::layer_norm_panels(isa, rows, cols, &x, &gamma, &beta, EPS, &mut y, Some(&mut stats));
+            let mut y = from_panels(rows, cols, &y);
+            y.extend(&stats[..2 * rows]);
+            y
+        });
+        let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], wide(&gamma), wide(&beta));
+        let (x64, gamma64, dy64) = (wide(&x), wide(&gamma), wide(&dy));
+        reference::layer_norm_backward(
+            rows,
+            cols,
+            &x64,
+            &gamma64,
+            eps,
+            &dy64,
+            &mut dx,
+            &mut dgamma,
+            &mut dbeta,
+        );
+        let want = [dx, dgamma, dbeta].concat();
+        check(&want, 5e-5, |isa| {
+            let stats = &forward(isa)[n..];
+            let (mut dx, mut dgamma, mut dbeta) = (vec![9.0; n], gamma.clone(), beta.clone());
+            ops::layer_norm_backward(
+                isa,
+                rows,
+                cols,
+                &x,
+                &gamma,
+                stats,
+                &dy,
+                &mut dx,
+                &mut dgamma,
+                &mut dbeta,
+            );
+            [dx, dgamma, dbeta].concat()
+        });
+    });
+}
+
+/// Whatever stands side by side: to the bit.
+#[test]
+fn a_norm_s_sums_are_chains_down_the_rows() {
+    let check = |rows: usize, cols: usize, seed: u32| {
+        let n = rows * cols;
+        let (x, dy, stats) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, 2 * rows));
+        let (gamma, beta) = (numbers(seed ^ 2, cols), numbers(seed ^ 3, cols));
+        for isa in Isa::available() {
+            let (mut want_gamma, mut want_beta) = (gamma.clone(), beta.clone());
+            for i in 0..n {
+                let (r, c) = (i / cols, i % cols);
+                let hat = (x[i] - stats[2 * r]) * stats[2 * r + 1];
+                want_gamma[c] =
+                    if isa.fused() { dy[i].mul_add(hat, want_gamma[c]) } else { dy[i] * hat + want_gamma[c] };
+                want_beta[c] += dy[i];
+            }
+            let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], gamma.clone(), beta.clone());
+            let dx = &mut dx;
+            ops::layer_norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma, &mut dbeta);
+            assert_eq!((&dgamma, &dbeta), (&want_gamma, &want_beta), "{} {rows}x{cols}", isa.name());
+            dgamma.copy_from_slice(&gamma);
+            ops::rms_norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma);
+            assert_eq!(dgamma, want_gamma, "{} {rows}x{cols}", isa.name());
+        }
+    };
+    property(60, (1usize..50, 1usize..200, any::<u32>()), |(rows, cols, seed)| {
+        check(miris(rows), miris(cols), seed)
+    });
+    if cfg!(miri) {
+        return;
+    }
+    // In pieces of columns.
+    check(2048, 200, 1);
+}
+
+#[test]
+fn attention_and_its_slopes() {
+    let size = prop_oneof![1usize..20, 30usize..70].prop_map(miris);
+    let len = prop_oneof![1usize..20, 30usize..70, 120usize..135].prop_map(miris);
+    let case = (1usize..4, 1usize..4, size, len, any::<u32>());
+    property(40, case, |(sequences, heads, size, len, seed)| {
+        attention(sequences, heads, size, len, seed, 1.0)
+    });
+    if cfg!(miri) {
+        return;
+    }
+    // Beyond the blocks of keys, and a softmax of which one key has it all.
+    attention(1, 1, 5, 300, 1, 1.0);
+    attention(1, 1, 40, 530, 2, 30.0);
+}
+
+/// With queries `loud` times as large as the keys.
+fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32, loud: f32) {
+    let (cols, rows) = (heads * size, sequences * len);
+    let mut qkv = numbers(seed, rows * 3 * cols);
+    qkv.chunks_mut(3 * cols).for_each(|row| row[..cols].iter_mut().for_each(|q| *q *= loud));
+    let dy = numbers(!seed, rows * cols);
+    let mut want = vec![0.0; rows * cols];
+    reference::causal_attention(heads, len, cols, &wide(&qkv), &mut want);
+    let forward = |isa| {
+        let (mut y, mut lse) = (vec![9.0; rows * cols], vec![9.0; rows * heads]);
+        ops::causal_attention(isa, heads, len, cols, &qkv, &mut y, Some(&mut lse));
+        (y, lse)
+    };
+    check(&want, 2e-5, |isa| forward(isa).0);
+    let mut want = vec![0.0; rows * 3 * cols];
+    reference::causal_attention_backward(heads, len, cols, &wide(&qkv), &wide(&dy), &mut want);
+    check(&want, 1e-4, |isa| {
+        let ((y, lse), mut dqkv) = (forward(isa), vec![9.0; rows * 3 * cols]);
+        ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
+        dqkv
+    });
+    // One query at a time over keys and values that were kept has the bits of all.
+    for isa in Isa::available() {
+        let part = |i: usize| -> Vec<f32> {
+            qkv[..len * 3 * cols]
+                .chunks(3 * cols)
+                .flat_map(|row| &row[i * cols..(i + 1) * cols])
+                .copied()
+                .collect()
+        };
+        let ([q, k, v], all) = ([part(0), part(1), part(2)], forward(isa).0);
+        for row in (0..len).step_by(1 + len / 40) {
+            let mut y = vec![9.0; cols];
+            let (keys, at) = (..(row + 1) * cols, row * cols..(row + 1) * cols);
+            ops::attend_one(isa, heads, cols, &q[at.clone()], &k[keys], &v[keys], &mut y);
+            assert_eq!(y, all[at], "{} row {row} of {len}", isa.name());
+        }
+    }
+}
+
+#[test]
+fn rotary_turns_by_the_position() {
+    for (heads, size, len) in [(1, 2, 1), (2, 6, 5), (1, 64, 1024), (3, 40, 7)] {
+        let (cols, rows) = (3 * heads * size, 2 * len + 3);
+        let (x, table) = (numbers(3, rows * cols), ops::rotary_table(len, size));
+        let shape = [2 * heads * size, cols, size];
+        let want: Vec<f64> = (0..rows * cols)
+            .map(|i| {
+                let (row, col) = (i / cols, i % cols);
+                if col >= shape[0] {
+                    return f64::from(x[i]);
+                }
+                let pair = col % size % (size / 2);
+                let angle = ((row + 1) % len) as f64 * 10000f64.powf(-2.0 * pair as f64 / size as f64);
+                let low = row * cols + col / size * size + pair;
+                let (a, b) = (f64::from(x[low]), f64::from(x[low + size / 2]));
+                if i == low { a * angle.cos() - b * angle.sin() } else { b * angle.cos() + a * angle.sin() }
+            })
+            .collect();
+        check(&want, 1e-6, |isa| {
+            let mut y = vec![9.0; rows * cols];
+            ops::rotary(isa, shape, &table, 1, Some(&x), &mut y, false);
+            y
+        });
+        check(&wide(&x), 1e-6, |isa| {
+            let mut y = x.clone();
+            ops::rotary(isa, shape, &table, 1, None, &mut y, false);
+            ops::rotary(isa, shape, &table, 1, None, &mut y, true);
+            y
+        });
+    }
+}
+
+#[test]
+fn rms_norm_and_its_slopes() {
+    property(60, (1usize..50, 1usize..140, any::<u32>()), |(rows, cols, seed)| {
+        let n = rows * cols;
+        let (x, dy, gamma) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 2, cols));
+        let (eps, x64, gamma64) = (f64::from(EPS), wide(&x), wide(&gamma));
+        let mut want = vec![0.0; n];
+        reference::rms_norm(rows, cols, &x64, &gamma64, eps, &mut want);
+        for x in x64.chunks(cols) {
+            want.extend([0.0, reference::rms(x, eps)]);
+        }
+        let forward = |isa| {
+            let (mut y, mut stats) = (vec![0.0; n], vec![9.0; 2 * rows]);
+            ops::rms_norm(isa, rows, cols, &x, &gamma, EPS, &mut y, Some(&mut stats));
+            y.extend(stats);
+            y
+        };
+        check(&want, 2e-5, forward);
+        let (mut dx, mut dgamma) = (vec![0.0; n], gamma64.clone());
+        reference::rms_norm_backward(rows, cols, &x64, &gamma64, eps, &wide(&dy), &mut dx, &mut dgamma);
+        check(&[dx, dgamma].concat(), 5e-5, |isa| {
+            let (mut dx, mut dgamma) = (vec![9.0; n], gamma.clone());
+            let stats = &forward(isa)[n..];
+            ops::rms_norm_backward(isa, rows, cols, &x, &gamma, stats, &dy, &mut dx, &mut dgamma);
+            [dx, dgamma].concat()
+        });
+    });
+}
+
+#[test]
+fn dropout_leaves_out_what_the_generator_says() {
+    property(40, (0usize..300, 0.0f32..0.95, any::<(u32, u32)>()), |(n, p, (seed, step))| {
+        let (x, rng) = (numbers(seed, n), Rng::new(seed, 3));
+        let mut chances = vec![0.0; n];
+        rng.fill_uniform(Isa::Portable, step, &mut chances);
+        let kept = |i: usize| f64::from(u8::from(chances[i] >= p)) / (1.0 - f64::from(p));
+        let want: Vec<f64> = (0..n).map(|i| f64::from(x[i]) * kept(i)).collect();
+        check(&want, 1e-6, |isa| {
+            let mut y = vec![9.0; n];
+            ops::dropout(isa, p, rng, step, &x, &mut y);
+            y
+        });
+    });
+    // Of many about as many as asked for, and others at the next step.
+    let x = vec![1.0; 3 * math::par::CHUNK + 7];
+    let run = |step| {
+        let mut y = vec![9.0; x.len()];
+        ops::dropout(Isa::best(), 0.25, Rng::new(1, 1), step, &x, &mut y);
+        y
+    };
+    let (first, next) = (run(1), run(2));
+    let left = |y: &[f32]| y.iter().filter(|y| **y == 0.0).count() as f64 / x.len() as f64;
+    assert!((left(&first) - 0.25).abs() < 0.005 && (left(&next) - 0.25).abs() < 0.005);
+    let both: Vec<f32> = first.iter().zip(&next).map(|(a, b)| a.max(*b)).collect();
+    assert!((left(&both) - 0.0625).abs() < 0.005);
+}
+
+/// Everything that [`ops::head_loss`] computes: losses, dx, dw.
+fn head(
+    isa: Isa,
+    [rows, vocab, inp]: [usize; 3],
+    x: &[f32],
+    w: &[f32],
+    target: &[f32],
+    upstream: Option<&[f32]>,
+    old: Option<&[f32]>,
+) -> Vec<f32> {
+    let mut packed = vec![0.0; gemm::packed_rows_len(vocab, inp)];
+    let mut packed_t = vec![0.0; gemm::packed_rows_t_len(vocab, inp)];
+    gemm::pack_rows(isa, w, vocab, inp, &mut packed);
+    gemm::pack_rows_t(isa, w, vocab, inp, &mut packed_t);
+    let (mut loss, mut tile) = (vec![9.0; rows], vec![9.0; ops::head_tile(rows, vocab) * vocab]);
+    let (mut dx, mut dw) = (vec![9.0; rows * inp], old.map_or(vec![9.0; vocab * inp], <[f32]>::to_vec));
+    let slopes = ops::HeadSlopes {
+        packed_t: &packed_t,
+        upstream,
+        scale: 0.5,
+        dx: &mut dx,
+        dw: &mut dw,
+        adds: old.is_some(),
+    };
+    let shape = [rows, vocab, inp];
+    ops::head_loss(isa, shape, x, &packed, target, &mut loss, &mut tile, Some(slopes));
+    let mut alone = vec![9.0; rows];
+    ops::head_loss(isa, shape, x, &packed, target, &mut alone, &mut tile, None);
+    assert_eq!(loss, alone);
+    [loss, dx, dw].concat()
+}
+
+#[test]
+fn a_head_and_its_slopes() {
+    let vocab = prop_oneof![1usize..20, 60usize..70, Just(300usize)];
+    property(40, (1usize..40, vocab, 1usize..50, any::<u32>()), |(rows, vocab, inp, seed)| {
+        let (x, w) = (numbers(seed, rows * inp), numbers(seed ^ 1, vocab * inp));
+        let w: Vec<f32> = w.iter().map(|w| 3.0 * w).collect();
+        let target: Vec<f32> =
+            numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * vocab as f32).floor()).collect();
+        let (weights, old) = (numbers(seed ^ 3, rows), numbers(seed ^ 4, vocab * inp));
+        for weighed in [false, true] {
+            let upstream: Vec<f64> =
+                weights.iter().map(|&w| 0.5 * if weighed { f64::from(w) } else { 1.0 }).collect();
+            let mut want = [vec![0.0; rows], vec![0.0; rows * inp], vec![0.0; vocab * inp]];
+            let [loss, dx, dw] = &mut want;
+            if weighed {
+                *dw = wide(&old);
+            }
+            let shape = [rows, vocab, inp];
+            reference::head_loss(shape, &wide(&x), &wide(&w), &target, &upstream, loss, dx, dw);
+            check(&want.concat(), 2e-5, |isa| {
+                let (upstream, old) = (weighed.then_some(&weights[..]), weighed.then_some(&old[..]));
+                head(isa, shape, &x, &w, &target, upstream, old)
+            });
+        }
+    });
+}
+
+/// Several tiles, cut for threads.
+#[test]
+fn a_large_head_has_the_same_bits_on_any_threads() {
+    let shape @ [rows, vocab, inp] = [301, 36_001, 12];
+    assert!(rows > 2 * ops::head_tile(rows, vocab));
+    let (x, w) = (numbers(1, rows * inp), numbers(2, vocab * inp));
+    let target: Vec<f32> = (0..rows).map(|r| (r * 37 % vocab) as f32).collect();
+    let mut want = [vec![0.0; rows], vec![0.0; rows * inp], vec![0.0; vocab * inp]];
+    let [loss, dx, dw] = &mut want;
+    reference::head_loss(shape, &wide(&x), &wide(&w), &target, &vec![0.5; rows], loss, dx, dw);
+    check(&want.concat(), 2e-5, |isa| {
+        let run = || head(isa, shape, &x, &w, &target, None, None);
+        let one = Threads::of(1).expect("one thread there always is").run(run);
+        for threads in [2, 3] {
+            let Some(more) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
+            assert!(one.iter().zip(&more).all(|(a, b)| a.to_bits() == b.to_bits()), "{threads} threads");
+        }
+        one
+    });
+}
+
+#[test]
+fn windows_of_a_sequence() {
+    let x: Vec<f32> = (0..20).map(|i| i as f32 * 2.0).collect();
+    let mut y = vec![9.0; 12];
+    ops::windows(&x, &[3.0, 0.0, 16.0], 4, 1, &mut y);
+    assert_eq!(y, [8.0, 10.0, 12.0, 14.0, 2.0, 4.0, 6.0, 8.0, 34.0, 36.0, 38.0, 38.0]);
+}
+
+#[test]
+fn gathers_and_layouts() {
+    property(60, (1usize..70, 1usize..40, any::<u32>()), |(rows, cols, seed)| {
+        let x = numbers(seed, rows * cols);
+        let want = wide(&to_panels(rows, cols, &x));
+        check(&want, 0.0, |isa| {
+            let mut y = vec![9.0; panels_len(rows, cols)];
+            ops::rows_to_panels(isa, rows, cols, &x, &mut y);
+            y
+        });
+        check(&wide(&x), 0.0, |isa| {
+            let mut y = vec![9.0; rows * cols];
+            ops::panels_to_rows(isa, rows, cols, &to_panels(rows, cols, &x), &mut y);
+            y
+        });
+        // Indices beyond either end mean the nearest column, and NaN the first.
+        let place = |i: f32, n: usize| if i >= 0.0 { (i as usize).min(n - 1) } else { 0 };
+        let mut column: Vec<f32> =
+            numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * cols as f32).floor()).collect();
+        column.splice(..rows.min(3), [-3.0, 1e9, f32::NAN].into_iter().take(rows.min(3)));
+        let at = |r: usize| r * cols + place(column[r], cols);
+        let taken: Vec<f64> = (0..rows).map(|r| f64::from(x[at(r)])).collect();
+        check(&taken, 0.0, |isa| {
+            let mut y = vec![9.0; rows];
+            ops::take_columns(isa, rows, cols, &x, &column, &mut y);
+            y
+        });
+        let dy = numbers(seed ^ 3, rows);
+        let mut want = vec![0.0; rows * cols];
+        (0..rows).for_each(|r| want[at(r)] = f64::from(dy[r]));
+        check(&want, 0.0, |isa| {
+            let mut dx = x.clone();
+            ops::take_columns_backward(isa, rows, cols, &dy, &column, &mut dx);
+            dx
+        });
+    });
+}
+
+/// Lists that name rows of a table: now and then nothing, and what is beyond it.
+fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f32> {
+    let mut index: Vec<f32> =
+        numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
+    if short {
+        for (i, odd) in [-1.0, -1e9, 1e9, f32::NAN].into_iter().cycle().take(rows * k / 5 + 1).enumerate() {
+            index[(7 * i + i / 3) % (rows * k)] = odd;
+        }
+    }
+    index
+}
+
+#[test]
+fn bags_of_rows() {
+    let entries = prop_oneof![1usize..30, 140usize..400, Just(1000usize)].prop_map(miris);
+    let cols = prop_oneof![1usize..40, Just(64usize), 100usize..200].prop_map(miris);
+    let k = prop_oneof![1usize..9, 20usize..60, Just(300usize)].prop_map(miris);
+    let case = (entries, cols, 1usize..50, k, any::<(bool, bool, u32)>());
+    property(60, case, |(entries, cols, rows, k, (short, bias, seed))| {
+        let (table, bias) = (numbers(seed, entries * cols), bias.then(|| numbers(seed ^ 1, cols)));
+        let index = lists(!seed, entries, rows, k, short);
+        // Nothing but sums in a fixed order: the twin has the bits.
+        let mut want = vec![0.0; rows * cols];
+        reference::embedding_bag(cols, &table, k, &index, bias.as_deref(), &mut want);
+        for relu in [false, true] {
+            if relu {
+                want.iter_mut().for_each(|y| *y = y.max(0.0));
+            }
+            check(&wide(&want), 0.0, |isa| {
+                let mut y = vec![9.0; rows * cols];
+                ops::embedding_bag(isa, cols, &table, k, &index, bias.as_deref(), relu, &mut y);
+                y
+            });
+        }
+        let (dy, mut want) = (numbers(seed ^ 2, rows * cols), table.clone());
+        reference::embedding_bag_backward(cols, k, &index, &dy, &mut want);
+        check(&wide(&want), 0.0, |isa| {
+            let mut dtable = table.clone();
+            ops::embedding_bag_backward(isa, cols, k, &index, &dy, &mut dtable);
+            dtable
+        });
+    });
+}
+
+/// What is cut for threads, and copied together or not, has the bits of plain sums.
+#[test]
+fn large_bags_have_the_bits_of_plain_sums_on_any_threads() {
+    for (entries, cols, rows, k) in [(144, 529, 701, 24), (1700, 200, 900, 54)] {
+        let (table, bias, dy) = (numbers(1, entries * cols), numbers(2, cols), numbers(3, rows * cols));
+        let index = lists(4, entries, rows, k, true);
+        let (mut y, mut dtable) = (vec![0.0; rows * cols], table.clone());
+        reference::embedding_bag(cols, &table, k, &index, Some(&bias), &mut y);
+        reference::embedding_bag_backward(cols, k, &index, &dy, &mut dtable);
+        assert!(rows * k * cols > 2 * ops::BAG_PIECE);
+        for isa in Isa::available() {
+            for threads in [1, 2, 3] {
+                let run = || {
+                    let (mut y, mut dtable) = (vec![9.0; rows * cols], table.clone());
+                    ops::embedding_bag(isa, cols, &table, k, &index, Some(&bias), false, &mut y);
+                    ops::embedding_bag_backward(isa, cols, k, &index, &dy, &mut dtable);
+                    (y, dtable)
+                };
+                let Some(got) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
+                assert!(got.0 == y && got.1 == dtable, "{} on {threads} threads", isa.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn adam() {
+    property(40, (0usize..70, 1u64..2000, any::<u32>()), |(n, t, seed)| {
+        let (params, grads, m) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, n));
+        let v: Vec<f32> = numbers(seed ^ 2, n).iter().map(|v| v.abs()).collect();
+        let step =
+            AdamStep { weight_decay: 0.01, grad_scale: 0.5, ..AdamStep::new(t, 1e-2, 0.9, 0.999, 1e-5) };
+        let mut want = vec![vec![]; 3];
+        for i in 0..n {
+            let of = |x: &[f32]| f64::from(x[i]);
+            let (p, m, v) = reference::adam(of(&params), of(&grads), of(&m), of(&v), &step);
+            [p, m, v].into_iter().enumerate().for_each(|(j, x)| want[j].push(x));
+        }
+        check(&want.concat(), 2e-6, |isa| {
+            let (mut p, mut m, mut v) = (params.clone(), m.clone(), v.clone());
+            ops::adam(isa, &mut p, &grads, &mut m, &mut v, &step);
+            [p, m, v].concat()
+        });
+    });
+}
+
+#[test]
+fn a_class_is_what_it_says() {
+    assert!(!Isa::available().is_empty());
+    assert!(Isa::available().contains(&Isa::best()));
+    for isa in Isa::available() {
+        assert_eq!(Isa::from_name(isa.name()), Some(isa));
+        match isa {
+            Isa::Avx2 | Isa::Avx512 | Isa::Bf16 | Isa::Amx | Isa::Neon => assert!(isa.fused()),
+            Isa::Portable | Isa::Simd128 => assert!(!isa.fused()),
+            Isa::Relaxed => {} // the engine's choice
+        }
+    }
+    assert_eq!(Isa::from_name("mmx"), None);
+    assert_eq!(PANEL, 32);
+}
+
+/// Tests run on all sets that the machine has; those that it lacks are named here, once for all of them.
+#[cfg(target_arch = "x86_64")]
+mod every_test_runs_on {
+    use math::Isa;
+
+    fn found(isa: Isa) {
+        match isa.is_available() {
+            true => assert!(Isa::available().contains(&isa)),
+            false => {
+                testkit::skip(format_args!("{}: this processor has none, so no test ran on it", isa.name()))
+            }
+        }
+    }
+
+    #[test]
+    fn avx2() {
+        found(Isa::Avx2);
+    }
+
+    #[test]
+    fn avx512() {
+        found(Isa::Avx512);
+    }
+}
+
+#[test]
+fn large_products_have_the_bits_of_small_ones_on_any_threads() {
+    let (m, n, k) = (491, 533, 601);
+    let (a, b, old) = (numbers(1, m * k), numbers(2, k * n), numbers(3, m * n));
+    for isa in Isa::available() {
+        for (a_strides, b_strides, accumulate) in
+            [((k, 1), (n, 1), false), ((1, m), (n, 1), true), ((k, 1), (1, k), true), ((1, m), (1, k), false)]
+        {
+            // Row by row there is nothing to block or to cut.
+            let mut want = old.clone();
+            for (row, want) in want.chunks_exact_mut(n).enumerate() {
+                gemm::matmul(
+                    isa,
+                    1,
+                    n,
+                    k,
+                    &a[row * a_strides.0..],
+                    a_strides,
+                    &b,
+                    b_strides,
+                    want,
+                    accumulate,
+                );
+            }
+            for threads in [1, 2, 3] {
+                let run = || {
+                    let mut c = old.clone();
+                    gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, &mut c, accumulate);
+                    c
+                };
+                let Some(got) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
+                let what = (isa.name(), threads, a_strides, b_strides);
+                assert!(got.iter().zip(&want).all(|(a, b)| a.to_bits() == b.to_bits()), "{what:?}");
+            }
+        }
+    }
+}
+
+/// More rows than a thread's share has numbers: a share is then some columns whole, and never none.
+#[test]
+#[cfg(not(target_arch = "wasm32"))]
+fn columns_longer_than_a_share_are_summed_on_any_threads() {
+    let (rows, cols) = (2 * math::par::CHUNK + 3, 3);
+    let x = numbers(1, rows * cols);
+    let mut alone = vec![0.0; cols];
+    ops::sum_cols(Isa::best(), rows, cols, &x, &mut alone, false);
+    let on_three = Threads::of(3).map(|threads| {
+        threads.run(|| {
+            let mut shared = vec![0.0; cols];
+            ops::sum_cols(Isa::best(), rows, cols, &x, &mut shared, false);
+            shared
+        })
+    });
+    assert_eq!(on_three.unwrap_or_else(|| alone.clone()), alone);
+}
+
+#[test]
+fn no_thread_has_a_piece_more_than_the_others() {
+    use math::par::{CHUNK, evenly, share, threads};
+    for count in [1, 2, 3] {
+        let Some(pool) = Threads::of(count) else { continue };
+        pool.run(|| {
+            assert_eq!(threads(), count);
+            for pieces in 0..50 {
+                let even = evenly(pieces);
+                assert!(even <= pieces.max(1) && (even <= count || even.is_multiple_of(count)), "{pieces}");
+                assert!(2 * even > pieces, "{pieces} are too few");
+            }
+            for (items, size) in [(512, 384), (6, 64 * 512), (7, CHUNK), (1, 5 * CHUNK), (100, 3), (0, 9)] {
+                let each = share(items, size);
+                let pieces = items.div_ceil(each);
+                assert!(each > 0 && (pieces <= 1 || each * size >= CHUNK), "{items} of {size}");
+                // Of few items the pieces are as even as those are.
+                assert!(pieces <= count || pieces.is_multiple_of(count) || items < 8, "{items} of {size}");
+            }
+        });
+    }
+}

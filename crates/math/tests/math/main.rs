@@ -1,0 +1,16 @@
+//! The tests of the math crate, one binary. Kernels write within their buffers: the allocator looks.
+
+#[cfg(target_arch = "x86_64")]
+mod bf16;
+mod graded;
+mod kernels;
+mod logic;
+mod numbers;
+mod packed;
+
+#[cfg(not(any(miri, target_arch = "wasm32")))]
+#[global_allocator]
+static GUARDED: testkit::Guarded = testkit::Guarded;
+
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

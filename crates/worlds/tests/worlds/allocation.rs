@@ -1,0 +1,58 @@
+//! What allocates nothing: thousands that are stepped, whatever the kind, and games of backgammon with every result of each roll.
+
+use math::{Isa, Rng};
+use testkit::allocations;
+use worlds::backgammon::{Board, Game, Results, Roll, Stage, Stakes};
+use worlds::{Actions, kinds};
+
+#[test]
+fn a_step_allocates_nothing() {
+    const COUNT: usize = 96;
+    for kind in kinds() {
+        let mut many = (kind.many)(Isa::best(), 1, 0, COUNT);
+        let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; COUNT]);
+        let (mut actions, mut ended) = (vec![0.0; COUNT], vec![0; COUNT]);
+        let rng = Rng::new(1, 2);
+        let mut ends = 0;
+        let taken = allocations(|| {
+            for t in 0..3000 {
+                rng.fill_uniform(Isa::best(), t, &mut actions);
+                for action in &mut actions {
+                    *action = match kind.spec.actions {
+                        Actions::Choices(count) => (*action * count as f32).floor(),
+                        Actions::Range(low, high) => (low + (high - low) * f64::from(*action)) as f32,
+                    };
+                }
+                many.step(&actions, &mut reached, &mut rewards, &mut ended);
+                ends += ended.iter().filter(|&&end| end != 0).count();
+            }
+        });
+        assert_eq!(taken, 0, "{}", kind.spec.id);
+        assert!(ends >= COUNT, "{}: episodes ended meanwhile", kind.spec.id);
+    }
+}
+
+#[test]
+fn playing_allocates_nothing() {
+    let (mut numbers, mut room) = (Rng::new(1, 2).sequence(0), Results::new());
+    let (mut ended, mut read) = (0, 0);
+    let taken = allocations(|| {
+        for _ in 0..500 {
+            let mut game = Game::new(Stakes::Money);
+            while !matches!(game.stage(), Stage::Over(_)) {
+                if let Stage::ToPlay(roll) = game.stage() {
+                    let results = game.board().results(roll, &mut room);
+                    let after = results[numbers.below(results.len() as u32) as usize];
+                    read += usize::from(Board::from_id(after.id().as_str()) == Ok(after));
+                    game.play(after, &mut room).expect("one of the results");
+                } else {
+                    let roll = Roll::drawn_to_open(&mut numbers);
+                    game.roll([roll.high(), roll.low()]).expect("dice are due");
+                }
+            }
+            ended += 1;
+        }
+    });
+    assert_eq!(taken, 0);
+    assert!(ended == 500 && read > 10_000, "{read}");
+}

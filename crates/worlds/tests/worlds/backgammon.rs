@@ -1,0 +1,673 @@
+//! Backgammon held to the rules by hand, to every order of moves tried out, and to other people's software: the results of
+//! all rolls and the points of finished games by OpenSpiel, position ids by GNU Backgammon.
+
+use math::Rng;
+use math::rng::Sequence;
+use std::collections::BTreeSet;
+use testkit::test;
+use worlds::backgammon::*;
+
+const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
+/// In a browser one position of so many is enough: the arithmetic is of whole numbers.
+const STRIDE: usize = if cfg!(target_arch = "wasm32") { 16 } else { 1 };
+
+fn roll(one: u8, other: u8) -> Roll {
+    Roll::new(one, other).unwrap()
+}
+
+fn numbers(seed: u32) -> Sequence {
+    Rng::new(seed, 77).sequence(0)
+}
+
+/// A side from its places: `[(place, checkers), …]`, where 25 is the bar; the rest is borne off.
+fn side(places: &[(usize, u8)]) -> [u8; 25] {
+    let mut all = [0; 25];
+    for &(place, count) in places {
+        all[place - 1] = count;
+    }
+    all
+}
+
+fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
+    Board::new(side(mine), side(theirs)).unwrap()
+}
+
+/// The results, each checked to be there once.
+fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
+    let mut room = Results::new();
+    let results = of.results(roll, &mut room);
+    let ids: BTreeSet<Id> = results.iter().map(Board::id).collect();
+    assert_eq!(ids.len(), results.len(), "{of:?} {roll:?}: one twice");
+    ids
+}
+
+/// The rules as they are told: every die in every order, a step at a time, then the longest ways, and where only one die can
+/// be played the larger.
+mod plain {
+    use super::*;
+
+    type Sides = [[u8; 25]; 2];
+
+    fn step([mut mine, mut theirs]: Sides, from: usize, die: usize) -> Option<Sides> {
+        if mine[from - 1] == 0 || (mine[24] > 0 && from != 25) {
+            return None;
+        }
+        mine[from - 1] -= 1;
+        if from > die {
+            let to = from - die;
+            let other = &mut theirs[24 - to];
+            match *other {
+                0 => {}
+                1 => {
+                    *other = 0;
+                    theirs[24] += 1;
+                }
+                _ => return None,
+            }
+            mine[to - 1] += 1;
+        } else {
+            let behind = mine[6..].iter().any(|&count| count > 0) || from > 6;
+            let farther = mine[from..6].iter().any(|&count| count > 0);
+            if behind || (from < die && farther) {
+                return None;
+            }
+        }
+        Some([mine, theirs])
+    }
+
+    fn all(sides: Sides, dice: &[usize], used: &mut Vec<usize>, ends: &mut Vec<(Vec<usize>, Sides)>) {
+        ends.push((used.clone(), sides));
+        let Some((&die, rest)) = dice.split_first() else { return };
+        for from in 1..=25 {
+            if let Some(then) = step(sides, from, die) {
+                used.push(die);
+                all(then, rest, used, ends);
+                used.pop();
+            }
+        }
+    }
+
+    pub fn results(of: &Board, roll: Roll) -> BTreeSet<Id> {
+        let sides = [of.mine().places(), of.theirs().places()];
+        let (high, low) = (roll.high() as usize, roll.low() as usize);
+        let mut ends = Vec::new();
+        if high == low {
+            all(sides, &[high; 4], &mut vec![], &mut ends);
+        } else {
+            all(sides, &[high, low], &mut vec![], &mut ends);
+            all(sides, &[low, high], &mut vec![], &mut ends);
+        }
+        let longest = ends.iter().map(|(used, _)| used.len()).max().unwrap();
+        ends.retain(|(used, _)| used.len() == longest);
+        if longest == 1 && ends.iter().any(|(used, _)| used[0] == high) {
+            ends.retain(|(used, _)| used[0] == high);
+        }
+        ends.into_iter().map(|(_, [mine, theirs])| Board::new(mine, theirs).unwrap().id()).collect()
+    }
+}
+
+/// Positions of all kinds: games from the start and from a few checkers anywhere.
+fn met(games: u32, seed: u32, mut meet: impl FnMut(Board, Roll)) {
+    let (mut numbers, mut room) = (numbers(seed), Results::new());
+    for game in 0..games {
+        let mut now = if game % 2 == 0 { Board::START } else { scattered(&mut numbers) };
+        while now.points() == 0 {
+            let roll = Roll::drawn(&mut numbers);
+            meet(now, roll);
+            let results = now.results(roll, &mut room);
+            now = results[numbers.below(results.len() as u32) as usize].turned();
+        }
+    }
+}
+
+/// Up to fifteen checkers a side, the low points and the bar likelier than the rest.
+fn scattered(numbers: &mut Sequence) -> Board {
+    loop {
+        let mut sides = [[0u8; 25]; 2];
+        for side in &mut sides {
+            let reach = [6, 12, 25][numbers.below(3) as usize];
+            for _ in 0..=numbers.below(15) {
+                let place = if numbers.below(9) == 0 { 25 } else { 1 + numbers.below(reach) };
+                side[place as usize - 1] += 1;
+            }
+        }
+        if let Ok(board) = Board::new(sides[0], sides[1]) {
+            return board;
+        }
+    }
+}
+
+#[test]
+fn every_order_of_moves_leads_to_the_same_results() {
+    let mut compared = 0;
+    met(if STRIDE == 1 { 120 } else { 20 }, 1, |now, roll| {
+        assert_eq!(results(&now, roll), plain::results(&now, roll), "{now:?} {roll:?}");
+        compared += 1;
+    });
+    let mut numbers = numbers(2);
+    for _ in 0..16_000 / STRIDE {
+        let (now, roll) = (scattered(&mut numbers), Roll::drawn(&mut numbers));
+        assert_eq!(results(&now, roll), plain::results(&now, roll), "{now:?} {roll:?}");
+    }
+    assert!(compared > 500);
+}
+
+fn set(boards: &[Board]) -> BTreeSet<Id> {
+    boards.iter().map(Board::id).collect()
+}
+
+#[test]
+fn plays_tell_results_apart_and_lead_to_them_also_by_halves() {
+    let (mut room, mut half_room, mut rest_room) = (Results::new(), Results::new(), Results::new());
+    let (mut single, mut double) = (0, 0);
+    met(if cfg!(target_arch = "wasm32") { 2 } else { 40 }, 9, |board, roll| {
+        let results = board.results(roll, &mut room);
+        let found = set(results);
+        let plays: BTreeSet<Play> = room.plays().iter().copied().collect();
+        assert_eq!(plays.len(), found.len(), "{board:?} {roll:?}");
+        assert_eq!(room.boards() == [board], plays.contains(&[0; 4]), "{board:?} {roll:?}");
+        if !roll.is_double() {
+            single += 1;
+            for (&result, play) in room.boards().iter().zip(room.plays()) {
+                assert_eq!(board.moved(roll, [play[0], play[1]]), result, "{board:?} {roll:?} {play:?}");
+            }
+            return;
+        }
+        double += 1;
+        let mut whole = BTreeSet::new();
+        board.halves(roll, &mut half_room);
+        for (&half, play) in half_room.boards().iter().zip(half_room.plays()) {
+            assert!(play[0] >= play[1] && play[2..] == [0, 0]);
+            assert_eq!(board.moved(roll, [play[0], play[1]]), half, "{board:?} {roll:?} {play:?}");
+            let rest = half.halves(roll, &mut rest_room);
+            assert_eq!(half.can_move(roll.high()), rest != [half]);
+            whole.extend(set(rest));
+        }
+        assert_eq!(whole, found, "{board:?} {roll:?}");
+    });
+    assert!(single > 500 && double > 100 || cfg!(target_arch = "wasm32"), "{single} {double}");
+}
+
+#[test]
+fn both_dice_are_played_where_they_can_be_and_the_larger_where_one_can() {
+    let rest = (1, 14);
+    // Twenty to nine is closed, so only one of 6 and 5 can be played with this checker: the 6.
+    let theirs = |more: &[(usize, u8)]| [&[(16, 2), (1, 8)], more].concat();
+    let one = |place| [(place, 1), rest];
+    let now = board(&one(20), &theirs(&[]));
+    assert_eq!(results(&now, roll(6, 5)), set(&[board(&one(14), &theirs(&[]))]));
+    // Or the 5, where the 6 is closed too.
+    let closed = theirs(&[(11, 2)]);
+    assert_eq!(results(&board(&one(20), &closed), roll(6, 5)), set(&[board(&one(15), &closed)]));
+    // With 14 closed and 9 open, the 5 has to come first.
+    let closed = [(11, 2), (1, 8)];
+    assert_eq!(results(&board(&one(20), &closed), roll(5, 6)), set(&[board(&one(9), &closed)]));
+    // Nothing at all: the board stays.
+    let shut = [(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (6, 2)];
+    let waiting = board(&[(25, 1), (13, 5)], &shut);
+    Roll::ALL.iter().for_each(|&roll| assert_eq!(results(&waiting, roll), set(&[waiting])));
+}
+
+#[test]
+fn checkers_on_the_bar_enter_first() {
+    let theirs = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (4, 1), (13, 4)];
+    // Two wait and only the 4 enters: on a blot, which waits in its turn, and the other die cannot be played.
+    let now = board(&[(25, 2), (13, 13)], &theirs);
+    let hit = [(1, 2), (2, 2), (3, 2), (5, 2), (6, 2), (25, 1), (13, 4)];
+    assert_eq!(results(&now, roll(4, 6)), set(&[board(&[(25, 1), (21, 1), (13, 13)], &hit)]));
+    assert_eq!(results(&now, roll(6, 5)), set(&[now]));
+    // With fours both enter and two more are played: 21 to 17 and on, or from 13.
+    let fours = [
+        board(&[(13, 14), (21, 1)], &hit),
+        board(&[(17, 2), (13, 13)], &hit),
+        board(&[(17, 1), (21, 1), (13, 12), (9, 1)], &hit),
+        board(&[(21, 2), (13, 11), (9, 2)], &hit),
+        board(&[(21, 2), (13, 12), (5, 1)], &hit),
+    ];
+    assert_eq!(results(&now, roll(4, 4)), set(&fours));
+}
+
+#[test]
+fn a_checker_hits_where_it_lands_and_where_it_passes() {
+    // From 8 by 5 and 3 and off the board: over one blot or the other.
+    let now = board(&[(8, 1)], &[(22, 1), (20, 1), (25, 13)]);
+    let over = [board(&[], &[(20, 1), (25, 14)]), board(&[], &[(22, 1), (25, 14)])];
+    assert_eq!(results(&now, roll(5, 3)), set(&over));
+    // To 4 by 3 and 2 over 7, which is free, or 8, where one is hit; and a blot at the end either way.
+    let now = board(&[(10, 1), (1, 14)], &[(17, 1), (20, 1), (1, 13)]);
+    let over = [
+        board(&[(5, 1), (1, 14)], &[(17, 1), (25, 1), (1, 13)]),
+        board(&[(5, 1), (1, 14)], &[(25, 2), (1, 13)]),
+    ];
+    assert_eq!(results(&now, roll(3, 2)), set(&over));
+    // Two meet on one blot, which is hit once.
+    let now = board(&[(10, 1), (9, 1), (1, 13)], &[(18, 1), (1, 14)]);
+    assert!(results(&now, roll(3, 2)).contains(&board(&[(7, 2), (1, 13)], &[(25, 1), (1, 14)]).id()));
+}
+
+#[test]
+fn bearing_off_waits_for_the_last_and_takes_the_highest_when_the_die_is_higher() {
+    let at = |places: &[(usize, u8)]| board(places, &[(13, 15)]);
+    // The 1 brings the last one home and the 6 bears one off; else the 6 has to bring it.
+    let expected = [at(&[(6, 3), (5, 1)]), at(&[(6, 2), (5, 2), (1, 1)]), at(&[(6, 3), (4, 1), (1, 1)])];
+    assert_eq!(results(&at(&[(7, 1), (6, 3), (5, 1)]), roll(6, 1)), set(&expected));
+    // Higher than the highest: from the highest, twice.
+    assert_eq!(results(&at(&[(4, 2), (2, 3)]), roll(6, 5)), set(&[at(&[(2, 3)])]));
+    // Not from a lower point while a higher one has a checker: the 3 moves from 4, unless the 1 came first.
+    assert_eq!(results(&at(&[(4, 1), (2, 1)]), roll(3, 1)), set(&[at(&[(1, 2)]), at(&[(2, 1)])]));
+    // Four at once, and the end of the game in the midst of a double.
+    assert_eq!(results(&at(&[(6, 4), (1, 2)]), roll(6, 6)), set(&[at(&[(1, 2)])]));
+    assert_eq!(results(&at(&[(2, 3)]), roll(2, 2)), set(&[at(&[])]));
+    // The same two borne off by either die are one result.
+    assert_eq!(results(&at(&[(2, 1), (1, 2)]), roll(6, 5)), set(&[at(&[(1, 1)])]));
+}
+
+#[test]
+fn doubles_are_played_as_far_as_they_go() {
+    let now = board(&[(24, 1), (12, 1)], &[(7, 2), (19, 2)]);
+    assert_eq!(results(&now, roll(6, 6)), set(&[now]));
+    // From 24 to 12, and no 6 goes on from there.
+    let closed = [(19, 2)];
+    assert_eq!(results(&board(&[(24, 1), (12, 1)], &closed), roll(6, 6)), set(&[board(&[(12, 2)], &closed)]));
+    // Four of two from 24, five from 13 and three from 8, none of which goes on: 11 ways to choose.
+    assert_eq!(results(&Board::START, roll(6, 6)).len(), 11);
+}
+
+#[test]
+fn points_are_counted_by_what_the_loser_has_done() {
+    for (loser, points) in [
+        (&[(1, 14)][..], 1),
+        (&[(25, 1), (24, 13)], 1),
+        (&[(1, 15)], 2),
+        (&[(18, 1), (1, 14)], 2),
+        (&[(19, 1), (1, 14)], 3),
+        (&[(24, 15)], 3),
+        (&[(25, 1), (1, 14)], 3),
+    ] {
+        let over = board(&[], loser);
+        assert_eq!((over.points(), over.turned().points()), (points, -points), "{loser:?}");
+    }
+    assert_eq!(Board::START.points(), 0);
+}
+
+#[test]
+fn a_board_turned_twice_is_the_board_and_contact_ends_where_sides_have_passed() {
+    assert!(Board::START.contact());
+    for (mine, theirs, contact) in [
+        (&[(12, 15)], &[(12, 15)], false),
+        (&[(13, 15)], &[(13, 15)], true),
+        (&[(6, 15)], &[(18, 15)], false),
+        (&[(6, 15)], &[(20, 15)], true),
+        (&[(1, 15)], &[(25, 15)], true),
+    ] {
+        let now = board(mine, theirs);
+        assert_eq!((now.contact(), now.turned().contact()), (contact, contact), "{now:?}");
+        assert_eq!(now.turned().turned(), now);
+    }
+}
+
+#[test]
+fn play_keeps_every_checker_and_moves_as_far_as_the_dice_say() {
+    let (mut room, mut seen, mut hashes) = (Results::new(), BTreeSet::new(), BTreeSet::new());
+    met(200 / STRIDE as u32, 3, |now, roll| {
+        let (low, high) = (u32::from(roll.low()), u32::from(roll.high()));
+        let total = if roll.is_double() { 4 * high } else { low + high };
+        for after in now.results(roll, &mut room) {
+            let mut hits = 0;
+            for (before, after) in [(now.mine(), after.mine()), (now.theirs(), after.theirs())] {
+                let on_board: u8 = after.places().iter().sum();
+                assert_eq!(on_board + after.off(), CHECKERS, "{now:?} {roll:?}");
+                assert!(after.off() >= before.off());
+            }
+            hits += u32::from(after.theirs().bar() - now.theirs().bar());
+            assert!(hits <= 4 && after.theirs().off() == now.theirs().off());
+            // A hit costs its victim the way that the checker had come, and nothing else changes theirs.
+            let lost = after.theirs().pips() - now.theirs().pips();
+            assert!(lost >= hits && lost <= 24 * hits);
+            let gone = now.mine().pips() - after.mine().pips();
+            assert!(gone <= total, "{now:?} {roll:?}");
+            let (id, hash) = (after.id(), after.hash64());
+            assert_eq!(Board::from_id(id.as_str()).as_ref(), Ok(after));
+            assert_eq!(Board::new(after.mine().places(), after.theirs().places()).as_ref(), Ok(after));
+            seen.insert(id);
+            hashes.insert(hash);
+        }
+    });
+    assert!(seen.len() > 20_000 / STRIDE);
+    assert_eq!(seen.len(), hashes.len(), "two boards have one hash");
+}
+
+#[test]
+fn rolls_are_those_of_two_dice() {
+    assert_eq!(Roll::ALL.iter().map(|roll| roll.ways()).sum::<u32>(), 36);
+    assert_eq!(BTreeSet::from(Roll::ALL.map(|roll| (roll.high(), roll.low()))).len(), 21);
+    assert_eq!((roll(2, 5), roll(2, 5).high(), roll(2, 5).low()), (roll(5, 2), 5, 2));
+    for (one, other, bad) in [(0, 1, 0), (3, 7, 7), (255, 0, 255)] {
+        assert_eq!(Roll::new(one, other), Err(NoSuchRoll(bad)));
+    }
+    let mut numbers = numbers(4);
+    let mut met = [0u32; 21];
+    for _ in 0..36_000 {
+        let drawn = Roll::drawn(&mut numbers);
+        met[Roll::ALL.iter().position(|&roll| roll == drawn).unwrap()] += 1;
+    }
+    for (met, roll) in met.into_iter().zip(Roll::ALL) {
+        // Within five standard deviations.
+        let expected = 1000.0 * f64::from(roll.ways());
+        assert!((f64::from(met) - expected).abs() < 5.0 * expected.sqrt(), "{roll:?}: {met}");
+    }
+    assert!((0..200).all(|_| !Roll::drawn_to_open(&mut numbers).is_double()));
+}
+
+#[test]
+fn ids_are_gnu_backgammons() {
+    assert_eq!(Board::START.id().as_str(), "4HPwATDgc/ABMA");
+    // After 8/5 6/5, as GNU Backgammon shows it to the one who is on roll then.
+    let played = board(&[(24, 2), (13, 5), (8, 2), (6, 4), (5, 2)], &[(24, 2), (13, 5), (8, 3), (6, 5)]);
+    assert_eq!(played.turned().id().as_str(), "sGfwATDgc/ABMA");
+    assert_eq!(played.id().to_string(), "4HPwATCwZ/ABMA");
+    let mut compared = 0;
+    for line in GOLDEN.lines() {
+        if let ["id", id, mine, theirs] = line.split(' ').collect::<Vec<_>>()[..] {
+            let places = |text: &str| {
+                let counts: Vec<u8> = text.split(',').map(|count| count.parse().unwrap()).collect();
+                <[u8; 25]>::try_from(counts).unwrap()
+            };
+            let board = Board::new(places(mine), places(theirs)).unwrap();
+            assert_eq!(board.id().as_str(), id);
+            assert_eq!(Board::from_id(id), Ok(board));
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 300);
+}
+
+#[test]
+fn impossible_ids_are_refused_by_what_is_wrong_with_them() {
+    for (id, error) in [
+        ("", BoardError::Length(0)),
+        ("4HPwATDgc/ABM", BoardError::Length(13)),
+        ("4HPwATDgc/ABMA=", BoardError::Length(15)),
+        ("4HPwATDgc/ABM=", BoardError::Character('=')),
+        ("4HPwATDgc/ABMé", BoardError::Character('é')),
+        ("4HPwATDgc ABMA", BoardError::Character(' ')),
+        ("4HPwATDgc/ABMB", BoardError::Tail),
+        ("4HPwATDgc/ABMI", BoardError::Tail),
+        ("AAAAAAAAAAAAgA", BoardError::Tail),
+        ("BwAA8P8PAAAAAA", BoardError::Checkers(16)),
+        ("//8AAAAOAAAAAA", BoardError::Checkers(16)),
+        ("//////////////", BoardError::Checkers(80)),
+        ("AACABAAAAAAAAA", BoardError::SharedPoint(1)),
+        ("AAAAAAAAAAAAAA", BoardError::BothDone),
+        ("27YBANC2bQAABA", BoardError::BothShutOut),
+    ] {
+        let found = Board::from_id(id);
+        assert_eq!(found, Err(error.clone()), "{id}");
+        assert!(error.to_string().contains("; "), "{error}");
+    }
+    let full = [1; 25];
+    assert_eq!(Board::new(full, [0; 25]), Err(BoardError::Checkers(25)));
+    assert_eq!(Board::new([255; 25], [0; 25]), Err(BoardError::Checkers(6375)));
+}
+
+#[test]
+fn whatever_is_read_as_a_board_is_written_as_it_was() {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut numbers, mut read) = (numbers(5), 0);
+    for tried in 0..300_000 / STRIDE {
+        // Real ids with some digits changed, and mere digits; the low bits of the last one are always unused.
+        let mut text = if tried % 4 == 0 { [b'A'; 14] } else { *b"4HPwATDgc/ABMA" };
+        for _ in 0..if tried % 4 == 0 { 14 } else { 1 + numbers.below(3) } {
+            text[numbers.below(13) as usize] = DIGITS[numbers.below(64) as usize];
+        }
+        let text = std::str::from_utf8(&text).unwrap();
+        if let Ok(board) = Board::from_id(text) {
+            assert_eq!(board.id().as_str(), text);
+            read += 1;
+        }
+    }
+    assert!(read > 1000 / STRIDE, "{read}");
+}
+
+/// FNV-1a of 64 bits.
+fn fnv(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+}
+
+fn joined(ids: &BTreeSet<Id>) -> String {
+    ids.iter().map(Id::as_str).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_results_of_every_roll_are_open_spiels() {
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for line in GOLDEN.lines() {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["kind", name] => kinds.push((name, 0)),
+            [id, hash] => {
+                let count = &mut kinds.last_mut().unwrap().1;
+                *count += 1;
+                if !count.is_multiple_of(STRIDE) {
+                    continue;
+                }
+                let now = Board::from_id(id).unwrap();
+                let mut text = String::new();
+                for low in 1..=6 {
+                    for high in low..=6 {
+                        text += &format!("{low}{high} {}\n", joined(&results(&now, roll(low, high))));
+                    }
+                }
+                assert_eq!(format!("{:016x}", fnv(&text))[..12], *hash, "{id}");
+            }
+            _ => {}
+        }
+    }
+    assert!(kinds.iter().map(|(_, count)| count).sum::<usize>() >= 20_000, "{kinds:?}");
+    for name in ["bar", "bars", "closed", "home", "contact", "end", "open"] {
+        assert!(kinds.iter().any(|&(kind, count)| kind == name && count >= 30), "{name}: {kinds:?}");
+    }
+}
+
+#[test]
+fn whole_sets_and_the_points_of_finished_games_are_open_spiels() {
+    let (mut sets, mut points) = (0, [0; 3]);
+    for line in GOLDEN.lines() {
+        match line.split(' ').collect::<Vec<_>>()[..] {
+            ["set", id, one, other, ref after @ ..] => {
+                let roll = roll(one.parse().unwrap(), other.parse().unwrap());
+                let found = joined(&results(&Board::from_id(id).unwrap(), roll));
+                assert_eq!(found.split(' ').collect::<Vec<_>>(), after, "{id} {roll:?}");
+                sets += 1;
+            }
+            ["points", id, count] => {
+                let count: i32 = count.parse().unwrap();
+                assert_eq!(Board::from_id(id).unwrap().points(), count, "{id}");
+                points[count as usize - 1] += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(sets >= 200 && points.iter().all(|&count| count >= 100), "{sets} {points:?}");
+}
+
+/// Plays on at random until a double, a take or the end is asked for.
+fn to_roll(game: &mut Game, numbers: &mut Sequence, room: &mut Results) {
+    while !matches!(game.stage(), Stage::ToRoll | Stage::Over(_)) {
+        if let Stage::ToPlay(roll) = game.stage() {
+            let results = game.board().results(roll, room);
+            let after = results[numbers.below(results.len() as u32) as usize];
+            game.play(after, room).unwrap();
+        } else {
+            game.roll([1 + numbers.below(6) as u8, 1 + numbers.below(6) as u8]).unwrap();
+        }
+    }
+}
+
+#[test]
+fn the_higher_die_begins_with_both_and_equal_ones_are_thrown_again() {
+    let mut game = Game::new(Stakes::Money);
+    assert!(!game.may_double());
+    game.roll([3, 3]).unwrap();
+    assert_eq!(game.stage(), Stage::Opening);
+    let mut other = game;
+    game.roll([2, 5]).unwrap();
+    assert_eq!((game.on_roll(), game.stage()), (Player::Two, Stage::ToPlay(roll(5, 2))));
+    other.roll([6, 1]).unwrap();
+    assert_eq!((other.on_roll(), other.stage()), (Player::One, Stage::ToPlay(roll(6, 1))));
+    assert_eq!(game.board(), Board::START);
+}
+
+#[test]
+fn what_may_not_be_done_is_refused_and_changes_nothing() {
+    let (mut numbers, mut room) = (numbers(6), Results::new());
+    let mut game = Game::new(Stakes::Money);
+    let before = game;
+    assert_eq!(game.play(Board::START, &mut room), Err(GameError::Play(Stage::Opening)));
+    assert_eq!(game.double(), Err(GameError::Double(Stage::Opening)));
+    assert_eq!(game.take(), Err(GameError::Answer(Stage::Opening)));
+    assert_eq!(game.pass(), Err(GameError::Answer(Stage::Opening)));
+    assert_eq!(game.roll([0, 3]), Err(GameError::Dice(NoSuchRoll(0))));
+    assert_eq!(game, before);
+    game.roll([3, 1]).unwrap();
+    let before = game;
+    assert_eq!(game.roll([3, 1]), Err(GameError::Roll(game.stage())));
+    let refused = game.play(Board::START, &mut room).unwrap_err();
+    assert_eq!(refused, GameError::Illegal(Board::START.id(), 16));
+    assert_eq!(game, before);
+    to_roll(&mut game, &mut numbers, &mut room);
+    game.double().unwrap();
+    let before = game;
+    assert_eq!(game.roll([3, 1]), Err(GameError::Roll(Stage::Doubled)));
+    assert_eq!(game.double(), Err(GameError::Double(Stage::Doubled)));
+    assert_eq!(game, before);
+    game.pass().unwrap();
+    let over = Stage::Over(Ending { winner: game.on_roll(), points: 1 });
+    assert_eq!((game.stage(), game.roll([3, 1])), (over, Err(GameError::Roll(over))));
+    for stage in [Stage::Opening, Stage::ToRoll, Stage::Doubled, Stage::ToPlay(roll(1, 1)), over] {
+        assert!(GameError::Roll(stage).to_string().contains("; "));
+    }
+    for value in [0, 3, 8192] {
+        let cube = Cube { value, owner: None };
+        assert_eq!(Game::at(Board::START, Player::One, cube, Stakes::Money), Err(GameError::Cube(value)));
+    }
+}
+
+#[test]
+fn the_cube_goes_to_who_takes_and_counts_in_the_end() {
+    let (mut numbers, mut room, mut ends) = (numbers(7), Results::new(), [0; 4]);
+    for _ in 0..400 / STRIDE {
+        let mut game = Game::new(Stakes::Money);
+        let mut value = 1;
+        loop {
+            to_roll(&mut game, &mut numbers, &mut room);
+            if let Stage::Over(Ending { winner, points }) = game.stage() {
+                let won = if winner == game.on_roll() { game.board() } else { game.board().turned() };
+                assert_eq!(points, won.points() as u32 * value);
+                ends[won.points() as usize] += 1;
+                break;
+            }
+            let may = game.cube().owner.is_none_or(|owner| owner == game.on_roll());
+            assert_eq!(game.may_double(), may && value < 4096);
+            if game.may_double() && numbers.below(20) == 0 {
+                game.double().unwrap();
+                game.take().unwrap();
+                value *= 2;
+                assert_eq!(game.cube(), Cube { value, owner: Some(game.on_roll().other()) });
+                assert!(!game.may_double());
+            }
+            game.roll([1 + numbers.below(6) as u8, 1 + numbers.below(6) as u8]).unwrap();
+        }
+    }
+    assert!(ends[1..].iter().all(|&count| count > 0), "{ends:?}");
+}
+
+fn won(winner: Player, points: u32) -> Ending {
+    Ending { winner, points }
+}
+
+#[test]
+fn one_game_is_played_without_the_cube_when_a_player_first_needs_one_point() {
+    let mut standing = Match::new(5);
+    standing = standing.after(won(Player::One, 3));
+    assert_eq!((standing.score, standing.crawford), ([3, 0], Crawford::Ahead));
+    standing = standing.after(won(Player::One, 1));
+    assert_eq!((standing.score, standing.crawford), ([4, 0], Crawford::Now));
+    let cube = Cube { value: 1, owner: None };
+    let game = |standing| Game::at(Board::START, Player::Two, cube, Stakes::Match(standing)).unwrap();
+    assert!(!game(standing).may_double());
+    standing = standing.after(won(Player::Two, 4));
+    assert_eq!((standing.score, standing.crawford), ([4, 4], Crawford::Past));
+    assert!(game(standing).may_double());
+    assert_eq!(standing.winner(), None);
+    standing = standing.after(won(Player::Two, 12));
+    assert_eq!((standing.score, standing.winner()), ([4, 5], Some(Player::Two)));
+    assert_eq!(Match::new(1).crawford, Crawford::Now);
+}
+
+#[test]
+fn chances_of_a_match_agree_with_published_tables() {
+    // Percent for the leader, as in Woolsey's table, whose entries are rounded; within two.
+    for (needs, trailing, crawford, percent) in [
+        (2, 3, Crawford::Ahead, 60.0),
+        (2, 4, Crawford::Ahead, 68.0),
+        (3, 5, Crawford::Ahead, 66.0),
+        (4, 7, Crawford::Ahead, 70.0),
+        (1, 2, Crawford::Now, 70.0),
+        (1, 3, Crawford::Now, 75.0),
+        (1, 4, Crawford::Now, 83.0),
+        (1, 5, Crawford::Now, 85.0),
+    ] {
+        let score = [11 - needs, 11 - trailing];
+        let standing = Match { length: 11, score, crawford };
+        let (leader, other) = (standing.chance(Player::One), standing.chance(Player::Two));
+        assert!((100.0 * leader - percent).abs() < 2.0, "{needs} and {trailing} away: {leader}");
+        assert!((leader + other - 1.0).abs() < 1e-12);
+    }
+    for crawford in [Crawford::Now, Crawford::Past] {
+        let of = |away: u16| Match { length: 99, score: [98, 99 - away], crawford }.chance(Player::Two);
+        assert!((1..98).all(|away| of(away + 1) <= of(away)), "{crawford:?}");
+    }
+    assert_eq!(Match::new(7).chance(Player::One), 0.5);
+    let over = Match::new(3).after(won(Player::Two, 8));
+    assert_eq!((over.chance(Player::One), over.chance(Player::Two)), (0.0, 1.0));
+}
+
+#[test]
+fn doubles_and_takes_follow_the_estimate() {
+    let chances = |win: f32| Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0]);
+    let middle = Cube { value: 1, owner: None };
+    let money = Game::at(Board::START, Player::One, middle, Stakes::Money).unwrap();
+    let doubled = |game: Game| {
+        let mut game = game;
+        game.double().unwrap();
+        game
+    };
+    for (win, double) in [(0.3, false), (0.5, false), (0.69, false), (0.71, true), (0.8, true), (0.95, true)]
+    {
+        assert_eq!(money.should_double(&chances(win)), double, "{win}");
+    }
+    for (win, take) in [(0.05, false), (0.2, false), (0.24, true), (0.5, true)] {
+        assert_eq!(doubled(money).should_take(&chances(win)), take, "{win}");
+        assert!(!money.should_take(&chances(win)), "nothing was offered");
+    }
+    // Too good: most wins are gammons, and playing on is worth more than a point.
+    assert!(!money.should_double(&Chances([0.2, 0.7, 0.0, 0.1, 0.0, 0.0])));
+    // Gammons lost make a take dear.
+    assert!(!doubled(money).should_take(&Chances([0.3, 0.0, 0.0, 0.3, 0.4, 0.0])));
+    // Not the owner, or nothing sensible to go by: no double.
+    let theirs = Cube { value: 2, owner: Some(Player::Two) };
+    assert!(
+        !Game::at(Board::START, Player::One, theirs, Stakes::Money).unwrap().should_double(&chances(0.75))
+    );
+    assert!(!money.should_double(&Chances([f32::NAN; 6])));
+    // Who needs many points while the other needs one has nothing to lose, and doubles at once.
+    let standing = Match { length: 7, score: [3, 6], crawford: Crawford::Past };
+    let behind = Game::at(Board::START, Player::One, middle, Stakes::Match(standing)).unwrap();
+    assert!(behind.should_double(&chances(0.45)));
+    // The leader has nothing to win by it.
+    let ahead = Game::at(Board::START, Player::Two, middle, Stakes::Match(standing)).unwrap();
+    assert!((0..=10).all(|tenth| !ahead.should_double(&chances(0.1 * tenth as f32))));
+    let sides = Chances([0.3, 0.2, 0.1, 0.15, 0.15, 0.1]);
+    assert!((sides.equity() + sides.turned().equity()).abs() < 1e-6 && (sides.win() - 0.6).abs() < 1e-6);
+}

@@ -1,0 +1,157 @@
+//! Ids that say what is played for, held to what GNU Backgammon wrote of the same positions (tests/golden/backgammon_ids.py).
+
+use testkit::test;
+use worlds::backgammon::*;
+
+const GOLDEN: &str = include_str!("../../../../tests/golden/backgammon_ids.txt");
+
+/// Length, score of the one on roll and of the other.
+type Match = (u16, [u16; 2], Crawford);
+
+/// All there is to it, seen by the one on roll.
+fn seen(game: &Game) -> (Board, Stage, u32, Option<bool>, Option<Match>) {
+    let me = game.on_roll();
+    let stakes = match game.stakes() {
+        Stakes::Money => None,
+        Stakes::Match(m) => {
+            Some((m.length, [m.score[me as usize], m.score[me.other() as usize]], m.crawford))
+        }
+    };
+    (game.board(), game.stage(), game.cube().value, game.cube().owner.map(|owner| owner == me), stakes)
+}
+
+#[test]
+fn ids_are_read_and_written_as_gnu_backgammon_does() {
+    let (mut count, mut matches, mut doubles, mut turned) = (0, 0, 0, 0);
+    for line in GOLDEN.lines().filter(|line| !line.starts_with("cube ")) {
+        let [kind, xgid, gnu] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
+        let (of_xgid, of_gnu) = (Standing::read(xgid).unwrap(), Standing::read(gnu).unwrap());
+        let (game, theirs) = (of_xgid.game, of_gnu.game);
+        assert_eq!(seen(&game), seen(&theirs), "{line}");
+        assert!(!of_xgid.jacoby && !of_gnu.jacoby && !of_gnu.bare);
+        assert_eq!(theirs.gnu_id(), gnu);
+        assert_eq!(Standing::read(&theirs.xgid()).unwrap(), of_gnu, "{line}");
+        assert_eq!(Standing::read(&game.gnu_id()).unwrap(), of_xgid, "{line}");
+        assert_eq!(game.xgid(), xgid);
+        assert_eq!(game.stage() == Stage::Doubled, kind == "double");
+        count += 1;
+        matches += usize::from(game.stakes() != Stakes::Money);
+        doubles += usize::from(kind == "double");
+        turned += usize::from(game.on_roll() == Player::Two);
+    }
+    assert!(
+        count > 250 && matches > 100 && doubles > 40 && turned > 90,
+        "{count} {matches} {doubles} {turned}"
+    );
+}
+
+#[test]
+fn an_id_is_read_as_what_it_says() {
+    // Money play as GNU Backgammon begins it, with the Jacoby rule on.
+    let start = Standing::read("4HPwATDgc/ABMA:cAkAAAAAAAAA").unwrap();
+    assert_eq!(seen(&start.game), (Board::START, Stage::ToRoll, 1, None, None));
+    assert!(start.jacoby && !start.bare);
+    // In the words of GNU Backgammon: 2 points to 4 in a match to 9, a cube at 2 that player 0 owns, player 1 rolled 5 and 2.
+    let manual = Standing::read(" 4HPwATDgc/ABMA : QYkqASAAIAAA ").unwrap();
+    assert_eq!(
+        seen(&manual.game),
+        (
+            Board::START,
+            Stage::ToPlay(Roll::new(5, 2).unwrap()),
+            2,
+            Some(false),
+            Some((9, [4, 2], Crawford::Ahead))
+        )
+    );
+    let bare = Standing::read("4HPwATDgc/ABMA").unwrap();
+    assert!(bare.bare && bare.game.stakes() == Stakes::Money);
+    let crawford = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:-1:00:4:2:1:5:10").unwrap().game;
+    assert_eq!(seen(&crawford).4, Some((5, [2, 4], Crawford::Now)));
+    assert!(!crawford.may_double());
+    let past = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:-1:00:4:2:0:5:10").unwrap().game;
+    assert_eq!(seen(&past).4, Some((5, [2, 4], Crawford::Past)));
+    assert!(past.may_double());
+}
+
+/// The texts that both programs copy: as they are, and with their lines joined as a field of one line joins them.
+#[test]
+fn an_id_is_found_in_the_text_around_it() {
+    const XGID: &str = "XGID=-b----E-C---eE---c-e----B-:0:0:1:61:2:1:0:7:10";
+    let xg = format!(
+        "{XGID}\n\nX:Ann   O:Bob\nScore is X:2 O:1 7 pt.(s) match.\n +13-14-15-16-17-18------19-20-21-22-23-24-+\n \
+         | X           O    |   | O              X |\n +12-11-10--9--8--7-------6--5--4--3--2--1-+\nPip count  X: 167  O: 167 \
+         X-O: 2-1/7\nCube: 1\nX to play 61\n\n    1. 3-ply       13/7 8/7                     eq:-0,012\n"
+    );
+    let expected = Standing::read(XGID).unwrap();
+    assert_eq!(expected.game.stage(), Stage::ToPlay(Roll::new(6, 1).unwrap()));
+    for text in [
+        &xg,
+        &xg.replace('\n', ""),
+        &xg.replace('\n', "\r\n"),
+        &format!("Look at this: {xg}"),
+        &xg.to_lowercase().replace(&XGID.to_lowercase(), XGID),
+    ] {
+        assert_eq!(Standing::read(text), Ok(expected), "{text}");
+    }
+    let expected = Standing::read("4HPwATDgc/ABMA:QYkqASAAIAAA").unwrap();
+    for text in [
+        "Position ID: 4HPwATDgc/ABMA   Match ID   : QYkqASAAIAAA",
+        "Position ID: 4HPwATDgc/ABMA\nMatch ID   : QYkqASAAIAAA",
+        " GNU Backgammon  Position ID: 4HPwATDgc/ABMA\n                 Match ID   : QYkqASAAIAAA\n +12-11-10--9--8--7-------6--5--4--3--2--1-+     O: gnubg\n",
+        "Position ID: 4HPwATDgc/ABMAMatch ID: QYkqASAAIAAA",
+        "match id=QYkqASAAIAAA position id=4HPwATDgc/ABMA",
+    ] {
+        assert_eq!(Standing::read(text), Ok(expected), "{text}");
+    }
+    // A label is none where an id has its letters.
+    let error = Standing::read("4HPxgidgc/ABM").unwrap_err().to_string();
+    assert!(error.contains("the position id: a position id has 14"), "{error}");
+    let bare = Standing::read("Position ID: 4HPwATDgc/ABMA").unwrap();
+    assert!(bare.bare && bare.game.board() == Board::START);
+    let error = Standing::read("Position ID: 4HPwATDgc/ABMA Match ID: QYkqAS").unwrap_err().to_string();
+    assert!(error.contains("12 characters and this has 6"), "{error}");
+    let error = Standing::read("XGID=-b----E-C---eE---c-e----B-:0:0:1 and more").unwrap_err().to_string();
+    assert!(error.contains("this has 4"), "{error}");
+}
+
+#[test]
+fn a_bad_id_is_refused_by_the_part_that_is_wrong() {
+    let xg = |rest: &str| format!("XGID=-b----E-C---eE---c-e----B-:{rest}");
+    for (id, words) in [
+        ("".into(), "there is no id"),
+        ("4HPwATDgc/ABM".into(), "the position id: a position id has 14"),
+        ("4HPwATDgc/ABM:cAkAAAAAAAAA".into(), "the position id: a position id has 14"),
+        ("4HPwATDgc/AB!A:cAkAAAAAAAAA".into(), "the position id: '!'"),
+        ("4HPwATDgc/ABMA:cAkAAAAAAAA".into(), "the match id has 12 characters and this has 11"),
+        ("4HPwATDgc/ABMA:cAkAAAAAA=AA".into(), "'='"),
+        ("4HPwATDgc/ABMA:cAkAAAAAAA\u{e9}A".into(), "'\u{e9}'"),
+        ("4HPwATDgc/ABMA:YAkAAAAAAAAE".into(), "the cube's owner"),
+        ("4HPwATDgc/ABMA:fQkAAAAAAAAE".into(), "the cube in this id is 2 to the power of 13"),
+        ("4HPwATDgc/ABMA:cAoAAAAAAAAE".into(), "the game's state"),
+        ("4HPwATDgc/ABMA:cCkAAAAAAAAE".into(), "a resignation"),
+        ("4HPwATDgc/ABMA:cIkAAAAAAAAE".into(), "the roll"),
+        (xg("0:0:1:00:0:0:0:0"), "this has 9"),
+        (xg("0:0:1:00:0:0:0:0:10:1"), "this has 11"),
+        ("XGID=-b----E-C---eE---c-e----B:0:0:1:00:0:0:0:0:10".into(), "26 characters and this has 25"),
+        ("XGID=-b----E-C---eE---c-e-----B-:0:0:1:00:0:0:0:0:10".into(), "has 27"),
+        ("XGID=-b----E-C---eE---c-e---zB-:0:0:1:00:0:0:0:0:10".into(), "'z'"),
+        ("XGID=Bb----E-C---eE---c-e------:0:0:1:00:0:0:0:0:10".into(), "the bar"),
+        ("XGID=-b----E-C---eE---c-e----O-:0:0:1:00:0:0:0:0:10".into(), "the position: a side"),
+        (xg("13:1:1:00:0:0:0:0:10"), "the cube in this id is 2 to the power of 13"),
+        (xg("x:1:1:00:0:0:0:0:10"), "the cube in this id is \"x\""),
+        (xg("1:2:1:00:0:0:0:0:10"), "the cube's owner"),
+        (xg("1:1:0:00:0:0:0:0:10"), "the turn"),
+        (xg("1:1:1:07:0:0:0:0:10"), "the roll"),
+        (xg("1:1:1:B:0:0:0:0:10"), "beaver"),
+        (xg("1:-1:1:D:0:0:0:0:10"), "a double"),
+        (xg("0:0:1:00:7:0:0:7:10"), "a score in this id is 7"),
+        (xg("0:0:1:00:-1:0:0:7:10"), "the bottom player's score"),
+        (xg("0:0:1:00:2:1:1:7:10"), "the Crawford flag"),
+        (xg("0:0:1:00:2:1:2:7:10"), "Crawford and Jacoby"),
+        (xg("0:0:1:00:2:1:0:99999:10"), "the match's length"),
+    ] {
+        let error = Standing::read(&id).unwrap_err().to_string();
+        assert!(error.contains(words), "{id}: {error}");
+        assert!(error.contains(';') || error.contains(", "), "{error}");
+    }
+}

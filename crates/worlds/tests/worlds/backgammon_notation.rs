@@ -1,0 +1,232 @@
+//! Moves by hand and in writing, held to the results of a roll: checker by checker one comes to each of them and to nothing
+//! else, and what is written of each is read as it.
+
+use math::Rng;
+use std::collections::{BTreeSet, HashSet};
+use testkit::test;
+use worlds::backgammon::notation::{self, NotationError, Play};
+use worlds::backgammon::*;
+
+const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
+/// In a browser a few positions are enough.
+const STRIDE: usize = if cfg!(target_arch = "wasm32") { 400 } else { 1 };
+
+fn roll(one: u8, other: u8) -> Roll {
+    Roll::new(one, other).unwrap()
+}
+
+fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
+    let side = |places: &[(usize, u8)]| {
+        let mut all = [0; 25];
+        places.iter().for_each(|&(place, count)| all[place - 1] = count);
+        all
+    };
+    Board::new(side(mine), side(theirs)).unwrap()
+}
+
+/// One of every so many committed positions, each kind with as many as it has, and a roll for each.
+fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
+    let positions = GOLDEN.lines().filter_map(|line| match line.split(' ').collect::<Vec<_>>()[..] {
+        ["kind", _] => None,
+        [id, _] => Some(Board::from_id(id).unwrap()),
+        _ => None,
+    });
+    positions.step_by(every).enumerate().map(|(i, board)| (board, Roll::ALL[i * 8 % 21]))
+}
+
+/// All boards that steps come to, by every way to take them.
+fn whole_plays(play: &mut Play, roll: Roll, been: &mut HashSet<(Board, Vec<u8>)>, ends: &mut BTreeSet<Id>) {
+    // What may follow depends on the board and on the dice that are left, so on the distances gone.
+    let mut gone: Vec<u8> = play.taken().iter().map(|step| step.from - step.to).collect();
+    gone.sort_unstable();
+    if !been.insert((play.board(), gone)) {
+        return;
+    }
+    let open = play.open();
+    assert_eq!(open.iter().collect::<BTreeSet<_>>().len(), open.len(), "one twice: {open:?}");
+    assert_eq!(play.is_whole(), open.is_empty());
+    if open.is_empty() {
+        ends.insert(play.board().id());
+    }
+    for step in open {
+        let before = play.board();
+        assert_eq!(play.take(step.from, step.to), Ok(step));
+        let dice_left = play.left();
+        assert_eq!(dice_left.len() + play.taken().len(), if roll.is_double() { 4 } else { 2 });
+        let hits = play.board().theirs().bar() - before.theirs().bar();
+        assert_eq!(hits, u8::from(step.hit), "{before:?} {step:?}");
+        whole_plays(play, roll, been, ends);
+        assert_eq!(play.undo(), Some(step));
+        assert_eq!(play.board(), before);
+    }
+}
+
+#[test]
+fn steps_lead_to_every_result_and_to_nothing_else() {
+    let (mut room, mut compared, mut kept) = (Results::new(), 0, 0);
+    for (board, roll) in committed(5 * STRIDE) {
+        let results: BTreeSet<Id> = board.results(roll, &mut room).iter().map(Board::id).collect();
+        let mut ends = BTreeSet::new();
+        whole_plays(&mut Play::new(board, roll), roll, &mut HashSet::new(), &mut ends);
+        assert_eq!(ends, results, "{board:?} {roll:?}");
+        compared += 1;
+        kept += results.len();
+    }
+    assert!(compared >= 4000 / STRIDE && kept > 10 * compared, "{compared} {kept}");
+}
+
+#[test]
+fn what_is_written_of_a_result_is_read_as_it() {
+    let (mut room, mut compared) = (Results::new(), 0);
+    for (board, roll) in committed(3 * STRIDE) {
+        let results = board.results(roll, &mut room);
+        // Of the many results of a double every few are enough.
+        for result in results.iter().step_by(1 + results.len() / 40) {
+            let text = notation::write(&board, roll, result).unwrap();
+            assert_eq!(notation::read(&board, roll, &text).as_ref(), Ok(result), "{board:?} {roll:?} {text}");
+            // Step by step, in any order, the steps lead there as well.
+            let route = notation::route(&board, roll, result).unwrap();
+            let mut play = Play::new(board, roll);
+            for step in &route {
+                assert_eq!(play.take(step.from, step.to).as_ref(), Ok(step), "{board:?} {roll:?} {text}");
+            }
+            assert!(play.is_whole() && play.board() == *result, "{board:?} {roll:?} {text}");
+            let single: Vec<String> = route.iter().rev().map(|&step| notation::words(&[step])).collect();
+            if !single.is_empty() {
+                let read = notation::read(&board, roll, &single.join(", "));
+                assert_eq!(read.as_ref(), Ok(result), "{board:?} {roll:?} {single:?}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 40_000 / STRIDE, "{compared}");
+}
+
+#[test]
+fn moves_are_written_as_players_write_them() {
+    let start = Board::START;
+    let blots =
+        board(&[(24, 2), (13, 5), (8, 3), (6, 5)], &[(24, 1), (20, 1), (13, 5), (7, 1), (8, 2), (6, 5)]);
+    let entering = board(&[(25, 1), (13, 5), (8, 4), (6, 5)], &[(24, 2), (13, 5), (8, 3), (6, 4), (3, 1)]);
+    let home = board(&[(6, 4), (4, 2), (2, 1)], &[(6, 8)]);
+    for (board, dice, text) in [
+        (start, [3, 1], "8/5 6/5"),
+        (start, [6, 5], "24/13"),
+        (start, [4, 2], "8/4 6/4"),
+        (start, [6, 6], "24/18(2) 13/7(2)"),
+        (start, [1, 1], "8/7(2) 6/5(2)"),
+        (start, [3, 3], "13/7(2)"),
+        (blots, [6, 5], "24/18*/13"),
+        (blots, [6, 6], "24/18*(2) 8/2(2)"),
+        (blots, [1, 1], "6/5*/4 6/5(2)"),
+        (entering, [3, 1], "bar/22* 6/5"),
+        (entering, [3, 2], "bar/22*/20"),
+        (home, [6, 5], "6/1 6/off"),
+        (home, [6, 6], "6/off(4)"),
+        (home, [4, 4], "6/2(2) 4/off(2)"),
+    ] {
+        let roll = roll(dice[0], dice[1]);
+        let result = notation::read(&board, roll, text).unwrap();
+        assert_eq!(notation::write(&board, roll, &result).unwrap(), text);
+    }
+}
+
+#[test]
+fn writing_is_read_in_any_order_and_case_with_stars_where_they_matter() {
+    let read = |board: &Board, dice: [u8; 2], text: &str| notation::read(board, roll(dice[0], dice[1]), text);
+    for text in ["8/5 6/5", "6/5 8/5", " 6/5,8/5 ", "8/5, 6/5", "8/5(1) 6/5"] {
+        assert_eq!(read(&Board::START, [3, 1], text), read(&Board::START, [1, 3], "8/5 6/5"), "{text}");
+    }
+    // Over 8 or over 7: a blot on each, or on one.
+    let two = board(&[(10, 1), (1, 14)], &[(17, 1), (18, 1), (1, 13)]);
+    assert_eq!(read(&two, [3, 2], "10/5"), Err(NotationError::Ambiguous));
+    let [over_8, over_7] = ["10/8*/5", "10/7*/5"].map(|text| read(&two, [3, 2], text).unwrap());
+    assert!(over_8 != over_7 && over_8.theirs().bar() == 1);
+    let one = board(&[(10, 1), (1, 14)], &[(17, 1), (1, 14)]);
+    assert_eq!(read(&one, [3, 2], "10/5").unwrap().theirs().bar(), 0);
+    assert_eq!(read(&one, [3, 2], "10/8/5").unwrap().theirs().bar(), 1);
+    let entering = board(&[(25, 1), (13, 5)], &[(24, 2), (11, 5)]);
+    for text in ["13/12 bar/22", "BAR/22 13/12", "b/22 13/12", "25/22 13/12"] {
+        assert_eq!(read(&entering, [3, 1], text), read(&entering, [3, 1], "bar/22 13/12"), "{text}");
+    }
+    assert_eq!(
+        read(&entering, [3, 1], "bar/22 13/12"),
+        Ok(board(&[(22, 1), (13, 4), (12, 1)], &[(24, 2), (11, 5)]))
+    );
+    let shut = board(&[(25, 1), (13, 5)], &[(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (6, 2)]);
+    assert_eq!(read(&shut, [3, 1], "No move"), Ok(shut));
+    assert_eq!(notation::write(&shut, roll(3, 1), &shut).unwrap(), "no move");
+    assert!(Play::new(shut, roll(3, 1)).is_whole());
+}
+
+#[test]
+fn what_cannot_be_played_or_read_is_refused_by_what_is_wrong() {
+    let three_one = roll(3, 1);
+    for (text, error) in [
+        ("", NotationError::Empty),
+        (" \t", NotationError::Empty),
+        ("hello", NotationError::Unreadable("hello".into())),
+        ("8/5 6", NotationError::Unreadable("6".into())),
+        ("8/5/", NotationError::Unreadable("8/5/".into())),
+        ("5/8", NotationError::Unreadable("5/8".into())),
+        ("8*/5", NotationError::Unreadable("8*/5".into())),
+        ("8/5(5)", NotationError::Unreadable("8/5(5)".into())),
+        ("8/5(", NotationError::Unreadable("8/5(".into())),
+        ("8/+5", NotationError::Unreadable("8/+5".into())),
+        ("26/25", NotationError::Unreadable("26/25".into())),
+        ("8/é", NotationError::Unreadable("8/é".into())),
+        ("6/off", NotationError::Illegal(three_one)),
+        ("8/5 6/4", NotationError::Illegal(three_one)),
+        ("8/5(2) 6/5(3)", NotationError::Illegal(three_one)),
+        ("8/5", NotationError::Unfinished(three_one)),
+        ("no move", NotationError::Unfinished(three_one)),
+    ] {
+        assert_eq!(notation::read(&Board::START, three_one, text), Err(error.clone()), "{text:?}");
+        assert!(error.to_string().contains("; "), "{error}");
+    }
+    let mut play = Play::new(Board::START, three_one);
+    play.take(6, 5).unwrap();
+    assert_eq!(play.left(), [3]);
+    play.undo();
+    let refused = play.take(13, 8).unwrap_err();
+    assert_eq!(refused, NotationError::Step { from: 13, to: 8 });
+    assert_eq!((play.board(), play.taken().len(), play.undo()), (Board::START, 0, None));
+    assert_eq!(notation::write(&Board::START, three_one, &Board::START), Err(NotationError::Result));
+}
+
+#[test]
+fn no_text_confuses_it() {
+    let mut numbers = Rng::new(5, 78).sequence(0);
+    let parts = [
+        "8/5 ",
+        "6/5 ",
+        "24/18 ",
+        "13/11 ",
+        "8",
+        "5",
+        "/",
+        "/",
+        "*",
+        "(2)",
+        "(",
+        ")",
+        " ",
+        ",",
+        "bar",
+        "off",
+        "é",
+        "999999999999",
+        "-1",
+    ];
+    let (mut room, mut read) = (Results::new(), 0);
+    for _ in 0..30_000 / STRIDE {
+        let text: String =
+            (0..1 + numbers.below(6)).map(|_| parts[numbers.below(parts.len() as u32) as usize]).collect();
+        let roll = Roll::drawn(&mut numbers);
+        if let Ok(result) = notation::read(&Board::START, roll, &text) {
+            assert!(Board::START.results(roll, &mut room).contains(&result));
+            read += 1;
+        }
+    }
+    assert!(STRIDE > 1 || read > 0);
+}

@@ -1,0 +1,392 @@
+//! LunarLander beside Gymnasium (`tests/golden/worlds_lunar_lander.py`): step by step in flight and on the
+//! ground as far as f32 lets Box2D's own numbers go, and by what thousands of episodes come to.
+
+use crate::fleet::{Fleet, wide};
+use crate::recorded::numbers;
+use math::rng::uniform_from_word;
+use math::{Isa, Rng};
+use serde_json::Value;
+use testkit::{distance, test};
+use worlds::lunar_lander::{GROUND, OBSERVATION, SCATTER, STATE, STEP_LIMIT, coins, heuristic, key};
+use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::{Action, LunarLander64, LunarLanders, Vector, World64, kind};
+
+pub const ID: &str = "LunarLander-v3";
+/// Places, angles and their speeds come first in a state.
+const HULL: usize = 6;
+const MOTION: usize = 18;
+
+fn golden() -> Value {
+    serde_json::from_str(include_str!("../../../../tests/golden/worlds_lunar_lander.json")).unwrap()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
+fn choice(action: f64) -> Action {
+    Action::Choice(action as u32)
+}
+
+/// A state in which the next step's scatter is as recorded.
+fn with_scatter(state: &[f64], scatter: &[f64]) -> Vec<f64> {
+    let mut state = state.to_vec();
+    state[STATE..STATE + 2].copy_from_slice(scatter);
+    state
+}
+
+/// Stretches on the ground: where they begin, their states, actions, rewards and ends.
+struct Stretch {
+    elapsed: u32,
+    states: Vec<Vec<f64>>,
+    actions: Vec<f64>,
+    rewards: Vec<f64>,
+    terminated: Vec<bool>,
+}
+
+fn stretches() -> Vec<Stretch> {
+    let golden = golden();
+    let stretch = |s: &Value| {
+        let mut states = vec![numbers(&s["states"][0])];
+        for changes in &list(&s["states"])[1..] {
+            let mut next = states.last().unwrap().clone();
+            for (i, x) in changes.as_object().unwrap() {
+                next[i.parse::<usize>().unwrap()] = x.as_f64().unwrap();
+            }
+            states.push(next);
+        }
+        Stretch {
+            elapsed: s["elapsed"].as_u64().unwrap() as u32,
+            states,
+            actions: numbers(&s["actions"]),
+            rewards: numbers(&s["rewards"]),
+            terminated: s["terminated"].as_str().unwrap().bytes().map(|b| b == b'1').collect(),
+        }
+    };
+    list(&golden["touches"]).iter().map(stretch).collect()
+}
+
+#[test]
+fn flights_are_gymnasiums_until_the_ground() {
+    for flight in list(&golden()["flights"]) {
+        let actions = numbers(&flight["actions"]);
+        let mut lander = LunarLander64::new(0);
+        lander.set_state(&numbers(&flight["state"]), 0).unwrap();
+        for (t, &action) in actions.iter().enumerate() {
+            let state = with_scatter(lander.state(), &numbers(&flight["scatter"][t]));
+            lander.set_state(&state, t as u32).unwrap();
+            let step = lander.step(choice(action)).unwrap();
+            assert!(!step.terminated && !step.truncated);
+            let error = distance(&lander.observation(), &numbers(&flight["observations"][t]));
+            assert!(error < 1e-3, "{}, step {t}: off by {error:e}", flight["kind"]);
+            let error = (step.reward - flight["rewards"][t].as_f64().unwrap()).abs();
+            assert!(error < 5e-2, "{}, step {t}: reward off by {error:e}", flight["kind"]);
+        }
+        assert!(actions.len() > 40);
+    }
+}
+
+#[test]
+fn one_step_from_every_recorded_state_on_the_ground() {
+    let (mut landed, mut crashed, mut one_leg, mut both) = (0, 0, 0, 0);
+    for (n, stretch) in stretches().iter().enumerate() {
+        let mut lander = LunarLander64::new(0);
+        for (t, &action) in stretch.actions.iter().enumerate() {
+            let (from, to) = (&stretch.states[t], &stretch.states[t + 1]);
+            lander.set_state(from, stretch.elapsed + t as u32).unwrap();
+            let step = lander.step(choice(action)).unwrap();
+            // What strikes the ground at speed turns Box2D's last digits into its third; and the order of a
+            // crashing hull's neighbours is not recorded.
+            let crash = stretch.rewards[t] == -100.0;
+            let bounds = if crash { [5e-2; 2] } else { [1e-4, 1e-3] };
+            let (hull, legs) = (0..HULL, HULL..MOTION);
+            for (part, bound) in [hull, legs].into_iter().zip(bounds) {
+                let error = distance(&lander.state()[part.clone()], &to[part]);
+                assert!(error < bound, "stretch {n}, step {t}: off by {error:e}");
+            }
+            assert_eq!(lander.state()[26..29], to[26..29], "stretch {n}, step {t}: legs and rest");
+            assert_eq!(step.terminated, stretch.terminated[t], "stretch {n}, step {t}");
+            let error = (step.reward - stretch.rewards[t]).abs();
+            assert!(error < 1e-2, "stretch {n}, step {t}: reward off by {error:e}");
+            landed += usize::from(step.terminated && step.reward == 100.0);
+            crashed += usize::from(step.terminated && step.reward == -100.0);
+            one_leg += usize::from(to[26] != to[27]);
+            both += usize::from(to[26] + to[27] == 2.0);
+        }
+    }
+    assert!(landed > 0 && crashed > 3 && one_leg > 30 && both > 60, "{landed} {crashed} {one_leg} {both}");
+}
+
+/// One step with the engines off, from a state of the twin, by both: how far apart what they show is, and their
+/// rewards; they end alike.
+fn step_apart(
+    many: &mut LunarLanders,
+    lander: &mut LunarLander64,
+    state: &[f64],
+    elapsed: u32,
+) -> (f64, f64) {
+    let (mut reached, mut reward, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
+    let single: Vec<f32> = state[..STATE].iter().map(|&x| x as f32).collect();
+    many.set_environment(0, &single, elapsed, 0).unwrap();
+    many.step(&[0.0; 32], &mut reached, &mut reward, &mut ended);
+    lander.set_state(state, elapsed).unwrap();
+    let step = lander.step(choice(0.0)).unwrap();
+    let end = if step.terminated { TERMINATED | (elapsed + 1) << LENGTH_SHIFT } else { 0 };
+    assert_eq!(ended[0], end, "step {elapsed}");
+    let seen: Vec<f64> = (0..OBSERVATION).map(|i| f64::from(reached[i * 32])).collect();
+    (distance(&seen, &lander.observation()), (f64::from(reward[0]) - step.reward).abs())
+}
+
+#[test]
+fn thousands_take_every_recorded_step_as_the_twin() {
+    let mut many = LunarLanders::new(Isa::best(), 1, 0, 1);
+    let mut lander = LunarLander64::new(0);
+    for (n, stretch) in stretches().iter().enumerate() {
+        for (t, state) in stretch.states.iter().take(stretch.actions.len()).enumerate() {
+            let elapsed = stretch.elapsed + t as u32;
+            let (error, reward_error) = step_apart(&mut many, &mut lander, state, elapsed);
+            assert!(error < 5e-4, "stretch {n}, step {t}: off by {error:e}");
+            assert!(reward_error < 5e-2, "stretch {n}, step {t}: reward off by {reward_error:e}");
+        }
+    }
+}
+
+#[test]
+fn thousands_fly_at_once_as_the_twin_flies_by_sweeps() {
+    let mut many = LunarLanders::new(Isa::best(), 1, 0, 1);
+    let mut beside = LunarLander64::new(0);
+    for seed in 0..20 {
+        let mut lander = LunarLander64::new(seed);
+        for t in 0..100 {
+            let (error, _) = step_apart(&mut many, &mut beside, lander.state(), t);
+            // The first steps of an episode find the legs' place; their motors lag behind in sweeps.
+            let bound = if t < 5 { 1e-3 } else { 1e-4 };
+            assert!(error < bound, "seed {seed}, step {t}: off by {error:e}");
+            let seen = lander.observation().try_into().unwrap();
+            if lander.step(Action::Choice(heuristic::<f64>(seen))).unwrap().terminated {
+                break;
+            }
+        }
+    }
+}
+
+/// What the pilots of the recordings do, by chance where that is asked for, at a step of an environment.
+pub fn fly(pilot: &str, shown: &[f32], env: usize, t: usize) -> f32 {
+    let example = || heuristic::<f32>(shown.try_into().unwrap()) as f32;
+    let words = Rng::new(11, 22).block([env as u32, t as u32, 0, 0]);
+    let any = (words[0] >> 30) as f32;
+    match pilot {
+        "example" => example(),
+        "nothing" => 0.0,
+        "any_engine" => any,
+        "main_engine" => 2.0,
+        "mostly_example" if f64::from(words[1]) < 0.7 * f64::from(u32::MAX) => example(),
+        "mostly_example" => any,
+        _ => panic!("{pilot} is no pilot"),
+    }
+}
+
+/// Whole episodes of a pilot, the first ones of each environment: returns, lengths, and how they ended.
+#[derive(Default)]
+struct Flown {
+    returns: Vec<f64>,
+    lengths: Vec<f64>,
+    /// Crashed, lost, landed.
+    ends: [f64; 3],
+}
+
+fn flown(pilot: &str, each: u32) -> Flown {
+    const COUNT: usize = 512;
+    let mut fleet = Fleet::new(ID, Isa::best(), 5, 0, COUNT);
+    let mut flown = Flown::default();
+    let (mut totals, mut taken) = ([0.0; COUNT], [0; COUNT]);
+    for t in 0.. {
+        fleet.step_by(|env, shown| fly(pilot, shown, env, t));
+        for env in 0..COUNT {
+            totals[env] += f64::from(fleet.rewards[env]);
+            let end = fleet.ended[env];
+            if end == 0 {
+                continue;
+            }
+            if taken[env] < each {
+                flown.returns.push(totals[env]);
+                flown.lengths.push(f64::from(end >> LENGTH_SHIFT));
+                let lost = fleet.reached(env)[0].abs() >= 1.0;
+                let how = if fleet.rewards[env] == 100.0 { 2 } else { usize::from(lost) };
+                flown.ends[how] += f64::from(end & TERMINATED);
+            }
+            (totals[env], taken[env]) = (0.0, taken[env] + 1);
+        }
+        if taken.iter().all(|&n| n >= each) {
+            break;
+        }
+    }
+    flown
+}
+
+fn moments(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    (mean, (values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt())
+}
+
+#[test]
+fn pilots_fare_as_they_fare_in_gymnasium() {
+    let golden = golden();
+    for (pilot, told) in golden["statistics"].as_object().unwrap() {
+        let Flown { mut returns, lengths, ends } = flown(pilot, 4);
+        let n = returns.len() as f64;
+        let told = |name: &str| told[name].as_f64().unwrap_or_else(|| panic!("{name}"));
+        let m = told("episodes");
+        // As many standard errors of the difference as chance hardly reaches.
+        let agree = |what: &str, ours: f64, theirs: f64, variance: [f64; 2]| {
+            let error = (variance[0] / n + variance[1] / m).sqrt();
+            let sigmas = (ours - theirs).abs() / error;
+            assert!(sigmas < 4.0, "{pilot}: {what} {ours:.3}, in Gymnasium {theirs:.3}: {sigmas:.1} errors");
+        };
+        let (mean, deviation) = moments(&returns);
+        agree("return", mean, told("mean"), [deviation.powi(2), told("deviation").powi(2)]);
+        let (mean, deviation) = moments(&lengths);
+        agree("length", mean, told("length"), [deviation.powi(2), told("length_deviation").powi(2)]);
+        for (name, count) in ["crashed", "lost", "landed"].into_iter().zip(ends) {
+            let (ours, theirs) = (count / n, told(name));
+            let share = (count + theirs * m + 1.0) / (n + m + 2.0);
+            agree(name, ours, theirs, [share * (1.0 - share); 2]);
+        }
+        // The share of our returns below each of their quantiles.
+        returns.sort_by(f64::total_cmp);
+        let quantiles = numbers(&golden["statistics"][pilot]["quantiles"]);
+        for (share, at) in [0.05, 0.25, 0.5, 0.75, 0.95].into_iter().zip(quantiles) {
+            let ours = returns.partition_point(|&x| x < at) as f64 / n;
+            agree(&format!("share below {at}"), ours, share, [share * (1.0 - share); 2]);
+        }
+    }
+}
+
+#[test]
+fn the_twin_takes_up_an_episode_exactly() {
+    let (mut first, mut second) = (LunarLander64::new(9), LunarLander64::new(1));
+    for t in 0..200 {
+        let seen = first.observation().try_into().unwrap();
+        if first.step(Action::Choice(heuristic::<f64>(seen))).unwrap().terminated {
+            assert!(t > 150, "the example pilot is not that quick");
+            break;
+        }
+        if t == 60 {
+            second.set_state(first.state(), t + 1).unwrap();
+        } else if t > 60 {
+            second.step(Action::Choice(heuristic::<f64>(seen))).unwrap();
+            assert_eq!(first.state(), second.state(), "step {t}");
+        }
+    }
+}
+
+#[test]
+fn a_pilot_that_hovers_is_stopped_at_the_limit() {
+    let mut fleet = Fleet::new(ID, Isa::best(), 2, 0, 1);
+    let (mut state, ..) = fleet.state(0);
+    for _ in 0..20 {
+        // Set high up again and again, falling gently.
+        state[1] = 8.0;
+        fleet.set(0, &(state.clone(), STEP_LIMIT - 1, 4)).unwrap();
+        fleet.step_by(|_, _| 0.0);
+        assert_eq!(fleet.ended[0] >> LENGTH_SHIFT, STEP_LIMIT);
+        assert!(fleet.ended[0] & TRUNCATED != 0);
+        let (_, steps, episodes) = fleet.state(0);
+        assert_eq!((steps, episodes), (0, 5), "the next episode has begun");
+        assert_ne!(fleet.reached(0), fleet.shown(0));
+    }
+}
+
+#[test]
+fn episodes_begin_as_gymnasium_begins_them() {
+    let (one, other) = (Fleet::new(ID, Isa::best(), 11, 0, 4096), Fleet::new(ID, Isa::best(), 12, 0, 4096));
+    let starts: Vec<Vec<f64>> = one.states().iter().map(|saved| wide(&saved.0)).collect();
+    assert!(one.states().iter().zip(other.states()).all(|(a, b)| a.0 != b.0));
+    let column = |i: usize| starts.iter().map(|s| s[i]).collect::<Vec<f64>>();
+    // A force uniform within ±1000 N for a step of 0.02 s moves 4.82 kg and, by its hinges, the legs' 0.14.
+    for (i, mean) in [(3, 0.0), (4, -0.2)] {
+        let (centre, deviation) = moments(&column(i));
+        let most = 1000.0 * 0.02 / 4.96;
+        assert!((centre - mean).abs() < 0.15, "speed {i}: {centre}");
+        assert!((deviation / (most / 3f64.sqrt()) - 1.0).abs() < 0.03, "speed {i}: {deviation}");
+    }
+    // Ground: a third of three heights, each uniform up to 20/3 or the pad's.
+    for i in 0..11 {
+        let (mean, deviation) = moments(&column(GROUND + i));
+        let drawn = (0..3).filter(|k| !(3..=7).contains(&((i + k + 11) % 12))).count() as f64;
+        let one = 20.0 / 3.0 / 12f64.sqrt() * 0.33;
+        assert!((mean - 3.3).abs() < 0.08, "bend {i}: {mean}");
+        assert!((deviation - one * drawn.sqrt()).abs() < 0.03, "bend {i}: {deviation}");
+    }
+    // A leg's hinge has found its stop.
+    for s in &starts {
+        let [left, right] = [s[14] - s[2], s[8] - s[2]];
+        assert!(right > 0.3 && right < 0.7 && left < -0.3 && left > -0.7, "legs at {left} and {right}");
+    }
+}
+
+/// The counter of a draw is the environment, its episode, the number of the draw by four, and what the draw is for: 1 where an episode begins,
+/// 3 for coins.
+#[test]
+fn numbers_are_drawn_under_the_counters_that_the_gpu_uses_too() {
+    const STREAM: u32 = 0x004C_4C33;
+    const BENDS: usize = 11;
+    let (seed, first) = (5, 2);
+    let rng = Rng::new(seed, STREAM);
+    assert_eq!(key(seed), rng.key);
+    assert_eq!(coins(seed), rng.block([0, 0, 0, 3])[..2]);
+    let many = LunarLanders::new(Isa::best(), seed, first, 3);
+    let twin = LunarLander64::new(0);
+    for env in 0..3 {
+        let mut drawn = 0u32;
+        let mut uniform = |low: f64, high: f64| {
+            drawn += 1;
+            // The twin alone draws a seed for its scatter, before all else.
+            let Some(place) = drawn.checked_sub(2) else { return low };
+            let words = rng.block([first + env, 0, place / 4, 1]);
+            low + (high - low) * f64::from(uniform_from_word(words[place as usize % 4]))
+        };
+        let expected = twin.first_state(&mut uniform);
+        assert_eq!(drawn, 1 + 12 + 2, "a seed, heights and a force");
+        let mut state = [0.0; STATE];
+        many.environment(env as usize, &mut state);
+        let state = state.map(f64::from);
+        let ground = GROUND..GROUND + BENDS;
+        assert!(distance(&state[ground.clone()], &expected[ground]) < 1e-4, "environment {env}");
+        // The velocity of the hull.
+        assert!(distance(&state[3..5], &expected[3..5]) < 1e-2, "environment {env}");
+    }
+}
+
+#[test]
+fn states_that_cannot_be_are_refused_and_odd_ones_are_survived() {
+    let mut many = (kind(ID).unwrap().many)(Isa::best(), 1, 100, 8);
+    let mut state = [0.0; STATE];
+    let (steps, episodes) = many.environment(3, &mut state);
+    for bad in [f32::NAN, f32::INFINITY, 1e5] {
+        let mut wrong = state;
+        wrong[7] = bad;
+        let error = many.set_environment(3, &wrong, steps, episodes).unwrap_err();
+        assert_eq!((error.env, error.id), (103, ID));
+    }
+    assert!(many.set_environment(3, &state, STEP_LIMIT, 0).is_err());
+    assert!(many.set_environment(3, &state[1..], 0, 0).is_err());
+    assert!(many.set_environment(8, &state, 0, 0).is_err(), "there is no ninth environment");
+
+    let (mut reached, mut rewards, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
+    let rng = Rng::new(1, 2);
+    for round in 0..200 {
+        let odd: [f32; STATE] = std::array::from_fn(|i| {
+            let [word, size, ..] = rng.block([round, i as u32, 0, 0]);
+            let scale = [0.0, 1.0, 30.0, 1e4][size as usize % 4];
+            (word as f32 / u32::MAX as f32 * 2.0 - 1.0) * scale
+        });
+        many.set_environment(0, &odd, 0, 0).unwrap();
+        for _ in 0..10 {
+            many.step(&[round as f32 % 4.0; 32], &mut reached, &mut rewards, &mut ended);
+            assert!(reached.iter().all(|x| x.is_finite()) && rewards[0].is_finite(), "round {round}");
+        }
+    }
+    assert_eq!(SCATTER, 1.0 / 30.0);
+}

@@ -1,0 +1,24 @@
+//! The tests of the worlds crate, one binary. Allocations are counted, thread by thread.
+
+#[cfg(not(target_arch = "wasm32"))] // for the time it takes
+mod allocation;
+mod backgammon;
+mod backgammon_cube;
+mod backgammon_ids;
+mod backgammon_notation;
+mod classic;
+mod cube;
+mod fleet;
+#[cfg(not(target_arch = "wasm32"))]
+mod fuzz;
+mod lunar_lander;
+mod many;
+mod poles;
+mod recorded;
+mod words;
+
+#[global_allocator]
+static COUNTING: testkit::Counting = testkit::Counting;
+
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

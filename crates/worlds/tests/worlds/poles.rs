@@ -1,0 +1,81 @@
+//! What poles have alone: hands that push them, and steps by coins, many in one call.
+
+use crate::fleet::Fleet;
+use crate::many::play;
+use crate::recorded::CART_POLE;
+use math::Isa;
+use testkit::test;
+use worlds::cartpole::{EPISODES, STEP_LIMIT};
+use worlds::vector::{LENGTH_SHIFT, Vector};
+use worlds::{CartPole64, CartPoles};
+
+#[test]
+fn a_hand_pushes_where_it_says() {
+    // No hand: exactly the rules.
+    let (mut free, mut held) =
+        (CartPole64::new([0.1, 0.2, 0.03, -0.4]), CartPole64::new([0.1, 0.2, 0.03, -0.4]));
+    free.step(1);
+    held.step_pushed(1, 0.0, 0.0);
+    assert_eq!(free.state, held.state);
+    // A cart pushed right runs from under its pole; a pushed tip turns the pole to the right.
+    let mut cart = CartPole64::new([0.0; 4]);
+    cart.step_pushed(0, 30.0, 0.0);
+    assert!(cart.state[1] > 0.0 && cart.state[3] < 0.0);
+    let mut tip = CartPole64::new([0.0; 4]);
+    tip.step_pushed(0, 10.0, 2.0);
+    assert!(tip.state[3] > 0.0);
+}
+
+#[test]
+fn a_pole_that_is_not_a_number_is_out() {
+    let mut pole = CartPole64::new([f64::NAN; 4]);
+    assert!(pole.step(0).terminated);
+}
+
+/// Many steps in one call are the same steps, on every set, whichever environments lie beside.
+#[test]
+fn playing_by_coins_is_stepping_by_coins() {
+    const STEPS: u32 = 300;
+    for isa in Isa::available() {
+        let [mut played, mut stepped] = [0, 0].map(|_| CartPoles::new(isa, 9, 40, 70));
+        let (mut actions, mut rewards) = (vec![0.0; 96], vec![0.0; 96]);
+        let (mut reached, mut ended, mut episodes, mut pushes) = (vec![0.0; 384], vec![0; 96], 0, 0.0);
+        for env in 0..35 {
+            // Some are about to be cut short, and all of them soon fall.
+            for poles in [&mut played, &mut stepped] {
+                poles.set_environment(env, [0.0; 4], STEP_LIMIT - 5, EPISODES - 1).unwrap();
+            }
+        }
+        for step in 0..STEPS {
+            stepped.coins(3, step, &mut actions);
+            stepped.step(&actions, &mut reached, &mut rewards, &mut ended);
+            episodes += ended[..70].iter().filter(|&&end| end != 0).count() as u64;
+            pushes += actions[..70].iter().sum::<f32>();
+        }
+        assert_eq!(played.play(3, STEPS), episodes, "{}", isa.name());
+        let [mut played, mut stepped] = [played, stepped].map(|poles| Fleet::of(CART_POLE, Box::new(poles)));
+        assert_eq!(played.states(), stepped.states(), "{}", isa.name());
+        let on = [&mut played, &mut stepped].map(|fleet| play(fleet, 0, 0..100));
+        assert_eq!(on[0], on[1], "{}: and so they go on", isa.name());
+        assert_eq!(played.states(), stepped.states(), "{}", isa.name());
+        assert!(episodes > 600, "coins do not balance a pole: {episodes}");
+        // 21,000 throws have a spread of 72.
+        assert!((pushes - 10_500.0).abs() < 360.0, "{pushes} pushes to the right");
+    }
+}
+
+/// What [`CartPoles::play`] stands on: pushed one way from the worst corner, and from anywhere at the start.
+#[test]
+fn no_episode_is_shorter_than_eight_steps() {
+    for (state, action) in [([-0.05; 4], 1), ([0.05; 4], 0), ([0.0, 0.0, 0.05, 0.05], 0)] {
+        let mut pole = CartPole64::new(state);
+        while !pole.step(action).terminated {}
+        assert!(pole.steps >= 8, "{} steps", pole.steps);
+    }
+    let mut poles = CartPoles::new(Isa::best(), 2, 0, 4096);
+    let (mut reached, mut rewards, mut ended) = (vec![0.0; 4096 * 4], vec![0.0; 4096], vec![0; 4096]);
+    for t in 0..400 {
+        poles.step(&[(t / 200) as f32; 4096], &mut reached, &mut rewards, &mut ended);
+        assert!(ended.iter().all(|&end| end == 0 || end >> LENGTH_SHIFT >= 8));
+    }
+}

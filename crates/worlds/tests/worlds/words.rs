@@ -1,0 +1,583 @@
+//! The grammar's entropy and floors held to what predictors lose, tokenizers to other people's software
+//! (`tests/golden/words_bpe.py`) and to plain twins, and a text's windows to what an epoch is.
+
+use math::Rng;
+use math::rng::Sequence;
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use testkit::test;
+use worlds::words::*;
+
+const LICENSE: &str = include_str!("../../../../LICENSE-APACHE");
+
+fn windows(text: &str, characters: usize) -> impl Iterator<Item = &[u8]> {
+    text.as_bytes().chunks_exact(characters)
+}
+
+#[test]
+fn a_seed_has_its_stories() {
+    let grammar = Grammar::new();
+    let text = grammar.text(1, 20_000);
+    assert_eq!(text.len(), 20_000);
+    assert_eq!(text, grammar.text(1, 20_000));
+    assert_eq!(text[..7_777], grammar.text(1, 7_777));
+    assert_ne!(text, grammar.text(2, 20_000));
+    let all: HashSet<u8> = grammar.text(3, 1_000_000).bytes().collect();
+    assert!(all.len() <= 65 && all.iter().all(|c| grammar.alphabet().contains(c)));
+    assert_eq!(all.len(), grammar.alphabet().len());
+    // What a story's hero is called and looks for is said at its beginning and again near its end.
+    let stories: Vec<&str> = text.split("\n\n").collect();
+    let length = text.len() as f64 / stories.len() as f64;
+    assert!((length / grammar.story_length() - 1.0).abs() < 0.1, "{length}");
+    for story in &stories[..stories.len() - 1] {
+        let paragraphs: Vec<&str> = story.lines().collect();
+        assert_eq!(paragraphs.len(), 5, "{story}");
+        let words: HashSet<&str> = story.split(|c: char| !c.is_ascii_alphabetic()).collect();
+        let has = |word: &&str| words.contains(word);
+        let colours = ["red", "blue", "green", "golden", "silver", "white", "purple", "yellow"];
+        assert!(colours.into_iter().filter(has).count() <= 1, "{story}");
+        let (he, she) = (["he", "He", "him", "his", "His"], ["she", "She", "her", "Her"]);
+        assert!(he.iter().any(has) != she.iter().any(has), "{story}");
+    }
+}
+
+#[test]
+fn the_best_predictor_loses_the_entropy() {
+    let grammar = Grammar::new();
+    const PART: usize = 20_000;
+    let text = grammar.text(7, 100 * PART);
+    let mut ideal = grammar.from_the_beginning();
+    let means: Vec<f64> = windows(&text, PART)
+        .map(|part| part.iter().map(|&c| -ideal.read(c).ln()).sum::<f64>() / PART as f64)
+        .collect();
+    let mean = means.iter().sum::<f64>() / means.len() as f64;
+    let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (means.len() - 1) as f64;
+    let error = (variance / means.len() as f64).sqrt();
+    let entropy = grammar.entropy_per_char();
+    assert!(error < 0.003 * entropy, "{error}");
+    assert!((mean - entropy).abs() < 4.0 * error, "{mean} ± {error}, not {entropy}");
+}
+
+#[test]
+fn what_may_come_next_adds_up_to_one() {
+    let grammar = Grammar::new();
+    let text = grammar.text(8, 3_000);
+    let anywhere = grammar.from_anywhere();
+    let shares: f64 = grammar.alphabet().iter().map(|&c| anywhere.share(c)).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+    let whole = |ideal: &Ideal| -> f64 { grammar.alphabet().iter().map(|&c| ideal.clone().read(c)).sum() };
+    let mut known = grammar.from_the_beginning();
+    for (i, c) in text.bytes().enumerate() {
+        assert!((whole(&known) - 1.0).abs() < 1e-9, "{i}");
+        assert!(known.read(c) > 0.0, "{i}");
+    }
+    for window in windows(&text, 33).take(30) {
+        let mut ideal = anywhere.after(window[0]);
+        for &c in &window[1..] {
+            assert!((whole(&ideal) - 1.0).abs() < 1e-9);
+            ideal.read(c);
+        }
+    }
+    assert_eq!(grammar.from_the_beginning().read(b'~'), 0.0);
+}
+
+#[test]
+fn the_floor_falls_to_the_entropy() {
+    let grammar = Grammar::new();
+    let text = grammar.text(9, 2_000_000);
+    let entropy = grammar.entropy_per_char();
+    let floors =
+        [1, 4, 16, 64, 256, 1024, 8192].map(|context| grammar.floor(windows(&text, context + 1).take(5_000)));
+    assert!(floors.windows(2).all(|pair| pair[1] < pair[0]), "{floors:?}");
+    assert!(floors[6] > entropy && floors[6] < 1.05 * entropy, "{} and {entropy}", floors[6]);
+    // Who reads 64 characters must lose a good deal more than who reads all: memory pays.
+    assert!(floors[3] > 1.3 * entropy, "{} and {entropy}", floors[3]);
+}
+
+/// A table of how often each character follows the `order` before it, of a text, and what it loses of another: nats a
+/// character after the first `order`. Contexts that the table lacks are those of fewer characters.
+fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
+    let mut tables: Vec<HashMap<&[u8], HashMap<u8, f64>>> = Vec::new();
+    for order in 0..=order {
+        let mut table: HashMap<&[u8], HashMap<u8, f64>> = HashMap::new();
+        for window in train.windows(order + 1) {
+            *table.entry(&window[..order]).or_default().entry(window[order]).or_default() += 1.0;
+        }
+        tables.push(table);
+    }
+    let tables: Vec<HashMap<Vec<u8>, HashMap<u8, f64>>> = tables
+        .into_iter()
+        .map(|table| table.into_iter().map(|(context, counts)| (context.to_vec(), counts)).collect())
+        .collect();
+    move |context: &[u8], next: u8| {
+        // Each order corrects the one below by what it has seen.
+        let mut probability = 1.0 / 256.0;
+        for (order, table) in tables.iter().enumerate().take(context.len() + 1) {
+            if let Some(counts) = table.get(&context[context.len() - order..]) {
+                let all: f64 = counts.values().sum();
+                probability = (counts.get(&next).copied().unwrap_or(0.0) + probability) / (all + 1.0);
+            }
+        }
+        -probability.ln()
+    }
+}
+
+#[test]
+fn no_table_beats_the_floor_and_a_large_one_reaches_it() {
+    let grammar = Grammar::new();
+    let train = grammar.text(10, 2_000_000);
+    let text = grammar.text(11, 400_000);
+    for (context, near) in [(2, 0.005), (5, 0.02)] {
+        let loss = counted(train.as_bytes(), context);
+        let mut sum = 0.0;
+        let mut count = 0;
+        for window in windows(&text, context + 1).take(20_000) {
+            for at in 1..window.len() {
+                sum += loss(&window[..at], window[at]);
+                count += 1;
+            }
+        }
+        let (loss, floor) = (sum / count as f64, grammar.floor(windows(&text, context + 1).take(20_000)));
+        assert!(loss > floor - 0.001 && loss < floor * (1.0 + near), "{context}: {loss} and {floor}");
+    }
+    // Given all the characters it asks for, a table of trigrams is far from what a longer memory could reach.
+    let trigram = counted(train.as_bytes(), 2);
+    let text = &text.as_bytes()[..100_000];
+    let loss = text.windows(3).map(|w| trigram(&w[..2], w[2])).sum::<f64>() / (text.len() - 2) as f64;
+    assert!(loss > 2.0 * grammar.floor(text.chunks_exact(65)), "{loss}");
+}
+
+/// Byte pairs by counting all of them again before each merge.
+fn plain_merges(text: &str, vocab: usize) -> Vec<[u32; 2]> {
+    let mut pieces: Vec<Vec<u32>> =
+        plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
+    let mut merges = Vec::new();
+    while 256 + merges.len() < vocab {
+        let mut counts: HashMap<[u32; 2], u32> = HashMap::new();
+        pieces
+            .iter()
+            .flat_map(|piece| piece.windows(2))
+            .for_each(|p| *counts.entry([p[0], p[1]]).or_default() += 1);
+        let best = counts.into_iter().max_by_key(|&(pair, count)| (count, std::cmp::Reverse(pair)));
+        let Some((pair, 2..)) = best else { break };
+        let whole = 256 + merges.len() as u32;
+        merges.push(pair);
+        pieces.iter_mut().for_each(|piece| *piece = replaced(piece, pair, whole));
+    }
+    merges
+}
+
+fn replaced(piece: &[u32], pair: [u32; 2], whole: u32) -> Vec<u32> {
+    let mut to = Vec::new();
+    let mut from = 0;
+    while from < piece.len() {
+        let here = piece[from..].starts_with(&pair);
+        to.push(if here { whole } else { piece[from] });
+        from += if here { 2 } else { 1 };
+    }
+    to
+}
+
+/// Where pairs may be merged: a boundary stands between characters of unlike class, save after a space that opens a run,
+/// and where a run has 64 bytes.
+fn plain_pieces(text: &str) -> Vec<String> {
+    let class = |c: char| match c {
+        c if c.is_whitespace() => 0,
+        c if c.is_alphabetic() => 1,
+        c if c.is_numeric() => 2,
+        _ => 3,
+    };
+    let mut runs: Vec<String> = Vec::new();
+    for c in text.chars() {
+        match runs.last_mut() {
+            Some(run) if class(run.chars().next().unwrap()) == class(c) => run.push(c),
+            _ => runs.push(c.into()),
+        }
+    }
+    for i in 1..runs.len() {
+        if class(runs[i].chars().next().unwrap()) != 0 && runs[i - 1].ends_with(' ') {
+            runs[i - 1].pop();
+            runs[i].insert(0, ' ');
+        }
+    }
+    let mut pieces = Vec::new();
+    for run in runs {
+        let mut piece = String::new();
+        for c in run.chars() {
+            if piece.len() + c.len_utf8() > 64 {
+                pieces.push(std::mem::take(&mut piece));
+            }
+            piece.push(c);
+        }
+        pieces.push(piece);
+    }
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}
+
+fn trained(text: &str, vocab: usize, work: usize) -> BpeTraining {
+    let mut training = BpeTraining::new(vocab);
+    while !training.advance(text.as_bytes(), work).unwrap() {}
+    training
+}
+
+/// A text of few characters, so that all that can happen to pairs does.
+fn babble(random: &mut Sequence, characters: &str, length: usize) -> String {
+    let characters: Vec<char> = characters.chars().collect();
+    (0..length).map(|_| characters[random.below(characters.len() as u32) as usize]).collect()
+}
+
+#[test]
+fn byte_pairs_are_those_of_another_program() {
+    let golden: Value =
+        serde_json::from_str(include_str!("../../../../tests/golden/words_bpe.json")).unwrap();
+    let merges: Vec<[u32; 2]> = serde_json::from_value(golden["merges"].clone()).unwrap();
+    let tokenizer = trained(LICENSE, 256 + merges.len(), 1 << 20).tokenizer();
+    assert_eq!(merges.len(), 444);
+    assert_eq!(tokenizer, Tokenizer::bpe(&merges).unwrap());
+    assert_eq!(tokenizer.encode(LICENSE).unwrap().len() as u64, golden["tokens_of_text"].as_u64().unwrap());
+    let sentences = golden["sentences"].as_array().unwrap();
+    assert_eq!(sentences.len(), 4);
+    for sentence in sentences {
+        let tokens: Vec<u32> = serde_json::from_value(sentence["tokens"].clone()).unwrap();
+        assert_eq!(tokenizer.encode(sentence["text"].as_str().unwrap()).unwrap(), tokens, "{sentence}");
+    }
+}
+
+#[test]
+fn byte_pairs_are_those_of_a_plain_count() {
+    let mut random = Rng::new(1, 80).sequence(0);
+    let texts = [
+        babble(&mut random, "ab", 300),
+        babble(&mut random, "a ", 500),
+        babble(&mut random, "abc  .1", 2000),
+        babble(&mut random, "aé日 \n😀", 1500),
+        "a".repeat(1000),
+        " ".repeat(300) + "x",
+        LICENSE[..4000].into(),
+    ];
+    for text in &texts {
+        let merges = plain_merges(text, 400);
+        assert!(!merges.is_empty());
+        let plain = Tokenizer::bpe(&merges).unwrap();
+        for work in [1, 100, usize::MAX] {
+            assert_eq!(trained(text, 400, work).tokenizer(), plain, "{:?}", &text[..20]);
+        }
+        // Encoding makes the merges one after the other wherever they can be.
+        let mut pieces: Vec<Vec<u32>> =
+            plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
+        for (pair, whole) in merges.iter().zip(256..) {
+            pieces.iter_mut().for_each(|piece| *piece = replaced(piece, *pair, whole));
+        }
+        assert_eq!(plain.encode(text).unwrap(), pieces.concat());
+    }
+}
+
+#[test]
+fn no_token_goes_beyond_a_word() {
+    let tokenizer = trained(&Grammar::new().text(1, 100_000), 900, 1 << 20).tokenizer();
+    assert!(tokenizer.vocab() > 500);
+    for token in 0..tokenizer.vocab() as u32 {
+        let text = tokenizer.token_text(token);
+        assert!(!text.trim_start_matches(' ').contains(' ') || text.trim().is_empty(), "{text:?}");
+        let letters = text.trim_start_matches(' ').chars().filter(|c| c.is_alphabetic()).count();
+        assert!(
+            text.starts_with("\\x") || letters == 0 || letters == text.trim_start_matches(' ').len(),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn text_comes_back_whole() {
+    let text = "Żółw said: “naïve”… 日本語 😀\u{0301}\t\r\n\u{feff} 12½ ";
+    let pairs = trained(&format!("{text}{text}{LICENSE}"), 500, 1 << 20).tokenizer();
+    for tokenizer in [Tokenizer::chars(text), Tokenizer::bytes(), pairs] {
+        let tokens = tokenizer.encode(text).unwrap();
+        assert!(tokens.iter().all(|&token| (token as usize) < tokenizer.vocab()));
+        assert_eq!(tokenizer.decode(&tokens), text);
+        let bytes: Vec<u8> = tokens.iter().flat_map(|&token| tokenizer.token_bytes(token).to_vec()).collect();
+        assert_eq!(bytes, text.as_bytes());
+        // One by one nothing is shown that is not whole.
+        let mut decoder = Decoder::default();
+        let mut streamed = String::new();
+        for &token in &tokens {
+            streamed.push_str(&decoder.push(&tokenizer, token));
+            assert!(text.starts_with(&streamed), "{streamed:?}");
+        }
+        assert_eq!(decoder.finish(), "");
+        assert_eq!(streamed, text);
+        let json = tokenizer.to_json();
+        assert_eq!(Tokenizer::from_json(&json).unwrap(), tokenizer);
+        assert!(!json.contains('\n'));
+        assert!(tokenizer.encode("").unwrap().is_empty());
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_shown_as_such() {
+    let tokenizer = Tokenizer::bytes();
+    let decode = |bytes: &[u8]| {
+        let tokens: Vec<u32> = bytes.iter().map(|&byte| byte.into()).collect();
+        let whole = tokenizer.decode(&tokens);
+        assert_eq!(whole, String::from_utf8_lossy(bytes));
+        whole
+    };
+    assert_eq!(decode(b"a\xFFb"), "a\u{FFFD}b");
+    assert_eq!(decode(b"\xE6\x97"), "\u{FFFD}");
+    assert_eq!(decode(b"\xE6\x97\xA5\xE6z"), "日\u{FFFD}z");
+    assert_eq!(decode(b"\xF0\x9F\x98\xF0\x9F\x98\x80"), "\u{FFFD}😀");
+    let mut random = Rng::new(2, 80).sequence(0);
+    for _ in 0..2000 {
+        let bytes: Vec<u8> = (0..12)
+            .map(|_| [0x41, 0xC3, 0xA9, 0xE6, 0x97, 0xF0, 0x9F, 0x80][random.below(8) as usize])
+            .collect();
+        decode(&bytes);
+    }
+    assert_eq!(tokenizer.token_text(0xE6), "\\xE6");
+    assert_eq!(tokenizer.token_text(65), "A");
+    assert_eq!(tokenizer.token_text(256), "");
+    assert!(tokenizer.token_bytes(u32::MAX).is_empty());
+}
+
+#[test]
+fn what_the_vocabulary_lacks_is_named() {
+    let tokenizer = Tokenizer::chars("abc \n");
+    assert_eq!(tokenizer.encode("a cab"), Ok(vec![2, 1, 4, 2, 3]));
+    let refusal = tokenizer.encode("a żab\tż").unwrap_err();
+    assert_eq!(refusal, TextError::Unknown(vec!['ż', '\t']));
+    assert_eq!(
+        refusal.to_string(),
+        "'ż', '\\t' are not in the vocabulary; leave them out, or train with a text that has them"
+    );
+    let many = tokenizer.encode("0123456789").unwrap_err().to_string();
+    assert!(many.contains("'7' and 2 more are not"), "{many}");
+    assert_eq!(Corpus::of(b"a cab, a cab", tokenizer, 2).unwrap_err(), TextError::Unknown(vec![',']));
+}
+
+#[test]
+fn what_is_no_tokenizer_is_refused() {
+    for json in [
+        "",
+        "{}",
+        "[]",
+        r#"{"kind":"words"}"#,
+        r#"{"kind":"chars"}"#,
+        r#"{"kind":"chars","characters":"aba"}"#,
+        r#"{"kind":"bpe","merges":[[97,256]]}"#,
+        r#"{"kind":"bpe","merges":[[97,98],[97,98]]}"#,
+        r#"{"kind":"bpe","merges":[[97]]}"#,
+        r#"{"kind":"bpe","merges":[[97,-1]]}"#,
+        // Tokens twice as long each time.
+        r#"{"kind":"bpe","merges":[[97,97],[256,256],[257,257],[258,258],[259,259],[260,260],[261,261]]}"#,
+    ] {
+        assert!(matches!(Tokenizer::from_json(json), Err(TextError::Tokenizer(_))), "{json}");
+    }
+}
+
+const KINDS: [Kind; 3] = [Kind::Chars, Kind::Bytes, Kind::Bpe { vocab: 400 }];
+
+#[test]
+fn what_cannot_be_learned_from_is_refused() {
+    let refused = |text: &[u8], kind| Corpus::new(text, kind, 8).unwrap_err();
+    for kind in KINDS {
+        assert_eq!(refused(b"", kind), TextError::Empty);
+        assert_eq!(refused(&[b'a'; 5000], kind), TextError::Repeated { character: 'a' });
+    }
+    for kind in [KINDS[0], KINDS[2]] {
+        assert_eq!(refused(b"\xEF\xBB\xBF", kind), TextError::Empty);
+        assert_eq!(refused(b"two words \xFF and more", kind), TextError::Utf8 { at: 10 });
+        assert_eq!(refused(b"it ends in a char\xC3", kind), TextError::Utf8 { at: 17 });
+        assert_eq!(refused(b"a\x7FELF\0\0", kind), TextError::Binary { at: 5 });
+        // UTF-16.
+        assert_eq!(refused(b"\xFF\xFEa\0b\0", kind), TextError::Utf8 { at: 0 });
+        // Far in.
+        let mut text = LICENSE.repeat(20).into_bytes();
+        text[200_000] = 0x80;
+        assert_eq!(refused(&text, kind), TextError::Utf8 { at: 200_000 });
+    }
+    let any: Vec<u8> = (0..3000u32).map(|i| ((i * i) >> 3) as u8).collect();
+    let (corpus, _) = Corpus::new(&any, Kind::Bytes, 8).unwrap();
+    assert!(corpus.tokens(0..3000).eq(any.iter().map(|&byte| u32::from(byte))));
+    // A window to train and one to validate are the least.
+    let short = TextError::Short { tokens: 17, needed: 18, context: 8 };
+    assert_eq!(refused(b"abcdefghijklmnopq", Kind::Chars), short);
+    let (corpus, _) = Corpus::new(b"abcdefghijklmnopqr", Kind::Chars, 8).unwrap();
+    assert_eq!((corpus.train(), corpus.validation()), (0..9, 9..18));
+    assert_eq!(corpus.validation_starts(5), [9]);
+    assert!(corpus.batches(1, 4).starts(3).eq([0; 4]));
+}
+
+#[test]
+fn a_text_is_read_the_same_in_slices() {
+    let text = format!("\u{feff}{}日本語 déjà vu 😀 {LICENSE}", Grammar::new().text(5, 10_000));
+    let shared = std::sync::Arc::new(text.clone().into_bytes());
+    for kind in KINDS {
+        let whole = Corpus::new(text.as_bytes(), kind, 32).unwrap();
+        for work in [1, 777, 5000] {
+            let mut reading = Reading::new(shared.clone(), kind, 32);
+            let mut shares = vec![reading.progress()];
+            while !reading.advance(work).unwrap() {
+                let now = reading.progress();
+                let before = shares.last().unwrap();
+                assert!(
+                    (0.0..=1.0).contains(&now.share)
+                        && (now.doing != before.doing || now.share >= before.share)
+                );
+                shares.push(now);
+            }
+            assert!(shares.iter().any(|progress| progress.doing == Doing::Encoding));
+            assert!(reading.finish().unwrap() == whole, "{kind:?} by {work}");
+        }
+        let (corpus, tokenizer) = whole;
+        let tokens: Vec<u32> = corpus.tokens(0..corpus.len()).collect();
+        assert_eq!(corpus.characters(), text.chars().count() - usize::from(kind != Kind::Bytes));
+        let skipped = if kind == Kind::Bytes { 0 } else { 3 };
+        assert_eq!(tokenizer.decode(&tokens), text[skipped..]);
+        assert_eq!(tokenizer.encode(&text[skipped..]).unwrap(), tokens);
+        assert_eq!(corpus.validation().len(), corpus.len() / 10);
+        assert!(Corpus::of(text.as_bytes(), tokenizer, 32).unwrap() == corpus);
+    }
+}
+
+/// Cut anywhere for all threads, a text has the tokens that it has as a whole.
+#[test]
+fn parts_have_the_tokens_of_the_whole() {
+    let mut random = Rng::new(3, 80).sequence(0);
+    let texts = [
+        babble(&mut random, "ab", 20_000),
+        babble(&mut random, "a ", 20_000),
+        babble(&mut random, "abc  .1\n", 20_000),
+        babble(&mut random, "aé日 \n😀", 20_000),
+        format!("x{}y", " ".repeat(20_000)),
+        LICENSE.into(),
+    ];
+    for text in texts {
+        let tokenizer = trained(&text[..2000], 300, 1 << 20).tokenizer();
+        let whole = tokenizer.encode(&text).unwrap();
+        for work in [1, 4097, 16_000] {
+            let shared = std::sync::Arc::new(text.clone().into_bytes());
+            let mut reading = Reading::with(shared, tokenizer.clone(), 8);
+            while !reading.advance(work).unwrap() {}
+            let (corpus, _) = reading.finish().unwrap();
+            assert!(corpus.tokens(0..corpus.len()).eq(whole.iter().copied()), "{:?} by {work}", &text[..20]);
+        }
+    }
+}
+
+#[test]
+fn an_alphabet_is_all_that_a_text_has() {
+    for text in ["", "abba", "déjà vu 日本", LICENSE] {
+        let kinds: HashSet<char> = text.chars().collect();
+        assert_eq!(alphabet(text.as_bytes()), (kinds.len(), text.chars().count()));
+    }
+    assert_eq!(alphabet(b"a\xFFb\xE6\x97"), (2, 2));
+}
+
+/// A call that has the end of the text left to read merges for the rest of its work: what was read before is no work of this call.
+#[test]
+fn what_was_read_in_an_earlier_call_is_paid_for() {
+    let text = "ab cd ".repeat(200);
+    let mut training = BpeTraining::new(300);
+    // The least that a call reads is 1024 bytes of the 1200.
+    assert!(!training.advance(text.as_bytes(), 1).unwrap());
+    assert_eq!(training.share(), 0.0);
+    training.advance(text.as_bytes(), 1500).unwrap();
+    assert!(training.share() > 0.0);
+}
+
+/// Of a text that is longer than is learned from, pairs are those of all of it: here some stand at its end alone.
+#[test]
+#[cfg(not(target_arch = "wasm32"))]
+fn byte_pairs_of_a_long_text_are_those_of_all_of_it() {
+    let (first, last) = ("a b c d ".repeat(LEARNED_FROM / 8), "xyz é".repeat(LEARNED_FROM / 10));
+    let (_, tokenizer) = Corpus::new((first + &last).as_bytes(), Kind::Bpe { vocab: 262 }, 8).unwrap();
+    let tokens: Vec<String> =
+        (256..tokenizer.vocab() as u32).map(|token| tokenizer.token_text(token)).collect();
+    assert!(tokens.iter().any(|token| token.contains("xy")), "{tokens:?}");
+}
+
+#[test]
+fn more_tokens_than_two_bytes_hold_are_kept() {
+    let text: String = ('\u{1}'..='\u{2ffff}').chain('\u{1}'..'\u{100}').collect();
+    let (corpus, tokenizer) = Corpus::new(text.as_bytes(), Kind::Chars, 16).unwrap();
+    assert!(tokenizer.vocab() > 1 << 16);
+    assert_eq!(tokenizer.decode(&corpus.tokens(0..corpus.len()).collect::<Vec<_>>()), text);
+}
+
+#[test]
+fn an_epoch_sees_each_window_once() {
+    let text = Grammar::new().text(1, 12_345);
+    for (length, context, batch) in
+        [(12_345, 64, 32), (12_345, 100, 7), (1_000, 64, 32), (200, 90, 4), (182, 90, 3)]
+    {
+        let (corpus, _) = Corpus::new(&text.as_bytes()[..length], Kind::Chars, context).unwrap();
+        let tokens = corpus.train().len();
+        let mut batches = corpus.batches(5, batch);
+        let windows = batches.windows();
+        let starts: Vec<usize> =
+            (0..).flat_map(|step| batches.starts(step).collect::<Vec<_>>()).take(windows * 20).collect();
+        let mut phases = HashSet::new();
+        let mut orders = HashSet::new();
+        for epoch in starts.chunks(windows) {
+            let mut sorted = epoch.to_vec();
+            sorted.sort_unstable();
+            assert!(sorted.windows(2).all(|pair| pair[1] == pair[0] + context));
+            assert!(sorted[windows - 1] + context < tokens, "{length} {context}");
+            // All that is left out is shorter than two windows.
+            assert!(tokens - 1 - windows * context < 2 * context);
+            phases.insert(sorted[0]);
+            orders.insert(epoch.iter().map(|start| start - sorted[0]).collect::<Vec<_>>());
+        }
+        if tokens > 4 * context {
+            assert!(phases.len() > 10 && orders.len() > 1, "{} {}", phases.len(), orders.len());
+        }
+        // A step follows from its number, whichever were asked before.
+        let mut others = corpus.batches(5, batch);
+        for step in [13, 2, 0, 7] {
+            let from = step as usize * batch;
+            if from + batch <= starts.len() {
+                assert!(others.starts(step).eq(starts[from..from + batch].iter().copied()));
+            }
+        }
+        let seeded = |seed| corpus.batches(seed, batch).starts(1).collect::<Vec<_>>();
+        assert!(windows < 10 || seeded(5) != seeded(6));
+    }
+    let (corpus, _) = Corpus::new(text.as_bytes(), Kind::Chars, 64).unwrap();
+    let starts = corpus.validation_starts(10);
+    assert_eq!(starts.len(), 10);
+    assert!(starts.windows(2).all(|pair| pair[1] >= pair[0] + 64));
+    assert!(starts[0] == corpus.train().end && starts[9] + 64 < corpus.len());
+    assert_eq!(corpus.validation_starts(1000).len(), (corpus.validation().len() - 1) / 64);
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+mod any {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn text_comes_back(text in "\\PC{0,200}", trained_on in "[a-e é日\n]{40,200}") {
+            let pairs = trained(&trained_on, 300, 64).tokenizer();
+            for tokenizer in [Tokenizer::chars(&text), Tokenizer::bytes(), pairs] {
+                prop_assert_eq!(tokenizer.decode(&tokenizer.encode(&text).unwrap()), text.as_str());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), context in 1usize..40) {
+            for kind in KINDS {
+                if let Ok((corpus, tokenizer)) = Corpus::new(&bytes, kind, context) {
+                    prop_assert!(corpus.tokens(0..corpus.len()).all(|token| (token as usize) < tokenizer.vocab()));
+                    prop_assert!(corpus.train().len() > context && corpus.validation().len() > context);
+                }
+            }
+        }
+
+        #[test]
+        fn any_json_is_read_or_refused(json in "\\PC{0,60}") {
+            let _ = Tokenizer::from_json(&json);
+        }
+    }
+}
