@@ -1,4 +1,4 @@
-"""Chances of matches and decisions on the cube by GNU Backgammon, for crates/worlds/tests/backgammon_cube.rs.
+"""Chances of matches and decisions on the cube by GNU Backgammon, for crates/worlds/tests/worlds/backgammon_cube.rs.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file
     cargo build --release -p cli

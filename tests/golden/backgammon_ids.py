@@ -1,5 +1,5 @@
-"""Positions with what is played for, as GNU Backgammon writes them, for crates/worlds/tests/backgammon_ids.rs; and what the cube is
-worth to it, for crates/worlds/tests/backgammon_cube.rs.
+"""Positions with what is played for, as GNU Backgammon writes them, for crates/worlds/tests/worlds/backgammon_ids.rs; and what the cube is
+worth to it, for crates/worlds/tests/worlds/backgammon_cube.rs.
 
     apt-get install gnubg         # GNU Backgammon 1.07.001 made the committed file
     cd tests/golden && gnubg -t -q -p backgammon_ids.py < /dev/null        (writes backgammon_ids.txt beside itself)

@@ -1,4 +1,4 @@
-"""Backgammon by other people's rules, for crates/worlds/tests/backgammon.rs.
+"""Backgammon by other people's rules, for crates/worlds/tests/worlds/backgammon.rs.
 
     pip install open_spiel        # the rules and the points: OpenSpiel 2.0.2 made the committed file
     apt-get install gnubg         # the position ids: GNU Backgammon 1.07.001

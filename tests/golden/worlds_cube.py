@@ -1,4 +1,4 @@
-"""Cubes as other people's software sees them, for crates/worlds/tests/cube.rs, into worlds_cube.json beside this file.
+"""Cubes as other people's software sees them, for crates/worlds/tests/worlds/cube.rs, into worlds_cube.json beside this file.
 
 pip install RubikTwoPhase==1.1.1 kociemba==1.2.1 magiccube==1.2.0 && python3 worlds_cube.py
 

@@ -5,6 +5,10 @@ mod common;
 #[cfg(not(target_family = "wasm"))]
 mod half;
 mod memory;
+#[path = "../../../graph/tests/graph/nets.rs"]
+mod nets;
+#[path = "../../../graph/tests/graph/pieces.rs"]
+mod pieces;
 mod plans;
 mod product;
 #[cfg(not(target_family = "wasm"))]

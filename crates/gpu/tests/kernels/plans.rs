@@ -1,15 +1,15 @@
 //! Plans on a GPU against the interpreter in 64 bits and the processor's executor: every operation alone on odd sizes,
 //! nets, PPO's own plans, their gradients, and Adam; regrouped, and with one kernel for each node.
 
-#[path = "../../../graph/tests/graph/nets.rs"]
-mod nets;
-
+use crate::nets::{self, Case, Learning};
+use crate::pieces::{
+    self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter,
+    weigh, windows,
+};
 use gpu::{Executor, Fault, Gpu, OpenOptions, Part};
-use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan};
+use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Packed, Params, Plan};
 use learn::control::ppo::Head;
 use learn::control::{LearnerSpec, Ppo, PpoConfig};
-use nets::Case;
-use std::sync::Arc;
 
 /// In parts of the largest number of what belongs together.
 const TOLERANCE: f64 = 5e-5;
@@ -40,6 +40,28 @@ fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
     executors
 }
 
+/// Parameters and inputs of a case.
+fn fill(executor: &mut Executor, case: &Case, params: &Params) {
+    executor.set_params(params.values());
+    for (input, _, values) in &case.inputs {
+        executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
+    }
+}
+
+/// Checks what a net gives, without its gradients.
+async fn check_forward(gpu: &Gpu, name: &str, seed: u32, build: impl Fn(&mut Graph) -> NodeId) {
+    let mut g = Graph::new();
+    let y = build(&mut g);
+    let case = Case::new(&g, seed);
+    let expected = &case.reference(&g)[y.index()];
+    let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
+    for (grouped, mut executor) in executors(gpu, &plan) {
+        fill(&mut executor, &case, &case.params(&g));
+        let answer = executor.run(None).await.unwrap();
+        close(&format!("{name}, {grouped}"), answer.output("y"), expected, TOLERANCE);
+    }
+}
+
 /// Checks a scalar loss and its gradients.
 async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let mut g = Graph::new();
@@ -56,17 +78,12 @@ async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let unfused = Plan::unfused(&g, &[("loss", loss)], Some(&gradients), Layout::Rows, isa).unwrap();
     let plans = [("fused", fused), ("unfused", unfused)];
     for (kind, plan) in plans.into_iter().take(if BROWSER { 1 } else { 2 }) {
-        let plan = Arc::new(plan);
-        let mut processor = graph::Executor::new(&plan);
-        case.fill(&mut processor);
-        let params = case.params(&g);
-        let mut grads = vec![0.0; params.values().len()];
-        processor.train(&params, &Packed::new(&plan, &params), &mut grads, false);
-        for (grouped, mut executor) in executors(gpu, &plan) {
-            executor.set_params(case.params(&g).values());
-            for (input, _, values) in &case.inputs {
-                executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
-            }
+        let mut processor = Learning::new(plan, case.params(&g));
+        case.fill(&mut processor.executor);
+        processor.train(false);
+        let plan = processor.executor.plan();
+        for (grouped, mut executor) in executors(gpu, plan) {
+            fill(&mut executor, &case, &case.params(&g));
             let what = format!("{name}, {kind}, {grouped}");
             let answer = executor.run(None).await.unwrap();
             close(&format!("{what}: loss"), answer.output("loss"), &values[loss.index()], TOLERANCE);
@@ -74,85 +91,27 @@ async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
                 let (found, expected) = (&answer.grads[spec.range()], &exact[spec.range()]);
                 close(&format!("{what}: {}", spec.name), found, expected, TOLERANCE);
             }
-            close(
-                &format!("{what}: the processor's gradients"),
-                &answer.grads,
-                &in_64_bits(&grads),
-                TOLERANCE,
-            );
+            let grads = in_64_bits(&processor.grads);
+            close(&format!("{what}: the processor's gradients"), &answer.grads, &grads, TOLERANCE);
             let again = executor.run(None).await.unwrap();
             assert!(again.grads == answer.grads, "{what}: the same bits again");
         }
     }
 }
 
-/// A loss that weighs every element of x differently.
-fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
-    let [rows, cols] = g.shape(x);
-    let weights: Vec<f32> = (0..rows * cols).map(|i| ((i * 37 % 19) as f32 - 9.0) / 10.0).collect();
-    let w = g.constant(&weights, [rows, cols]);
-    let weighed = g.mul(x, w);
-    g.sum_all(weighed)
-}
-
-type OfOne = (&'static str, fn(&mut Graph, NodeId) -> NodeId);
-type OfTwo = (&'static str, fn(&mut Graph, NodeId, NodeId) -> NodeId);
-
-const INIT: Init = Init::Uniform(1.0);
-
 async fn maps(gpu: Gpu) {
-    let maps: [OfOne; 12] = [
-        ("relu", |g, x| g.relu(x)),
-        ("tanh", |g, x| g.tanh(x)),
-        ("gelu", |g, x| g.gelu(x)),
-        ("sigmoid", |g, x| g.sigmoid(x)),
-        ("silu", |g, x| g.silu(x)),
-        ("exp", |g, x| g.exp(x)),
-        ("square", |g, x| g.square(x)),
-        ("neg", |g, x| g.neg(x)),
-        ("affine", |g, x| g.affine(x, -1.5, 0.25)),
-        ("clamp", |g, x| g.clamp(x, -0.4, 0.3)),
-        ("ln", |g, x| {
-            let x = g.affine(x, 0.5, 1.0);
-            g.ln(x)
-        }),
-        ("sqrt", |g, x| {
-            let x = g.affine(x, 0.5, 1.0);
-            g.sqrt(x)
-        }),
-    ];
-    for (name, map) in maps {
+    for (name, map) in MAPS {
         for shape in [[5, 7], [33, 16], [1, 1]].into_iter().take(if BROWSER { 1 } else { 3 }) {
-            check(&gpu, &format!("{name} of {shape:?}"), |g| {
-                let x = g.param("x", shape, INIT);
-                let y = map(g, x);
-                weigh(g, y)
-            })
-            .await;
+            check(&gpu, &format!("{name} of {shape:?}"), |g| of_one(g, shape, map)).await;
         }
     }
 }
 
 async fn zips(gpu: Gpu) {
-    let zips: [OfTwo; 7] = [
-        ("add", Graph::add),
-        ("sub", Graph::sub),
-        ("mul", Graph::mul),
-        ("div", |g, a, b| {
-            let b = g.affine(b, 0.5, 1.5);
-            g.div(a, b)
-        }),
-        ("min", Graph::min),
-        ("max", Graph::max),
-        ("greater", |g, a, b| {
-            let picked = g.greater(a, b);
-            g.mul(picked, a)
-        }),
-    ];
     // Narrow and wide: a thread a row, and a thread an element.
     for full in [[6, 5], [7, 33]].into_iter().take(if BROWSER { 1 } else { 2 }) {
         let shapes = [full, [1, full[1]], [full[0], 1], [1, 1]];
-        for (name, zip) in zips {
+        for (name, zip) in ZIPS {
             // All pairs of shapes in one graph.
             check(&gpu, &format!("{name} up to {full:?}"), |g| {
                 let mut total = g.scalar(0.0);
@@ -172,72 +131,25 @@ async fn zips(gpu: Gpu) {
 }
 
 async fn products(gpu: Gpu) {
-    for (ta, tb) in [(false, false), (false, true), (true, false), (true, true)] {
-        let input = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
+    for turned in [[false, false], [false, true], [true, false], [true, true]] {
         for computed in [false, true] {
-            check(&gpu, &format!("matmul {ta} {tb}"), |g| {
-                let mut a = g.param("a", input(ta, [9, 4]), INIT);
-                let mut b = g.param("b", input(tb, [4, 6]), INIT);
-                if computed {
-                    (a, b) = (g.tanh(a), g.tanh(b));
-                }
-                let y = g.matmul(a, b, ta, tb);
-                weigh(g, y)
-            })
-            .await;
+            let what = format!("matmul {turned:?}, computed: {computed}");
+            check(&gpu, &what, |g| product(g, turned, computed)).await;
         }
     }
 }
 
 async fn reductions_and_rows(gpu: Gpu) {
-    let rows: [OfOne; 11] = [
-        ("sum of rows", Graph::sum_rows),
-        ("sum of columns", Graph::sum_cols),
-        ("sum", Graph::sum_all),
-        ("softmax", Graph::softmax),
-        ("log softmax", Graph::log_softmax),
-        ("broadcast sums", |g, x| {
-            let shape = g.shape(x);
-            let sums = g.sum_rows(x);
-            g.broadcast(sums, shape)
-        }),
-        ("centred columns", |g, x| {
-            let [rows, _] = g.shape(x);
-            let sums = g.sum_cols(x);
-            let means = g.affine(sums, 1.0 / rows as f32, 0.0);
-            let off = g.sub(x, means);
-            g.square(off)
-        }),
-        ("layer norm", |g, x| g.norm(x, "norm")),
-        ("rms norm", |g, x| {
-            let cols = g.shape(x)[1];
-            let gamma = g.vector("gamma", cols, INIT);
-            g.rms_norm(x, gamma, 1e-5)
-        }),
-        ("dropout", |g, x| {
-            let step = g.input("index100", [1, 1]);
-            g.dropout(x, 0.3, math::Rng::new(7, 2), step)
-        }),
-        ("two norms", |g, x| {
-            let y = g.norm(x, "norm.0");
-            g.norm(y, "norm.1")
-        }),
-    ];
     for shape in [[7, 3], [40, 18], [1100, 2], [5, 700], [1, 1], [1, 6], [6, 1], [1300, 37]]
         .into_iter()
         .take(if BROWSER { 4 } else { 8 })
     {
-        for (name, f) in rows {
+        for (name, f) in ROWS {
             if name.contains("norm") && shape[1] < 3 {
                 // Of one number it is 0 and of two ±1, and what rounding leaves of the slope is divided by √eps.
                 continue;
             }
-            check(&gpu, &format!("{name} of {shape:?}"), |g| {
-                let x = g.param("x", shape, INIT);
-                let y = f(g, x);
-                weigh(g, y)
-            })
-            .await;
+            check(&gpu, &format!("{name} of {shape:?}"), |g| of_one(g, shape, f)).await;
         }
     }
 }
@@ -245,23 +157,19 @@ async fn reductions_and_rows(gpu: Gpu) {
 async fn attention(gpu: Gpu) {
     // One row, one head; lengths and heads of a tile, of parts of one and of several, in fours and not.
     let shapes = [
-        (1, 1, 2, 1),
-        (10, 3, 4, 5),
-        (36, 2, 6, 12),
-        (78, 2, 4, 39),
-        (70, 1, 34, 35),
-        (64, 2, 32, 32),
-        (200, 2, 40, 100),
-        (66, 1, 100, 33),
+        [1, 1, 2, 1],
+        [10, 3, 4, 5],
+        [36, 2, 6, 12],
+        [78, 2, 4, 39],
+        [70, 1, 34, 35],
+        [64, 2, 32, 32],
+        [200, 2, 40, 100],
+        [66, 1, 100, 33],
     ];
-    for (i, (rows, heads, size, len)) in shapes.into_iter().take(if BROWSER { 3 } else { 8 }).enumerate() {
+    for (i, shape) in shapes.into_iter().take(if BROWSER { 3 } else { 8 }).enumerate() {
         let rotary = i % 2 == 1;
-        check(&gpu, &format!("attention of {rows} rows, {heads} heads of {size}, {rotary}"), |g| {
-            let x = g.param("x", [rows, 3 * heads * size], INIT);
-            let y = g.causal_attention(x, heads, len, rotary);
-            weigh(g, y)
-        })
-        .await;
+        check(&gpu, &format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary))
+            .await;
     }
     // What is attended to is computed, and scores are large.
     check(&gpu, "three attentions", |g| {
@@ -280,65 +188,31 @@ async fn attention(gpu: Gpu) {
 
 async fn heads_and_windows(gpu: Gpu) {
     // The last in several tiles of rows, the last of them smaller.
-    let shapes = [(1, 1, 1), (9, 5, 7), (40, 65, 12), (130, 300, 33), (130, 131_072, 2)];
-    for (rows, vocab, inp) in shapes.into_iter().take(if BROWSER { 3 } else { 5 }) {
-        let head = move |g: &mut Graph, x: NodeId| {
-            let (w, class) = (g.param("w", [vocab, inp], INIT), g.input(&format!("index{vocab}"), [rows, 1]));
-            g.head_loss(x, w, class)
-        };
-        check(&gpu, &format!("mean of {rows} losses of a head, {inp} to {vocab}"), |g| {
-            let x = g.param("x", [rows, inp], INIT);
-            let y = head(g, x);
-            g.mean_all(y)
-        })
-        .await;
-        if vocab > 1000 {
+    let shapes = [[1, 1, 1], [9, 5, 7], [40, 65, 12], [130, 300, 33], [130, 131_072, 2]];
+    for shape in shapes.into_iter().take(if BROWSER { 3 } else { 5 }) {
+        let [rows, vocab, inp] = shape;
+        let is_large = vocab > 1000;
+        for (name, build) in HEADS.into_iter().take(if is_large { 1 } else { 3 }) {
+            check(&gpu, &format!("{name}, {shape:?}"), |g| build(g, shape)).await;
+        }
+        if is_large {
             continue;
         }
-        check(&gpu, "weighed losses of a head", |g| {
-            let x = g.param("x", [rows, inp], INIT);
-            let y = head(g, x);
-            weigh(g, y)
-        })
-        .await;
-        check(&gpu, "a head of an input", |g| {
-            let x = g.input("x", [rows, inp]);
-            let y = head(g, x);
-            g.sum_all(y)
-        })
-        .await;
         check(&gpu, "a head that shares its weights", |g| {
             let (w, index) = (g.param("w", [vocab, inp], INIT), g.input("index", [rows, 1]));
             let x = g.embedding_bag(w, index);
-            let y = head(g, x);
+            let y = head(g, x, vocab);
             g.mean_all(y)
         })
         .await;
-        let mut g = Graph::new();
-        let x = g.input("x", [rows, inp]);
-        let y = head(&mut g, x);
-        let y = g.mean_all(y);
-        let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
-        let case = Case::new(&g, 5);
-        for (grouped, mut executor) in executors(&gpu, &plan) {
-            executor.set_params(case.params(&g).values());
-            for (input, _, values) in &case.inputs {
-                executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
-            }
-            let answer = executor.run(None).await.unwrap();
-            let expected = &case.reference(&g)[y.index()];
-            close(&format!("{grouped}: the loss alone"), answer.output("y"), expected, TOLERANCE);
-        }
+        check_forward(&gpu, "the loss of a head alone", 5, |g| {
+            let x = g.input("x", [rows, inp]);
+            let y = head(g, x, vocab);
+            g.mean_all(y)
+        })
+        .await;
     }
-    check(&gpu, "windows", |g| {
-        let (corpus, starts) = (g.input("index5", [1, 40]), g.input("index36", [6, 1]));
-        let (index, next) = (g.windows(corpus, starts, 7, 0), g.windows(corpus, starts, 7, 1));
-        let table = g.param("table", [5, 3], INIT);
-        let (x, y) = (g.embedding_bag(table, index), g.embedding_bag(table, next));
-        let y = g.mul(x, y);
-        weigh(g, y)
-    })
-    .await;
+    check(&gpu, "windows", windows).await;
 }
 
 /// A gelu's gradient reads what the layer before it leaves beside what the gelu makes of it: in fours, one by one, and added up from
@@ -366,13 +240,7 @@ async fn saved_activations(gpu: Gpu) {
 
 async fn indices_and_columns(gpu: Gpu) {
     for classes in [5, 40] {
-        check(&gpu, &format!("take from {classes}"), |g| {
-            let x = g.param("x", [9, classes], INIT);
-            let index = g.input(&format!("index{classes}"), [9, 1]);
-            let y = g.take(x, index);
-            weigh(g, y)
-        })
-        .await;
+        check(&gpu, &format!("take from {classes}"), |g| take(g, classes)).await;
     }
     // Rows of a table: fewer entries than indices, and more; narrow and wide; indices beyond both ends.
     for (entries, cols, rows, k) in [
@@ -407,44 +275,18 @@ async fn indices_and_columns(gpu: Gpu) {
     })
     .await;
     for wide in [3, 30] {
-        check(&gpu, &format!("concat and slices of {wide}"), |g| {
-            let (a, b) = (g.param("a", [4, wide], INIT), g.param("b", [4, 2], INIT));
-            let ab = g.concat(a, b);
-            let square = g.square(ab);
-            let middle = g.slice_cols(square, 1, wide + 1);
-            let y = g.mul(middle, a);
-            weigh(g, y)
-        })
-        .await;
+        check(&gpu, &format!("concat and slices of {wide}"), |g| concat_and_slices(g, wide)).await;
     }
-    check(&gpu, "an unused parameter", |g| {
-        let a = g.param("a", [4, 3], INIT);
-        g.param("b", [2, 2], INIT);
-        weigh(g, a)
-    })
-    .await;
+    check(&gpu, "an unused parameter", unused_parameter).await;
 }
 
 async fn whole_nets(gpu: Gpu) {
     for (name, build) in nets::LOSSES {
         check(&gpu, name, build).await;
     }
-    check(&gpu, "ppo", |g| nets::ppo_loss(g, 40).0).await;
     for batch in [1, 50] {
         for (name, build) in nets::FORWARD {
-            let mut g = Graph::new();
-            let y = build(&mut g, batch);
-            let case = Case::new(&g, 3);
-            let expected = &case.reference(&g)[y.index()];
-            let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
-            for (grouped, mut executor) in executors(&gpu, &plan) {
-                executor.set_params(case.params(&g).values());
-                for (input, _, values) in &case.inputs {
-                    executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
-                }
-                let answer = executor.run(None).await.unwrap();
-                close(&format!("{name}, {grouped}, {batch} rows"), answer.output("y"), expected, TOLERANCE);
-            }
+            check_forward(&gpu, &format!("{name}, {batch} rows"), 3, |g| build(g, batch)).await;
         }
     }
 }
@@ -678,35 +520,26 @@ async fn adam_follows_the_processors(gpu: Gpu) {
     ];
     let (_, build) = nets::LOSSES[1];
     for adam in adams {
-        let mut g = Graph::new();
-        let loss = build(&mut g);
-        let gradients = g.gradients(loss);
         let isa = Isa::best();
-        let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
-        let case = Case::new(&g, 4);
-        let mut params = case.params(&g);
-        let (mut packed, mut processor) = (Packed::new(&plan, &params), graph::Executor::new(&plan));
-        case.fill(&mut processor);
-        let mut executor = Executor::new(&gpu, &plan).unwrap();
-        executor.set_params(params.values());
-        for (input, _, values) in &case.inputs {
-            executor.set_input(input, &values.iter().map(|&v| v as f32).collect::<Vec<f32>>());
-        }
-        let mut grads = vec![0.0; params.values().len()];
-        let mut optimizer = Optimizer::new(&params);
-        let first = params.values().to_vec();
+        let (case, mut here) = Learning::of(isa, 4, build);
+        let mut executor = Executor::new(&gpu, here.executor.plan()).unwrap();
+        fill(&mut executor, &case, &here.params);
+        let first = here.params.values().to_vec();
         for step in 0..30 {
-            processor.train(&params, &packed, &mut grads, false);
-            let norm = optimizer.step(isa, &adam, &mut params, &grads);
-            packed.pack(&params);
+            here.train(false);
+            let norm = here.update(isa, &adam);
             let answer = executor.run(Some(&adam)).await.unwrap();
             let what = format!("{adam:?}, step {step}");
             close(&format!("{what}: norm"), &[answer.norm], &[f64::from(norm)], 1e-4);
-            close(&format!("{what}: parameters"), &answer.params, &in_64_bits(params.values()), 2e-4);
-            close(&format!("{what}: m"), &answer.adam_m, &in_64_bits(&optimizer.m), 2e-4);
-            close(&format!("{what}: v"), &answer.adam_v, &in_64_bits(&optimizer.v), 2e-4);
+            for (name, found, expected) in [
+                ("parameters", &answer.params, here.params.values()),
+                ("m", &answer.adam_m, &here.optimizer.m),
+                ("v", &answer.adam_v, &here.optimizer.v),
+            ] {
+                close(&format!("{what}: {name}"), found, &in_64_bits(expected), 2e-4);
+            }
         }
-        assert!(first != params.values(), "it learned");
+        assert!(first != here.params.values(), "it learned");
     }
 }
 

@@ -1,9 +1,8 @@
 //! PyTorch's losses, gradients and Adam steps for three small nets (tests/golden/graph_nets.py).
 
-use crate::nets;
-use graph::{Act, Adam, Executor, Graph, Isa, NodeId, Optimizer, Packed, Params, Plan, models};
+use crate::nets::{self, Learning};
+use graph::{Act, Adam, Graph, Isa, NodeId, Params, Plan, models};
 use serde_json::Value;
-use std::sync::Arc;
 use testkit::test;
 
 const NETS: &str = include_str!("../../../../tests/golden/graph_nets.json");
@@ -67,36 +66,35 @@ fn losses_gradients_and_adam_agree_with_pytorch() {
             let mut g = Graph::new();
             let outputs = build(&mut g);
             let gradients = g.gradients(outputs[0].1);
-            let plan = Arc::new(Plan::training(&g, &outputs, &gradients, isa).unwrap());
+            let plan = Plan::training(&g, &outputs, &gradients, isa).unwrap();
             let mut params = Params::new(g.table(), 0);
             set(&mut params, &record["params"]);
-            let mut packed = Packed::new(&plan, &params);
-            let mut executor = Executor::new(&plan);
+            let mut learning = Learning::new(plan, params);
             for (input, _) in g.inputs() {
-                executor.input_mut(input).copy_from_slice(&values(&record["inputs"][input]));
+                learning.executor.input_mut(input).copy_from_slice(&values(&record["inputs"][input]));
             }
-            let mut grads = vec![0.0; params.values().len()];
-            executor.train(&params, &packed, &mut grads, false);
+            learning.train(false);
             let what = format!("{name}, {}", isa.name());
             for (output, _) in &outputs {
                 let expected = record["outputs"][output].as_f64().unwrap() as f32;
-                close(&format!("{what}: {output}"), executor.output(output), &[expected], 1e-4);
+                close(&format!("{what}: {output}"), learning.executor.output(output), &[expected], 1e-4);
             }
             for spec in g.table().specs() {
                 let expected = values(&record["gradients"][&*spec.name]);
-                close(&format!("{what}: gradient of {}", spec.name), &grads[spec.range()], &expected, 1e-4);
+                let found = &learning.grads[spec.range()];
+                close(&format!("{what}: gradient of {}", spec.name), found, &expected, 1e-4);
             }
 
             let adam = Adam { lr: 0.01, eps: 1e-5, max_grad_norm: 0.1, ..Adam::default() };
-            let mut optimizer = Optimizer::new(&params);
             for _ in 0..2 {
-                executor.train(&params, &packed, &mut grads, false);
-                optimizer.step(isa, &adam, &mut params, &grads);
-                packed.pack(&params);
+                learning.train(false);
+                learning.update(isa, &adam);
             }
             for spec in g.table().specs() {
-                let (found, expected) =
-                    (params.get(&spec.name).unwrap(), values(&record["after_two_steps"][&*spec.name]));
+                let (found, expected) = (
+                    learning.params.get(&spec.name).unwrap(),
+                    values(&record["after_two_steps"][&*spec.name]),
+                );
                 close(&format!("{what}: {} after Adam", spec.name), found, &expected, 1e-3);
             }
         }

@@ -5,6 +5,7 @@ mod memory;
 mod nets;
 mod ops;
 mod params;
+mod pieces;
 mod plans;
 mod threads;
 

@@ -1,7 +1,7 @@
 //! Allocations are counted: packing, forward, backward and update allocate nothing after the first time.
 
-use crate::nets::{Case, FORWARD, LOSSES, ppo_loss};
-use graph::{Adam, Executor, Graph, Init, Isa, Layout, Optimizer, Packed, Plan};
+use crate::nets::{Case, FORWARD, LOSSES, Learning, ppo_loss};
+use graph::{Adam, Executor, Graph, Init, Isa, Layout, Packed, Plan};
 use std::sync::Arc;
 use testkit::test;
 
@@ -16,27 +16,16 @@ fn allocates_nothing(what: &str, f: &mut dyn FnMut()) {
 
 #[test]
 fn training_allocates_nothing() {
-    let ppo = |g: &mut Graph| ppo_loss(g, 40).0;
-    for (name, build) in LOSSES.into_iter().chain([("ppo", ppo as fn(&mut Graph) -> _)]) {
+    for (name, build) in LOSSES {
         for isa in Isa::available() {
-            let mut g = Graph::new();
-            let loss = build(&mut g);
-            let gradients = g.gradients(loss);
-            let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
-            let case = Case::new(&g, 1);
-            let mut params = case.params(&g);
-            let mut packed = Packed::new(&plan, &params);
-            let mut executor = Executor::new(&plan);
-            case.fill(&mut executor);
-            let mut grads = vec![0.0; params.values().len()];
-            let mut optimizer = Optimizer::new(&params);
+            let (_, mut learning) = Learning::of(isa, 1, build);
+            let input = learning.executor.plan().inputs()[0].name.clone();
             allocates_nothing(name, &mut || {
-                executor.input_mut(g.inputs().next().unwrap().0)[0] = 0.5;
-                executor.train(&params, &packed, &mut grads, false);
-                executor.train(&params, &packed, &mut grads, true);
-                optimizer.step(isa, &Adam::default(), &mut params, &grads);
-                packed.pack(&params);
-                assert!(executor.output("loss")[0].is_finite());
+                learning.executor.input_mut(&input)[0] = 0.5;
+                learning.train(false);
+                learning.train(true);
+                learning.update(isa, &Adam::default());
+                assert!(learning.executor.output("loss")[0].is_finite());
             });
         }
     }

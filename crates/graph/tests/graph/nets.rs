@@ -1,6 +1,10 @@
 //! Small nets that the tests share, and numbers to run them on.
 
-use graph::{Act, Executor, Graph, Init, Layout, NodeId, PANEL, Params, models, reference};
+use graph::{
+    Act, Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, PANEL, Packed, Params, Plan, models,
+    reference,
+};
+use std::sync::Arc;
 
 /// Inputs and parameters of a graph, in the range -1..1; an input called `index5` holds 0..5.
 pub struct Case {
@@ -57,6 +61,51 @@ impl Case {
                 to[place] = *value as f32;
             }
         }
+    }
+}
+
+/// A net that learns on this processor: all that a step reads and writes.
+pub struct Learning {
+    pub params: Params,
+    pub packed: Packed,
+    pub executor: Executor,
+    pub grads: Vec<f32>,
+    pub optimizer: Optimizer,
+}
+
+impl Learning {
+    pub fn new(plan: Plan, params: Params) -> Learning {
+        let plan = Arc::new(plan);
+        Learning {
+            packed: Packed::new(&plan, &params),
+            executor: Executor::new(&plan),
+            grads: vec![0.0; params.values().len()],
+            optimizer: Optimizer::new(&params),
+            params,
+        }
+    }
+
+    /// One that learns a net's loss from the case of a seed.
+    pub fn of(isa: Isa, seed: u32, build: impl Fn(&mut Graph) -> NodeId) -> (Case, Learning) {
+        let mut g = Graph::new();
+        let loss = build(&mut g);
+        let gradients = g.gradients(loss);
+        let plan = Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap();
+        let case = Case::new(&g, seed);
+        let mut learning = Learning::new(plan, case.params(&g));
+        case.fill(&mut learning.executor);
+        (case, learning)
+    }
+
+    pub fn train(&mut self, adds: bool) {
+        self.executor.train(&self.params, &self.packed, &mut self.grads, adds);
+    }
+
+    /// A step of the optimiser; gives the gradient's length.
+    pub fn update(&mut self, isa: Isa, adam: &Adam) -> f32 {
+        let norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
+        self.packed.pack(&self.params);
+        norm
     }
 }
 
@@ -163,7 +212,7 @@ pub type Loss = (&'static str, fn(&mut Graph) -> NodeId);
 /// A net for a batch size, by name.
 pub type Forward = (&'static str, fn(&mut Graph, usize) -> NodeId);
 
-pub const LOSSES: [Loss; 8] = [
+pub const LOSSES: [Loss; 9] = [
     ("relu classifier", relu_classifier),
     ("tanh regression", tanh_regression),
     ("gelu residual", gelu_residual),
@@ -172,6 +221,7 @@ pub const LOSSES: [Loss; 8] = [
     ("shared layers", shared_layers),
     ("language model", language_model),
     ("attending", attending),
+    ("ppo", |g| ppo_loss(g, 40).0),
 ];
 
 pub const FORWARD: [Forward; 6] = [

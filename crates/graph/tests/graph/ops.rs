@@ -1,10 +1,13 @@
 //! Every operation, alone and in nets: the plan's kernels, fused and not, agree with the interpreter;
 //! its gradients agree with central differences of the interpreter.
 
-use crate::nets::{self, Case, ppo_loss};
+use crate::nets::{Case, FORWARD, LOSSES, Learning};
+use crate::pieces::{
+    self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter,
+    weigh, windows,
+};
 use graph::{
-    Act, Adam, Executor, Gradients, Graph, Init, Isa, Layout, NodeId, Optimizer, PANEL, Packed, Plan, models,
-    panels_len,
+    Act, Adam, Executor, Gradients, Graph, Isa, Layout, NodeId, PANEL, Packed, Plan, models, panels_len,
 };
 use std::sync::Arc;
 use testkit::test;
@@ -35,27 +38,19 @@ fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
         let fused = Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap();
         let unfused = Plan::unfused(&g, &[("loss", loss)], Some(&gradients), Layout::Rows, isa).unwrap();
         for (kind, plan) in [("fused", fused), ("unfused", unfused)] {
-            let (plan, params) = (Arc::new(plan), case.params(&g));
-            let packed = Packed::new(&plan, &params);
-            let mut executor = Executor::new(&plan);
-            case.fill(&mut executor);
-            let mut grads = vec![0.25; params.values().len()];
-            executor.train(&params, &packed, &mut grads, false);
-            let what = format!("{name}, {kind}, {}", isa.name());
-            close(&format!("{what}: loss"), executor.output("loss"), &values[loss.index()], 1e-3);
-            for spec in g.table().specs() {
-                close(&format!("{what}: {}", spec.name), &grads[spec.range()], &exact[spec.range()], 1e-3);
-            }
+            let mut learning = Learning::new(plan, case.params(&g));
+            case.fill(&mut learning.executor);
+            learning.grads.fill(0.25);
             // A second run on the same arena, added to the first, doubles everything.
-            executor.train(&params, &packed, &mut grads, true);
-            let double: Vec<f64> = exact.iter().map(|v| 2.0 * v).collect();
-            for spec in g.table().specs() {
-                close(
-                    &format!("{what}: {} twice", spec.name),
-                    &grads[spec.range()],
-                    &double[spec.range()],
-                    1e-3,
-                );
+            for (times, adds) in [(1.0, false), (2.0, true)] {
+                learning.train(adds);
+                let what = format!("{name}, {kind}, {}, {times} times", isa.name());
+                let found = learning.executor.output("loss");
+                close(&format!("{what}: loss"), found, &values[loss.index()], 1e-3);
+                for spec in g.table().specs() {
+                    let expected: Vec<f64> = exact[spec.range()].iter().map(|v| times * v).collect();
+                    close(&format!("{what}: {}", spec.name), &learning.grads[spec.range()], &expected, 1e-3);
+                }
             }
         }
     }
@@ -80,49 +75,11 @@ fn close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
     assert!(found.len() >= expected.len(), "{what}: {} values, not {}", found.len(), expected.len());
 }
 
-/// A loss that weighs every element of x differently.
-fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
-    let [rows, cols] = g.shape(x);
-    let weights: Vec<f32> = (0..rows * cols).map(|i| ((i * 37 % 19) as f32 - 9.0) / 10.0).collect();
-    let w = g.constant(&weights, [rows, cols]);
-    let weighed = g.mul(x, w);
-    g.sum_all(weighed)
-}
-
-type OfOne = (&'static str, fn(&mut Graph, NodeId) -> NodeId);
-type OfTwo = (&'static str, fn(&mut Graph, NodeId, NodeId) -> NodeId);
-
-const INIT: Init = Init::Uniform(1.0);
-
 #[test]
 fn maps() {
-    let maps: [OfOne; 12] = [
-        ("relu", |g, x| g.relu(x)),
-        ("tanh", |g, x| g.tanh(x)),
-        ("gelu", |g, x| g.gelu(x)),
-        ("sigmoid", |g, x| g.sigmoid(x)),
-        ("silu", |g, x| g.silu(x)),
-        ("exp", |g, x| g.exp(x)),
-        ("square", |g, x| g.square(x)),
-        ("neg", |g, x| g.neg(x)),
-        ("affine", |g, x| g.affine(x, -1.5, 0.25)),
-        ("clamp", |g, x| g.clamp(x, -0.4, 0.3)),
-        ("ln", |g, x| {
-            let x = g.affine(x, 0.5, 1.0);
-            g.ln(x)
-        }),
-        ("sqrt", |g, x| {
-            let x = g.affine(x, 0.5, 1.0);
-            g.sqrt(x)
-        }),
-    ];
-    for (name, map) in maps {
+    for (name, map) in MAPS {
         for shape in [[1, 1], [5, 7], [33, 16]] {
-            check(name, |g| {
-                let x = g.param("x", shape, INIT);
-                let y = map(g, x);
-                weigh(g, y)
-            });
+            check(name, |g| of_one(g, shape, map));
         }
         check(&format!("mean of {name}"), |g| {
             let x = g.param("x", [3, 5], INIT);
@@ -134,23 +91,8 @@ fn maps() {
 
 #[test]
 fn zips() {
-    let zips: [OfTwo; 7] = [
-        ("add", Graph::add),
-        ("sub", Graph::sub),
-        ("mul", Graph::mul),
-        ("div", |g, a, b| {
-            let b = g.affine(b, 0.5, 1.5);
-            g.div(a, b)
-        }),
-        ("min", Graph::min),
-        ("max", Graph::max),
-        ("greater", |g, a, b| {
-            let picked = g.greater(a, b);
-            g.mul(picked, a)
-        }),
-    ];
     let full = [6, 5];
-    for (name, zip) in zips {
+    for (name, zip) in ZIPS {
         for a in [full, [1, 5], [6, 1], [1, 1]] {
             for b in [full, [1, 5], [6, 1], [1, 1]] {
                 check(&format!("{name} of {a:?} and {b:?}"), |g| {
@@ -171,59 +113,18 @@ fn zips() {
 
 #[test]
 fn products() {
-    for (ta, tb) in [(false, false), (false, true), (true, false), (true, true)] {
-        let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
-        check(&format!("matmul {ta} {tb}"), |g| {
-            let a = g.param("a", turn(ta, [9, 4]), INIT);
-            let b = g.param("b", turn(tb, [4, 6]), INIT);
-            let y = g.matmul(a, b, ta, tb);
-            weigh(g, y)
-        });
-        check(&format!("matmul {ta} {tb} of what was computed"), |g| {
-            let a = g.param("a", turn(ta, [9, 4]), INIT);
-            let b = g.param("b", turn(tb, [4, 6]), INIT);
-            let (a, b) = (g.tanh(a), g.tanh(b));
-            let y = g.matmul(a, b, ta, tb);
-            weigh(g, y)
-        });
+    for turned in [[false, false], [false, true], [true, false], [true, true]] {
+        for computed in [false, true] {
+            check(&format!("matmul {turned:?}, computed: {computed}"), |g| product(g, turned, computed));
+        }
     }
 }
 
 #[test]
 fn reductions_and_rows() {
     for shape in [[1, 1], [1, 6], [6, 1], [7, 3], [40, 18]] {
-        let rows: [OfOne; 10] = [
-            ("sum of rows", Graph::sum_rows),
-            ("sum of columns", Graph::sum_cols),
-            ("sum", Graph::sum_all),
-            ("softmax", Graph::softmax),
-            ("log softmax", Graph::log_softmax),
-            ("broadcast sums", |g, x| {
-                let shape = g.shape(x);
-                let sums = g.sum_rows(x);
-                g.broadcast(sums, shape)
-            }),
-            ("layer norm", |g, x| g.norm(x, "norm")),
-            ("rms norm", |g, x| {
-                let cols = g.shape(x)[1];
-                let gamma = g.vector("gamma", cols, INIT);
-                g.rms_norm(x, gamma, 1e-5)
-            }),
-            ("dropout", |g, x| {
-                let step = g.input("index100", [1, 1]);
-                g.dropout(x, 0.3, math::Rng::new(7, 2), step)
-            }),
-            ("two norms", |g, x| {
-                let y = g.norm(x, "norm.0");
-                g.norm(y, "norm.1")
-            }),
-        ];
-        for (name, f) in rows {
-            check(&format!("{name} of {shape:?}"), |g| {
-                let x = g.param("x", shape, INIT);
-                let y = f(g, x);
-                weigh(g, y)
-            });
+        for (name, f) in ROWS {
+            check(&format!("{name} of {shape:?}"), |g| of_one(g, shape, f));
         }
     }
 }
@@ -231,15 +132,10 @@ fn reductions_and_rows() {
 #[test]
 fn attention() {
     // One row, one head, sequences shorter and longer than a block of queries, and several sequences.
-    for (rows, heads, size, len) in
-        [(1, 1, 2, 1), (10, 3, 4, 5), (36, 2, 6, 12), (39, 2, 4, 39), (70, 1, 34, 35)]
-    {
+    for shape in [[1, 1, 2, 1], [10, 3, 4, 5], [36, 2, 6, 12], [39, 2, 4, 39], [70, 1, 34, 35]] {
+        let [rows, heads, size, len] = shape;
         for rotary in [false, true] {
-            check(&format!("attention of {rows} rows, {heads} heads of {size}, {rotary}"), |g| {
-                let x = g.param("x", [rows, 3 * heads * size], INIT);
-                let y = g.causal_attention(x, heads, len, rotary);
-                weigh(g, y)
-            });
+            check(&format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary));
             // What is turned is needed elsewhere too, and what comes in is computed.
             check(&format!("two attentions, {rotary}"), |g| {
                 let d = heads * size;
@@ -256,11 +152,7 @@ fn attention() {
 
 #[test]
 fn indices_and_columns() {
-    check("take", |g| {
-        let (x, index) = (g.param("x", [9, 5], INIT), g.input("index5", [9, 1]));
-        let y = g.take(x, index);
-        weigh(g, y)
-    });
+    check("take", |g| take(g, 5));
     // One row each, and lists in which some name nothing and some go beyond the table; alone, with what its kernel takes
     // along, and in sums that it must not.
     for k in [1, 7] {
@@ -294,22 +186,9 @@ fn indices_and_columns() {
             weigh(g, y)
         });
     }
-    check("windows", |g| {
-        let (corpus, starts) = (g.input("index5", [1, 40]), g.input("index36", [6, 1]));
-        let (index, next) = (g.windows(corpus, starts, 7, 0), g.windows(corpus, starts, 7, 1));
-        let table = g.param("table", [5, 3], INIT);
-        let (x, y) = (g.embedding_bag(table, index), g.embedding_bag(table, next));
-        let y = g.mul(x, y);
-        weigh(g, y)
-    });
-    check("concat and slices", |g| {
-        let (a, b) = (g.param("a", [4, 3], INIT), g.param("b", [4, 2], INIT));
-        let ab = g.concat(a, b);
-        let square = g.square(ab);
-        let middle = g.slice_cols(square, 1, 4);
-        let y = g.mul(middle, a);
-        weigh(g, y)
-    });
+    check("windows", windows);
+    check("concat and slices", |g| concat_and_slices(g, 3));
+    check("an unused parameter", unused_parameter);
     check("stop gradient", |g| {
         let a = g.param("a", [4, 3], INIT);
         let square = g.square(a);
@@ -321,35 +200,17 @@ fn indices_and_columns() {
     });
 }
 
-/// A head whose loss is a mean, with gradients in its own pass; whose rows are weighed, so that they wait; and with a part of
-/// the gradients only.
 #[test]
 fn heads() {
-    for [rows, vocab, inp] in [[9, 5, 4], [1, 1, 1], [40, 65, 16], [33, 300, 7]] {
-        let head = |g: &mut Graph, x: NodeId| {
-            let w = g.param("w", [vocab, inp], INIT);
-            let target = g.input(&format!("index{vocab}"), [rows, 1]);
-            g.head_loss(x, w, target)
-        };
-        check("mean of a head's losses", |g| {
-            let x = g.param("x", [rows, inp], INIT);
-            let y = head(g, x);
-            g.mean_all(y)
-        });
-        check("weighed losses of a head", |g| {
-            let x = g.param("x", [rows, inp], INIT);
-            let y = head(g, x);
-            weigh(g, y)
-        });
-        check("a head of an input", |g| {
-            let x = g.input("x", [rows, inp]);
-            let y = head(g, x);
-            g.sum_all(y)
-        });
+    for shape in [[9, 5, 4], [1, 1, 1], [40, 65, 16], [33, 300, 7]] {
+        for (name, build) in HEADS {
+            check(name, |g| build(g, shape));
+        }
+        let [rows, vocab, inp] = shape;
         check("a head that shares its weights", |g| {
             let (w, index) = (g.param("w", [vocab, inp], INIT), g.input("index4", [rows, 1]));
             let x = g.embedding_bag(w, index);
-            let (y, target) = (head(g, x), g.input("target", [rows, 1]));
+            let (y, target) = (head(g, x, vocab), g.input("target", [rows, 1]));
             let other = g.head_loss(x, w, target);
             let y = g.sub(y, other);
             let product = g.mul(y, other);
@@ -361,45 +222,24 @@ fn heads() {
 }
 
 #[test]
-fn an_unused_parameter_has_gradient_zero() {
-    check("unused", |g| {
-        let a = g.param("a", [4, 3], INIT);
-        g.param("b", [2, 2], INIT);
-        weigh(g, a)
-    });
-}
-
-#[test]
 fn nets() {
-    for (name, build) in nets::LOSSES {
+    for (name, build) in LOSSES {
         check(name, build);
     }
-    check("ppo", |g| ppo_loss(g, 40).0);
 }
 
 /// Twenty steps of training end in the same bits on all instruction sets whose multiply-add rounds alike.
 #[test]
 fn instruction_sets_train_the_same_bits() {
-    let ppo = |g: &mut Graph| ppo_loss(g, 40).0;
-    for (name, build) in nets::LOSSES.into_iter().chain([("ppo", ppo as fn(&mut Graph) -> NodeId)]) {
+    for (name, build) in LOSSES {
         let mut ends: Vec<(bool, Vec<u32>)> = Vec::new();
         for isa in Isa::available() {
-            let mut g = Graph::new();
-            let loss = build(&mut g);
-            let gradients = g.gradients(loss);
-            let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
-            let case = Case::new(&g, 2);
-            let mut params = case.params(&g);
-            let (mut packed, mut executor) = (Packed::new(&plan, &params), Executor::new(&plan));
-            case.fill(&mut executor);
-            let mut grads = vec![0.0; params.values().len()];
-            let mut optimizer = Optimizer::new(&params);
+            let (_, mut learning) = Learning::of(isa, 2, build);
             for _ in 0..20 {
-                executor.train(&params, &packed, &mut grads, false);
-                optimizer.step(isa, &Adam { lr: 0.01, ..Adam::default() }, &mut params, &grads);
-                packed.pack(&params);
+                learning.train(false);
+                learning.update(isa, &Adam { lr: 0.01, ..Adam::default() });
             }
-            let bits: Vec<u32> = params.values().iter().map(|v| v.to_bits()).collect();
+            let bits: Vec<u32> = learning.params.values().iter().map(|v| v.to_bits()).collect();
             match ends.iter().find(|end| end.0 == isa.fused()) {
                 Some(end) => assert!(end.1 == bits, "{name}: {} ends elsewhere", isa.name()),
                 None => ends.push((isa.fused(), bits)),
@@ -411,7 +251,7 @@ fn instruction_sets_train_the_same_bits() {
 #[test]
 fn panels_agree_with_rows() {
     for batch in [2, 32, 50, 96] {
-        for (name, build) in nets::FORWARD {
+        for (name, build) in FORWARD {
             let mut g = Graph::new();
             let y = build(&mut g, batch);
             let case = Case::new(&g, 3);

@@ -1,7 +1,7 @@
 //! What all threads share inside one plan has the bits that one thread gives.
 
-use crate::nets::{Case, cross_entropy};
-use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Optimizer, Packed, Plan, models};
+use crate::nets::{Case, Learning, cross_entropy};
+use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, models};
 use math::par::Threads;
 use std::sync::Arc;
 use testkit::test;
@@ -38,25 +38,15 @@ fn attending(g: &mut Graph) -> NodeId {
 
 /// Two steps: the loss, the gradients, the parameters and both moments.
 fn trained(isa: Isa, build: fn(&mut Graph) -> NodeId) -> Vec<f32> {
-    let mut g = Graph::new();
-    let loss = build(&mut g);
-    let gradients = g.gradients(loss);
-    let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap());
-    let case = Case::new(&g, 3);
-    let mut params = case.params(&g);
-    let mut packed = Packed::new(&plan, &params);
-    let mut executor = Executor::new(&plan);
-    case.fill(&mut executor);
-    let mut grads = vec![0.0; params.values().len()];
-    let mut optimizer = Optimizer::new(&params);
+    let (_, mut learning) = Learning::of(isa, 3, build);
     let mut told = Vec::new();
     for again in [false, true] {
-        executor.train(&params, &packed, &mut grads, again);
-        told.push(executor.output("loss")[0]);
-        optimizer.step(isa, &Adam { max_grad_norm: 0.5, ..Adam::default() }, &mut params, &grads);
-        packed.pack(&params);
+        learning.train(again);
+        told.push(learning.executor.output("loss")[0]);
+        learning.update(isa, &Adam { max_grad_norm: 0.5, ..Adam::default() });
     }
-    [&told[..], &grads, params.values(), &optimizer.m, &optimizer.v].concat()
+    let Learning { grads, params, optimizer, .. } = &learning;
+    [&told[..], grads, params.values(), &optimizer.m, &optimizer.v].concat()
 }
 
 fn acted(isa: Isa, layout: Layout) -> Vec<f32> {
@@ -75,16 +65,13 @@ fn acted(isa: Isa, layout: Layout) -> Vec<f32> {
     executor.output("y").to_vec()
 }
 
-fn run_on(threads: usize, run: &(impl Fn() -> Vec<f32> + Sync)) -> Option<Vec<f32>> {
-    Threads::of(threads).map(|threads| threads.run(run))
-}
-
 #[track_caller]
 fn alike(what: &str, run: impl Fn() -> Vec<f32> + Sync) {
-    let one = run_on(1, &run).expect("one thread there always is");
+    let on = |threads| Threads::of(threads).map(|threads| threads.run(&run));
+    let one = on(1).expect("one thread there always is");
     assert!(one.iter().all(|x| x.is_finite()));
     for threads in [2, 3] {
-        let Some(more) = run_on(threads, &run) else { continue };
+        let Some(more) = on(threads) else { continue };
         let apart = one.iter().zip(&more).position(|(a, b)| a.to_bits() != b.to_bits());
         assert_eq!(apart, None, "{what} on {threads} threads");
     }

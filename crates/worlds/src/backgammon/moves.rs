@@ -5,7 +5,7 @@
 //! board, and every way to play a double as far as it goes is equally long, so no longest one need be sought. With two
 //! numbers a result is a pair of points, one for each number. Two pairs give the same board only where one checker makes both
 //! moves over either of two empty points, or where the same two are borne off with the numbers exchanged.
-//! (`crates/worlds/tests/backgammon.rs` compares with trying every order.)
+//! (`crates/worlds/tests/worlds/backgammon.rs` compares with trying every order.)
 
 use super::{BAR, Board, POINTS, Roll, Side, UNIT};
 
