@@ -2,28 +2,22 @@
 //! factors that were rounded on the processor; and a model of words that learns by them. Native only: browsers' software adapters
 //! have no f16. Where the adapter lacks it, that it is refused is all there is to see, and the others are skipped.
 
-use gpu::{Fused, Gpu, OpenOptions, Product, Program, Readback, Side, Space, TILES, Tile};
-use gpu::{product_fused, product_fused_by};
+use crate::noise;
+use crate::product::{self, Case, Lie, PLAIN, values};
+use gpu::{Gpu, OpenOptions, TILES};
 use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Shape, Stats};
 use learn::{Fault, Learner, Offload, Slice};
-use math::{Act, Isa, Rng, Unary};
+use math::{Act, Isa, Unary};
 use std::sync::Arc;
 use worlds::words::{Corpus, Kind};
 
-/// One with f16, if there is.
-fn open() -> Option<Gpu> {
-    let gpu = Gpu::open_blocking(OpenOptions::default()).expect("an adapter");
+/// Whether the adapter has f16; else the test says that it is skipped.
+fn has_half(gpu: &Gpu) -> bool {
     let half = gpu.about().half;
     if !half {
         testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
     }
-    half.then_some(gpu)
-}
-
-fn noise(stream: u32, len: usize) -> Vec<f32> {
-    let mut values = vec![0.0; len];
-    Rng::new(7, stream).fill_normal(Isa::best(), 0, &mut values);
-    values
+    half
 }
 
 /// Numbers of f16, towards zero and to the nearest: an adapter may round to either.
@@ -33,111 +27,61 @@ fn neighbours(x: f32) -> [f32; 2] {
     [most((x / unit).trunc() * unit), most((x / unit).round_ties_even() * unit)]
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Case {
-    shape: [usize; 3],
-    /// k runs fastest; else rows or columns do.
-    along: [bool; 2],
-    lifts: [f32; 2],
-    /// Bias, residual and an activation; what is added to; a slope and sums of rows; what is saved.
-    after: [bool; 4],
-    tile: Option<&'static Tile>,
-}
-
-/// c, sums of a's rows, what was saved.
-fn run(gpu: &Gpu, case: &Case, [a, b]: [&[f32]; 2], half: bool) -> [Vec<f32>; 3] {
-    let &Case { shape: [m, n, k], along, lifts, after: [follows, adds, passes, saves], .. } = case;
-    let (mut space, mut program) = (Space::default(), Program::new(gpu));
-    let more = [noise(3, n), noise(4, m * n), noise(5, m * n), noise(6, m * n)];
-    let [a_at, b_at] = [a, b].map(|values| space.floats(values.len()));
-    let at = more.each_ref().map(|values| space.floats(values.len()));
-    let (sums, saved) = (space.floats(m), space.floats(m * n));
-    let side = |at: u32, count: usize, along: bool| {
-        let (outer, inner) = if along { (k, 1) } else { (1, count) };
-        Side { at, outer: outer as u32, inner: inner as u32 }
-    };
-    let p = Product {
-        m,
-        n,
-        k,
-        a: side(a_at.at, m, along[0]),
-        b: side(b_at.at, n, along[1]),
-        c: at[3].at,
-        bias: follows.then_some(at[0].at),
-        residual: follows.then_some(at[1].at),
-        act: if follows { Act::Gelu } else { Act::None },
-        adds,
-        half: half.then_some(lifts),
-    };
-    let fused = Fused {
-        slope: passes.then_some((Unary::Tanh, at[2].at)),
-        row_sums: passes.then_some((sums.at, false)),
-        save: saves.then_some(saved.at),
-    };
-    match case.tile {
-        Some(tile) => product_fused_by(&mut program, &mut space, &p, &fused, tile),
-        None => product_fused(&mut program, &mut space, &p, &fused),
-    }
-    let memory = space.allocate(gpu).unwrap();
-    program.bind(&memory);
-    [(a_at, a), (b_at, b)].iter().for_each(|(at, values)| memory.write_floats(*at, values));
-    more.iter().zip(at).for_each(|(values, at)| memory.write_floats(at, values));
-    let mut encoder = gpu.encoder();
-    program.encode(&mut encoder, 0..program.len());
-    gpu.submit(encoder);
-    let found = Readback::new(&memory, &[at[3], sums, saved], &[]).now().unwrap().0;
-    found.try_into().unwrap()
-}
-
 /// Σ a·b alone, of so many k.
-fn dot(gpu: &Gpu, a: &[f32], b: &[f32], lifts: [f32; 2]) -> f32 {
-    let case = Case { shape: [1, 1, a.len()], along: [true; 2], lifts, after: [false; 4], tile: None };
-    run(gpu, &case, [a, b], true)[0][0]
+async fn dot(gpu: &Gpu, a: &[f32], b: &[f32], lifts: [f32; 2]) -> f32 {
+    let case = Case { shape: [1, 1, a.len()], half: Some(lifts), ..PLAIN };
+    given(gpu, case, [a, b]).await[0][0]
+}
+
+/// What a case gives of some factors.
+async fn given(gpu: &Gpu, case: Case, [a, b]: [&[f32]; 2]) -> Vec<Vec<f32>> {
+    let mut values = values(&case, 1);
+    [values[0], values[1]] = [a.to_vec(), b.to_vec()];
+    product::run(gpu, &[(case, values)]).await.remove(0)
 }
 
 /// Within what sums of f32 differ by: every way to read factors, odd sizes, all that may follow, sums of rows of what was not
 /// rounded, products split over k, and every tile.
-#[test]
-fn rounded_factors_are_multiplied_as_in_f32() {
-    let Some(gpu) = open() else { return };
+async fn rounded_factors_are_multiplied_as_in_f32(gpu: Gpu) {
+    if !has_half(&gpu) {
+        return;
+    }
     // 1.00073 lies between two numbers of f16, nearer to the one above.
-    let nearest = dot(&gpu, &[1.0 + 0.75 / 1024.0], &[1.0], [1.0; 2]) > 1.0;
+    let nearest = dot(&gpu, &[1.0 + 0.75 / 1024.0], &[1.0], [1.0; 2]).await > 1.0;
     let mut cases = Vec::new();
-    let ways = [[true, true], [true, false], [false, true], [false, false]];
+    let (along, across) = (Lie::Along, Lie::Across);
+    let ways = [[along, along], [along, across], [across, along], [across, across]];
     let shapes = [[1, 1, 1], [35, 13, 7], [36, 132, 40], [33, 36, 8], [70, 65, 1301], [64, 64, 2052]];
+    let follows = Case { bias: true, residual: true, act: Act::Gelu, ..PLAIN };
+    let passes = Case { slope: Some(Unary::Tanh), row_sums: Some(false), ..PLAIN };
+    let after = [PLAIN, Case { adds: true, ..follows }, passes, Case { saves: true, ..follows }];
     for (i, shape) in shapes.into_iter().enumerate() {
-        for (j, along) in ways.into_iter().enumerate() {
-            let lifts = [[1.0, 1.0], [4096.0, 1.0], [1.0, 0.25]][(i + j) % 3];
-            let after = [
-                [false, false, false, false],
-                [true, true, false, false],
-                [false, false, true, false],
-                [true, false, false, true],
-            ][(i + j) % 4];
-            cases.push(Case { shape, along, lifts, after, tile: None });
+        for (j, [a, b]) in ways.into_iter().enumerate() {
+            let half = Some([[1.0, 1.0], [4096.0, 1.0], [1.0, 0.25]][(i + j) % 3]);
+            cases.push(Case { shape, a, b, half, ..after[(i + j) % 4] });
         }
     }
     for (i, tile) in TILES.iter().enumerate() {
         let shape = [tile.rows + 4, tile.columns + 8, 2 * tile.depth + 4];
-        let after = [false, false, true, false];
-        cases.push(Case { shape, along: ways[i % 4], lifts: [64.0, 1.0], after, tile: Some(tile) });
+        let [a, b] = ways[i % 4];
+        cases.push(Case { shape, a, b, half: Some([64.0, 1.0]), tile: Some(tile), ..passes });
     }
     for case in cases {
-        let [m, n, k] = case.shape;
+        let ([m, n, k], lifts) = (case.shape, case.half.unwrap());
         let (a, b) = (noise(1, m * k), noise(2, n * k));
         let rounded = |values: &[f32], lift: f32| -> Vec<f32> {
             values.iter().map(|x| neighbours(x * lift)[usize::from(nearest)] / lift).collect()
         };
-        let factors = [rounded(&a, case.lifts[0]), rounded(&b, case.lifts[1])];
+        let factors = [rounded(&a, lifts[0]), rounded(&b, lifts[1])];
         assert!(factors[0] != a && factors[1] != b || k == 1, "{case:?} is rounded");
-        let found = run(&gpu, &case, [&a, &b], true);
-        let expected = run(&gpu, &case, factors.each_ref().map(Vec::as_slice), false);
+        let found = given(&gpu, case, [&a, &b]).await;
+        let expected = given(&gpu, Case { half: None, ..case }, factors.each_ref().map(Vec::as_slice)).await;
         let allowed = 4e-6 * (k as f32).sqrt();
         let what = ["c", "sums of rows", "saved"];
         for ((what, found), mut expected) in what.into_iter().zip(found).zip(expected) {
-            if what == "sums of rows" && case.after[2] {
-                let at = |row: usize, i: usize| if case.along[0] { row * k + i } else { i * m + row };
-                expected = (0..m).map(|row| (0..k).map(|i| a[at(row, i)]).sum()).collect();
+            if what == "sums of rows" && case.row_sums.is_some() {
+                let (outer, inner, _) = case.a.strides(m, k);
+                expected = (0..m).map(|row| (0..k).map(|i| a[row * outer + i * inner]).sum()).collect();
             }
             for (i, (x, y)) in found.iter().zip(&expected).enumerate() {
                 assert!((x - y).abs() <= allowed * (1.0 + y.abs()), "{case:?}: {what} {i} is {x}, not {y}");
@@ -146,28 +90,32 @@ fn rounded_factors_are_multiplied_as_in_f32() {
     }
 }
 
-#[test]
-fn what_is_too_large_becomes_the_largest_and_nan_stays() {
-    let Some(gpu) = open() else { return };
-    for (x, y) in [(1e6, 65504.0), (-1e6, -65504.0), (3e38, 65504.0), (65504.0, 65504.0), (0.5, 0.5)] {
-        assert_eq!(dot(&gpu, &[x], &[1.0], [1.0; 2]), y);
-        assert_eq!(dot(&gpu, &[1.0], &[x], [1.0; 2]), y);
-        // Moved up, it is too large sooner.
-        assert_eq!(dot(&gpu, &[x / 256.0], &[1.0], [256.0, 1.0]), y / 256.0);
+async fn what_is_too_large_becomes_the_largest_and_nan_stays(gpu: Gpu) {
+    if !has_half(&gpu) {
+        return;
     }
-    assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).is_nan());
+    for (x, y) in [(1e6, 65504.0), (-1e6, -65504.0), (3e38, 65504.0), (65504.0, 65504.0), (0.5, 0.5)] {
+        assert_eq!(dot(&gpu, &[x], &[1.0], [1.0; 2]).await, y);
+        assert_eq!(dot(&gpu, &[1.0], &[x], [1.0; 2]).await, y);
+        // Moved up, it is too large sooner.
+        assert_eq!(dot(&gpu, &[x / 256.0], &[1.0], [256.0, 1.0]).await, y / 256.0);
+    }
+    assert!(dot(&gpu, &[f32::NAN, 1.0], &[1.0, 1.0], [1.0; 2]).await.is_nan());
 }
 
 /// Slopes of a mean over 4,096 tokens: without the power of two most of them are nothing in f16.
-#[test]
-fn gradients_that_are_smaller_than_f16_are_not_lost() {
-    let Some(gpu) = open() else { return };
+async fn gradients_that_are_smaller_than_f16_are_not_lost(gpu: Gpu) {
+    if !has_half(&gpu) {
+        return;
+    }
     let gradient: Vec<f32> = noise(8, 4096).iter().map(|x| 1e-8 * x.abs()).collect();
     let ones = vec![1.0; gradient.len()];
-    let sum: f64 = gradient.iter().map(|&x| f64::from(x)).sum();
-    let lost = |lift: f32| (f64::from(dot(&gpu, &gradient, &ones, [lift, 1.0])) / sum - 1.0).abs();
-    assert!(lost(1048576.0) < 1e-3, "{}", lost(1048576.0));
-    assert!(lost(1.0) > 0.5, "{}", lost(1.0));
+    let sum = gradient.iter().map(|&x| f64::from(x)).sum::<f64>() as f32;
+    let mut lost = [1048576.0, 1.0];
+    for lift in &mut lost {
+        *lift = (dot(&gpu, &gradient, &ones, [*lift, 1.0]).await / sum - 1.0).abs();
+    }
+    assert!(lost[0] < 1e-3 && lost[1] > 0.5, "{lost:?}");
 }
 
 fn learner(half: bool, seed: u32) -> Pretrainer {
@@ -215,9 +163,10 @@ fn iteration(learner: &mut Pretrainer) -> Stats {
 }
 
 /// 60 steps. Of the loss and the gradient's length, which each iteration tells, the two runs differ by what rounding does.
-#[test]
-fn a_model_of_words_learns_in_f16_as_in_f32() {
-    let Some(gpu) = open() else { return };
+async fn a_model_of_words_learns_in_f16_as_in_f32(gpu: Gpu) {
+    if !has_half(&gpu) {
+        return;
+    }
     let [mut f16, mut f32] = [true, false].map(|half| {
         let mut learner = learner(half, 3);
         learner.begin_offload(&gpu, 0).unwrap();
@@ -242,10 +191,9 @@ fn a_model_of_words_learns_in_f16_as_in_f32() {
     assert!(length(&apart) < 0.05 * length(f32), "{} of {}", length(&apart), length(f32));
 }
 
-#[test]
-fn an_adapter_without_f16_refuses_and_says_what_to_do() {
+async fn an_adapter_without_f16_refuses_and_says_what_to_do(_: Gpu) {
     let options = OpenOptions { without_half: true, ..OpenOptions::default() };
-    let gpu = Gpu::open_blocking(options).expect("an adapter");
+    let gpu = Gpu::open(options).await.expect("an adapter");
     assert!(!gpu.about().half);
     let mut half = learner(true, 3);
     let refused = half.begin_offload(&gpu, 0).unwrap_err();
@@ -255,3 +203,11 @@ fn an_adapter_without_f16_refuses_and_says_what_to_do() {
     learner(false, 3).begin_offload(&gpu, 0).unwrap();
     assert_eq!(gpu.check(), Ok(()));
 }
+
+crate::common::tests!(; natively:
+    rounded_factors_are_multiplied_as_in_f32,
+    what_is_too_large_becomes_the_largest_and_nan_stays,
+    gradients_that_are_smaller_than_f16_are_not_lost,
+    a_model_of_words_learns_in_f16_as_in_f32,
+    an_adapter_without_f16_refuses_and_says_what_to_do,
+);

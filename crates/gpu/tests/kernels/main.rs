@@ -13,3 +13,28 @@ mod plans;
 mod product;
 #[cfg(not(target_family = "wasm"))]
 mod trainer;
+
+use gpu::{Gpu, Program, Readback, Region, Space};
+
+fn noise(stream: u32, len: usize) -> Vec<f32> {
+    let mut values = vec![0.0; len];
+    math::Rng::new(7, stream).fill_normal(math::Isa::best(), 0, &mut values);
+    values
+}
+
+/// Runs a whole program in a memory of its own, where some numbers are written before; gives what some regions hold then.
+async fn run_program(
+    gpu: &Gpu,
+    program: &mut Program,
+    space: &Space,
+    written: &[(Region, &[f32])],
+    read: &[Region],
+) -> Vec<Vec<f32>> {
+    let memory = space.allocate(gpu).unwrap();
+    program.bind(&memory);
+    written.iter().for_each(|(at, values)| memory.write_floats(*at, values));
+    let mut encoder = gpu.encoder();
+    program.encode(&mut encoder, 0..program.len());
+    gpu.submit(encoder);
+    Readback::new(&memory, read, &[]).fetch().await.unwrap().0
+}

@@ -1,22 +1,17 @@
 //! The matrix product against the plain one in 64 bits: odd sizes, either factor transposed or spread out, and
 //! everything that may follow.
 
+use crate::{noise, run_program};
 use gpu::{
-    Fused, Gpu, Product, Program, Readback, Region, Side, Space, TILES, Tile, product, product_by,
-    product_fused, product_fused_by, products,
+    Fused, Gpu, Product, Program, Region, Side, Space, TILES, Tile, product, product_by, product_fused,
+    product_fused_by, products,
 };
-use math::{Act, Isa, Rng, Unary};
+use math::{Act, Unary};
 use std::cell::Cell;
-
-fn noise(stream: u32, len: usize) -> Vec<f32> {
-    let mut values = vec![0.0; len];
-    Rng::new(7, stream).fill_normal(Isa::best(), 0, &mut values);
-    values
-}
 
 /// How a factor of `outer` rows of a (columns of b) and `inner` k lies.
 #[derive(Clone, Copy, Debug)]
-enum Lie {
+pub enum Lie {
     /// k runs fastest.
     Along,
     /// The other index runs fastest.
@@ -32,7 +27,7 @@ const LIES: [Lie; 5] = [Lie::Along, Lie::Across, Lie::AlongWide, Lie::AcrossWide
 
 impl Lie {
     /// Strides (outer, inner) and length.
-    fn strides(self, outer: usize, inner: usize) -> (usize, usize, usize) {
+    pub fn strides(self, outer: usize, inner: usize) -> (usize, usize, usize) {
         match self {
             Lie::Along => (inner, 1, outer * inner),
             Lie::Across => (1, outer, outer * inner),
@@ -43,269 +38,262 @@ impl Lie {
     }
 }
 
+/// A product, and what goes with it.
 #[derive(Clone, Copy, Debug)]
-struct Case {
-    m: usize,
-    n: usize,
-    k: usize,
-    a: Lie,
-    b: Lie,
-    bias: bool,
-    residual: bool,
-    act: Act,
-    adds: bool,
+pub struct Case {
+    /// m, n, k.
+    pub shape: [usize; 3],
+    pub a: Lie,
+    pub b: Lie,
+    pub bias: bool,
+    pub residual: bool,
+    pub act: Act,
+    pub adds: bool,
+    /// What it is multiplied by in passing.
+    pub slope: Option<Unary>,
+    /// Whether sums of a's rows are added to what is there.
+    pub row_sums: Option<bool>,
+    pub saves: bool,
+    pub half: Option<[f32; 2]>,
+    pub tile: Option<&'static Tile>,
 }
 
-const PLAIN: Case = Case {
-    m: 1,
-    n: 1,
-    k: 1,
+pub const PLAIN: Case = Case {
+    shape: [1; 3],
     a: Lie::Along,
     b: Lie::Along,
     bias: false,
     residual: false,
     act: Act::None,
     adds: false,
+    slope: None,
+    row_sums: None,
+    saves: false,
+    half: None,
+    tile: None,
 };
+
+/// a, b, bias, residual, what a slope is of, sums with three numbers behind them, c.
+pub type Values = [Vec<f32>; 7];
+
+/// As many numbers as a case takes.
+pub fn values(case: &Case, stream: usize) -> Values {
+    let [m, n, k] = case.shape;
+    let (a, b) = (case.a.strides(m, k).2, case.b.strides(n, k).2);
+    let lens = [a, b, n, m * n, m * n, m + 3, m * n];
+    std::array::from_fn(|i| noise((7 * stream + i) as u32, lens[i]))
+}
+
+/// What stands behind c must still stand there.
+const GUARD: [f32; 64] = [123.0; 64];
+
+/// Adds a case to a program; gives where its values are, what it saves, and the guard.
+fn place(
+    program: &mut Program,
+    space: &mut Space,
+    case: &Case,
+    values: &Values,
+) -> ([Region; 7], [Region; 2]) {
+    let [m, n, k] = case.shape;
+    let saved = space.floats(m * n);
+    let at = values.each_ref().map(|values| space.floats(values.len()));
+    let guard = space.floats(GUARD.len());
+    let side = |at: Region, (outer, inner, _): (usize, usize, usize)| Side {
+        at: at.at,
+        outer: outer as u32,
+        inner: inner as u32,
+    };
+    let p = Product {
+        m,
+        n,
+        k,
+        a: side(at[0], case.a.strides(m, k)),
+        b: side(at[1], case.b.strides(n, k)),
+        c: at[6].at,
+        bias: case.bias.then_some(at[2].at),
+        residual: case.residual.then_some(at[3].at),
+        act: case.act,
+        adds: case.adds,
+        half: case.half,
+    };
+    let fused = Fused {
+        slope: case.slope.map(|of| (of, at[4].at)),
+        row_sums: case.row_sums.map(|adds| (at[5].at, adds)),
+        save: case.saves.then_some(saved.at),
+    };
+    let is_fused = fused.slope.is_some() || fused.row_sums.is_some() || fused.save.is_some();
+    match (case.tile, is_fused) {
+        (Some(tile), true) => product_fused_by(program, space, &p, &fused, tile),
+        (None, true) => product_fused(program, space, &p, &fused),
+        (Some(tile), false) => product_by(program, space, &p, tile),
+        (None, false) => product(program, space, &p),
+    }
+    (at, [saved, guard])
+}
+
+/// Of each case c, the sums, and what was saved, from one program.
+pub async fn run(gpu: &Gpu, cases: &[(Case, Values)]) -> Vec<Vec<Vec<f32>>> {
+    let (mut space, mut program) = (Space::default(), Program::new(gpu));
+    let (mut written, mut read) = (Vec::new(), Vec::new());
+    for (case, values) in cases {
+        let (at, [saved, guard]) = place(&mut program, &mut space, case, values);
+        written.extend(at.into_iter().zip(values.iter().map(Vec::as_slice)));
+        written.push((guard, &GUARD));
+        read.extend([at[6], at[5], saved, guard]);
+    }
+    let found = run_program(gpu, &mut program, &space, &written, &read).await;
+    for ((case, _), found) in cases.iter().zip(found.chunks(4)) {
+        assert!(found[3] == GUARD, "{case:?} wrote beyond its end");
+    }
+    found.chunks(4).map(|found| found[..3].to_vec()).collect()
+}
 
 /// Rounding of one multiplication and one addition, with some room.
 const SINGLE: f64 = 4e-7;
 
-/// Runs cases in one program.
-async fn check(gpu: &Gpu, cases: &[Case], tile: Option<&Tile>) {
-    let (mut space, mut program) = (Space::default(), Program::new(gpu));
-    let mut made = Vec::new();
-    for (i, case) in cases.iter().enumerate() {
-        let Case { m, n, k, .. } = *case;
-        let (a_outer, a_inner, a_len) = case.a.strides(m, k);
-        let (b_outer, b_inner, b_len) = case.b.strides(n, k);
-        let values = [a_len, b_len, n, m * n, m * n];
-        let values: Vec<_> = (0..5).map(|j| noise((5 * i + j) as u32, values[j])).collect();
-        let at: Vec<Region> = values.iter().map(|v| space.floats(v.len())).collect();
-        // What stands after c must still stand there.
-        let guard = space.floats(64);
-        let p = Product {
-            m,
-            n,
-            k,
-            a: Side { at: at[0].at, outer: a_outer as u32, inner: a_inner as u32 },
-            b: Side { at: at[1].at, outer: b_outer as u32, inner: b_inner as u32 },
-            c: at[4].at,
-            bias: case.bias.then_some(at[2].at),
-            residual: case.residual.then_some(at[3].at),
-            act: case.act,
-            adds: case.adds,
-            half: None,
-        };
-        match tile {
-            Some(tile) => product_by(&mut program, &mut space, &p, tile),
-            None => product(&mut program, &mut space, &p),
-        }
-        made.push((values, at, guard));
-    }
-    let memory = space.allocate(gpu).unwrap();
-    program.bind(&memory);
-    for (values, at, guard) in &made {
-        values.iter().zip(at).for_each(|(v, &at)| memory.write_floats(at, v));
-        memory.write_floats(*guard, &[123.0; 64]);
-    }
-    let mut encoder = gpu.encoder();
-    program.encode(&mut encoder, 0..program.len());
-    gpu.submit(encoder);
-    let regions: Vec<Region> = made.iter().flat_map(|(_, at, guard)| [at[4], *guard]).collect();
-    let (results, _) = Readback::new(&memory, &regions, &[]).fetch().await.unwrap();
-    for ((case, (values, ..)), result) in cases.iter().zip(&made).zip(results.chunks(2)) {
-        compare(case, values, &result[0]);
-        assert!(result[1].iter().all(|&x| x == 123.0), "{case:?} wrote beyond its end");
+/// Runs cases in one program, and compares what they give.
+async fn check(gpu: &Gpu, cases: impl IntoIterator<Item = Case>) {
+    let with_values = |(i, case)| (case, values(&case, i));
+    let cases: Vec<_> = cases.into_iter().enumerate().map(with_values).collect();
+    for ((case, values), found) in cases.iter().zip(run(gpu, &cases).await) {
+        compare(case, values, &found);
     }
 }
 
-fn compare(case: &Case, values: &[Vec<f32>], result: &[f32]) {
-    let [a, b, bias, residual, c] = values else { unreachable!() };
-    let (a_outer, a_inner, _) = case.a.strides(case.m, case.k);
-    let (b_outer, b_inner, _) = case.b.strides(case.n, case.k);
-    for i in 0..case.m {
-        for j in 0..case.n {
+fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found: &[Vec<f32>]) {
+    let [m, n, k] = case.shape;
+    let (a_outer, a_inner, _) = case.a.strides(m, k);
+    let (b_outer, b_inner, _) = case.b.strides(n, k);
+    let x = |values: &[f32], at: usize| f64::from(values[at]);
+    let passes = case.slope.is_some() || case.row_sums.is_some();
+    let in_passing = |y: f64| 4e-6 * (k as f64).sqrt() * (1.0 + y.abs());
+    for i in 0..m {
+        for j in 0..n {
             let (mut sum, mut size) = (0f64, 0f64);
-            for p in 0..case.k {
-                let term = f64::from(a[i * a_outer + p * a_inner]) * f64::from(b[j * b_outer + p * b_inner]);
+            for p in 0..k {
+                let term = x(a, i * a_outer + p * a_inner) * x(b, j * b_outer + p * b_inner);
                 sum += term;
                 size += term * term;
             }
-            let at = i * case.n + j;
+            let at = i * n + j;
             let mut y = sum;
-            y += if case.bias { f64::from(bias[j]) } else { 0.0 };
-            y += if case.residual { f64::from(residual[at]) } else { 0.0 };
+            y += if case.bias { x(bias, j) } else { 0.0 };
+            y += if case.residual { x(residual, at) } else { 0.0 };
             y = match case.act {
                 Act::None => y,
                 Act::Relu => y.max(0.0),
                 Act::Tanh => y.tanh(),
-                Act::Gelu => {
-                    0.5 * y
-                        * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (y + 0.044715 * y * y * y)).tanh())
-                }
+                Act::Gelu => gelu(y),
             };
-            y += if case.adds { f64::from(c[at]) } else { 0.0 };
+            y *= case.slope.map_or(1.0, |of| slope_of(of, x(sloped, at)));
+            y += if case.adds { x(c, at) } else { 0.0 };
             // Roundings of k sums add up as a random walk of steps of the size of the sum so far.
-            let allowed = SINGLE * (1.0 + y.abs() + size.sqrt() * (case.k as f64).sqrt().min(40.0));
-            let error = (f64::from(result[at]) - y).abs();
-            assert!(error <= allowed, "{case:?} at {i}, {j}: {} for {y}", result[at]);
+            let walk = SINGLE * (1.0 + y.abs() + size.sqrt() * (k as f64).sqrt().min(40.0));
+            let error = (x(&found[0], at) - y).abs();
+            let allowed = if passes { in_passing(y) } else { walk };
+            assert!(error <= allowed, "{case:?} at {i}, {j}: {} for {y}", found[0][at]);
         }
+        let sum = (0..k).map(|p| x(a, i * a_outer + p * a_inner)).sum::<f64>();
+        let sum = match case.row_sums {
+            Some(adds) => sum + if adds { x(sums, i) } else { 0.0 },
+            None => x(sums, i),
+        };
+        let error = (x(&found[1], i) - sum).abs();
+        assert!(error <= in_passing(sum), "{case:?}: row {i} is {}, not {sum}", found[1][i]);
+    }
+    assert_eq!(found[1][m..], sums[m..], "{case:?}: what lies behind the sums");
+}
+
+fn gelu(x: f64) -> f64 {
+    0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x)).tanh())
+}
+
+/// Of relu, tanh and sigmoid from their value, of gelu from its argument.
+fn slope_of(of: Unary, y: f64) -> f64 {
+    match of {
+        Unary::Relu => f64::from(u8::from(y > 0.0)),
+        Unary::Tanh => 1.0 - y * y,
+        Unary::Sigmoid => y * (1.0 - y),
+        _ => (gelu(y + 1e-5) - gelu(y - 1e-5)) / 2e-5,
     }
 }
 
 async fn products_of_any_size_and_stride_are_right(gpu: Gpu) {
     let mut cases = Vec::new();
-    for (m, n, k) in [(1, 1, 1), (35, 13, 3), (36, 132, 40)] {
+    for shape in [[1, 1, 1], [35, 13, 3], [36, 132, 40]] {
         for a in LIES {
-            for b in LIES {
-                cases.push(Case { m, n, k, a, b, ..PLAIN });
-            }
+            cases.extend(LIES.map(|b| Case { shape, a, b, ..PLAIN }));
         }
     }
-    for (m, n, k) in [(1, 5, 3), (7, 1, 9), (17, 13, 1), (65, 66, 67), (1000, 2, 64)] {
-        cases.push(Case { m, n, k, b: Lie::Across, ..PLAIN });
-    }
-    check(&gpu, &cases, None).await;
+    let odd = [[1, 5, 3], [7, 1, 9], [17, 13, 1], [65, 66, 67], [1000, 2, 64]];
+    cases.extend(odd.map(|shape| Case { shape, b: Lie::Across, ..PLAIN }));
+    check(&gpu, cases).await;
 }
 
 async fn what_follows_a_product_is_right(gpu: Gpu) {
     let mut cases = Vec::new();
-    let after = |(m, n, k): (usize, usize, usize), act, flags: u8| {
+    let after = |shape: [usize; 3], act, flags: u8| {
         let (bias, residual, adds) = (flags & 1 > 0, flags & 2 > 0, flags & 4 > 0);
-        Case { m, n, k, bias, residual, act, adds, ..PLAIN }
+        Case { shape, bias, residual, act, adds, ..PLAIN }
     };
     // By ones, by fours, by whole rows, and in a second kernel.
-    for size in [(70, 65, 20), (33, 36, 8), (21, 2, 8), (6, 7, 1200)] {
-        cases.extend([1, 2, 4].map(|flags| after(size, Act::None, flags)));
-        cases.extend(
-            [(Act::Relu, 7), (Act::Tanh, 3), (Act::Gelu, 5)].map(|(act, flags)| after(size, act, flags)),
-        );
+    for shape in [[70, 65, 20], [33, 36, 8], [21, 2, 8], [6, 7, 1200]] {
+        cases.extend([1, 2, 4].map(|flags| after(shape, Act::None, flags)));
+        let acts = [(Act::Relu, 7), (Act::Tanh, 3), (Act::Gelu, 5)];
+        cases.extend(acts.map(|(act, flags)| after(shape, act, flags)));
     }
-    cases.extend([(22, 3, 8), (9, 1, 12)].map(|size| after(size, Act::Tanh, 7)));
-    check(&gpu, &cases, None).await;
+    cases.extend([[22, 3, 8], [9, 1, 12]].map(|shape| after(shape, Act::Tanh, 7)));
+    check(&gpu, cases).await;
 }
 
 async fn every_tile_is_right_inside_at_its_edges_and_short_of_them(gpu: Gpu) {
     for tile in &TILES {
-        let mut cases = Vec::new();
+        let plain = Case { tile: Some(tile), ..PLAIN };
         let (rows, columns, depth) = (tile.rows, tile.columns, tile.depth);
         // Sizes that share texts.
         let fours =
-            [(rows, columns, depth), (2 * rows, 2 * columns, 3 * depth), (rows + 4, columns + 8, depth + 4)];
-        let ones = [(rows + 1, columns + 3, 2 * depth + 5), (rows - 1, columns - 1, depth + 1)];
-        for (m, n, k) in fours {
-            cases.push(Case { m, n, k, ..PLAIN });
-            cases.push(Case { m, n, k, a: Lie::Across, b: Lie::Across, ..PLAIN });
+            [[rows, columns, depth], [2 * rows, 2 * columns, 3 * depth], [rows + 4, columns + 8, depth + 4]];
+        let ones = [[rows + 1, columns + 3, 2 * depth + 5], [rows - 1, columns - 1, depth + 1]];
+        let mut cases: Vec<_> = ones.map(|shape| Case { shape, b: Lie::Across, ..plain }).to_vec();
+        for shape in fours {
+            cases.extend([Lie::Along, Lie::Across].map(|lie| Case { shape, a: lie, b: lie, ..plain }));
         }
-        cases.extend(ones.map(|(m, n, k)| Case { m, n, k, b: Lie::Across, ..PLAIN }));
-        check(&gpu, &cases, Some(tile)).await;
+        check(&gpu, cases).await;
     }
 }
 
 /// Gradients of weights: few rows and columns, many k.
 async fn deep_products_are_split_and_joined(gpu: Gpu) {
     let mut cases = Vec::new();
-    for (m, n, k) in
-        [(64, 64, 2050), (2, 64, 4096), (64, 4, 4096), (1, 33, 1999), (5, 3, 700), (130, 70, 1031)]
-    {
+    for shape in [[64, 64, 2050], [2, 64, 4096], [64, 4, 4096], [1, 33, 1999], [5, 3, 700], [130, 70, 1031]] {
         for (a, b) in [(Lie::Across, Lie::Across), (Lie::Along, Lie::AcrossWide)] {
-            cases.push(Case { m, n, k, a, b, adds: k % 2 == 0, ..PLAIN });
+            cases.push(Case { shape, a, b, adds: shape[2] % 2 == 0, ..PLAIN });
         }
     }
-    check(&gpu, &cases, None).await;
+    check(&gpu, cases).await;
 }
 
 /// A product on its way through a slope, with the sums of a's rows: each by every tile, and split.
 async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
     let slopes = [None, Some(Unary::Relu), Some(Unary::Tanh), Some(Unary::Gelu), Some(Unary::Sigmoid)];
-    let slope_of = |of: Unary, y: f64| match of {
-        Unary::Relu => f64::from(u8::from(y > 0.0)),
-        Unary::Tanh => 1.0 - y * y,
-        Unary::Sigmoid => y * (1.0 - y),
-        _ => {
-            let tanh = |x: f64| ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x)).tanh();
-            let gelu = |x: f64| 0.5 * x * (1.0 + tanh(x));
-            (gelu(y + 1e-5) - gelu(y - 1e-5)) / 2e-5
-        }
-    };
-    let sizes =
-        [(33, 36, 8), (70, 65, 20), (21, 2, 8), (64, 64, 1300), (5, 3, 900), (66, 3, 2000), (130, 7, 600)];
-    let mut cases = Vec::new();
-    for (i, size) in sizes.into_iter().enumerate() {
+    let plain = Case { b: Lie::Across, ..PLAIN };
+    let shapes =
+        [[33, 36, 8], [70, 65, 20], [21, 2, 8], [64, 64, 1300], [5, 3, 900], [66, 3, 2000], [130, 7, 600]];
+    let mut cases = vec![Case { shape: shapes[0], a: Lie::Across, slope: slopes[3], ..plain }];
+    for (i, shape) in shapes.into_iter().enumerate() {
         for j in [i, i + 2] {
-            cases.push((size, LIES[j % 5], slopes[(i + j) % 5], Some(j % 2 == 0), None));
+            let (a, slope, row_sums) = (LIES[j % 5], slopes[(i + j) % 5], Some(j % 2 == 0));
+            cases.push(Case { shape, a, slope, row_sums, ..plain });
         }
     }
-    cases.push((sizes[0], Lie::Across, slopes[3], None, None));
     for (i, tile) in TILES.iter().enumerate() {
-        let size = (tile.rows + 4, tile.columns + 8, 2 * tile.depth + 4);
-        cases.push((size, LIES[i % 2], slopes[i % 5], Some(i % 3 > 0), Some(tile)));
+        let shape = [tile.rows + 4, tile.columns + 8, 2 * tile.depth + 4];
+        let (slope, row_sums) = (slopes[i % 5], Some(i % 3 > 0));
+        cases.push(Case { shape, a: LIES[i % 2], slope, row_sums, tile: Some(tile), ..plain });
     }
-    for ((m, n, k), lie, slope, row_sums, tile) in cases {
-        let (mut space, mut program) = (Space::default(), Program::new(&gpu));
-        let (outer, inner, len) = lie.strides(m, k);
-        let values = [noise(1, len), noise(2, n * k), noise(3, m * n), noise(4, m + 3)];
-        let at = values.each_ref().map(|v| space.floats(v.len()));
-        let c = space.floats(m * n);
-        let p = Product {
-            m,
-            n,
-            k,
-            a: Side { at: at[0].at, outer: outer as u32, inner: inner as u32 },
-            b: Side { at: at[1].at, outer: 1, inner: n as u32 },
-            c: c.at,
-            bias: None,
-            residual: None,
-            act: Act::None,
-            adds: false,
-            half: None,
-        };
-        let fused = Fused {
-            slope: slope.map(|of| (of, at[2].at)),
-            row_sums: row_sums.map(|adds| (at[3].at, adds)),
-            save: None,
-        };
-        match tile {
-            Some(tile) => product_fused_by(&mut program, &mut space, &p, &fused, tile),
-            None => product_fused(&mut program, &mut space, &p, &fused),
-        }
-        let memory = space.allocate(&gpu).unwrap();
-        program.bind(&memory);
-        values.iter().zip(at).for_each(|(v, at)| memory.write_floats(at, v));
-        let mut encoder = gpu.encoder();
-        program.encode(&mut encoder, 0..program.len());
-        gpu.submit(encoder);
-        let (found, _) = Readback::new(&memory, &[c, at[3]], &[]).fetch().await.unwrap();
-        let what = format!("{m} x {n} x {k}, {lie:?}, {slope:?}, {row_sums:?}, {tile:?}");
-        let allowed = 4e-6 * (k as f64).sqrt();
-        let x = |values: &[f32], at: usize| f64::from(values[at]);
-        for row in 0..m {
-            for column in 0..n {
-                let term = |i| x(&values[0], row * outer + i * inner) * x(&values[1], i * n + column);
-                let at = row * n + column;
-                let factor = slope.map_or(1.0, |of| slope_of(of, x(&values[2], at)));
-                let y = (0..k).map(term).sum::<f64>() * factor;
-                let error = (x(&found[0], at) - y).abs();
-                assert!(
-                    error <= allowed * (1.0 + y.abs()),
-                    "{what}: {row}, {column} is {}, not {y}",
-                    found[0][at]
-                );
-            }
-            let sum = (0..k).map(|i| x(&values[0], row * outer + i * inner)).sum::<f64>();
-            let sum = match row_sums {
-                Some(adds) => sum + if adds { x(&values[3], row) } else { 0.0 },
-                None => x(&values[3], row),
-            };
-            let error = (x(&found[1], row) - sum).abs();
-            assert!(
-                error <= allowed * (1.0 + sum.abs()),
-                "{what}: row {row} is {}, not {sum}",
-                found[1][row]
-            );
-        }
-        assert_eq!(found[1][m..], values[3][m..], "{what}: what lies behind the sums");
+    // Each by itself.
+    for case in cases {
+        check(&gpu, [case]).await;
     }
 }
 
@@ -333,14 +321,8 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
                 adds: false,
                 half: None,
             };
-            (
-                p,
-                Fused {
-                    slope: Some((Unary::Tanh, region(space, m * n))),
-                    row_sums: Some((0, false)),
-                    save: None,
-                },
-            )
+            let slope = Some((Unary::Tanh, region(space, m * n)));
+            (p, Fused { slope, row_sums: Some((0, false)), save: None })
         };
         let all: Vec<(Product, Fused)> = (0..3).map(|_| made(&mut space)).collect();
         let mut results = Vec::new();
@@ -356,13 +338,8 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
             let (p, fused) = placed(&mut space, one);
             product_fused(&mut program, &mut space, &p, &fused);
         }
-        let memory = space.allocate(&gpu).unwrap();
-        program.bind(&memory);
-        filled.iter().for_each(|(at, values)| memory.write_floats(*at, values));
-        let mut encoder = gpu.encoder();
-        program.encode(&mut encoder, 0..program.len());
-        gpu.submit(encoder);
-        let (found, _) = Readback::new(&memory, &results, &[]).fetch().await.unwrap();
+        let written: Vec<_> = filled.iter().map(|(at, values)| (*at, &values[..])).collect();
+        let found = run_program(&gpu, &mut program, &space, &written, &results).await;
         let (together, alone) = found.split_at(6);
         for (i, (x, y)) in together.iter().zip(alone).enumerate() {
             assert!(y.iter().any(|y| y.abs() > 0.1), "{m} x {n} x {k}: {i} is something");
@@ -375,9 +352,9 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
 /// A clock that always gives the next second: every candidate is as fast as another, and the first is kept.
 async fn a_tuned_adapter_keeps_candidates_and_right_results(gpu: Gpu) {
     let cases = [
-        Case { m: 520, n: 68, k: 65, bias: true, ..PLAIN },
-        Case { m: 130, n: 32, k: 32, act: Act::Relu, ..PLAIN },
-        Case { m: 64, n: 60, k: 1100, a: Lie::Across, b: Lie::Across, ..PLAIN },
+        Case { shape: [520, 68, 65], bias: true, ..PLAIN },
+        Case { shape: [130, 32, 32], act: Act::Relu, ..PLAIN },
+        Case { shape: [64, 60, 1100], a: Lie::Across, b: Lie::Across, ..PLAIN },
     ];
     let seconds = Cell::new(0.0);
     let now = || {
@@ -395,7 +372,7 @@ async fn a_tuned_adapter_keeps_candidates_and_right_results(gpu: Gpu) {
         assert!(of().all(|timing| timing.product_s >= chosen[0].product_s), "{shape:?}");
         assert!(of().all(|timing| timing.same_bits), "{shape:?}");
     }
-    check(&gpu, &cases, None).await;
+    check(&gpu, cases).await;
 }
 
 crate::common::tests!(

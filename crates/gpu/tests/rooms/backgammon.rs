@@ -1,8 +1,9 @@
 //! What backgammon's published learner offloads to a GPU, against the processor at the same work: leaves in two lanes, and steps on
 //! samples that lie on the device.
 
+use crate::{close, pause};
 use gpu::backgammon::break_even;
-use gpu::{Fault, Gpu, OpenOptions, Readback, Space};
+use gpu::{Fault, Gpu, OpenOptions};
 use graph::{Adam, Isa, Params};
 use learn::backgammon::published::accelerator::{
     Accelerator, Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work,
@@ -82,15 +83,6 @@ fn packed_samples(count: usize) -> Vec<PackedSample> {
     all
 }
 
-#[track_caller]
-fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
-    let scale = expected.iter().fold(0.0f32, |most, x| most.max(x.abs()));
-    assert_eq!(found.len(), expected.len(), "{what}");
-    for (i, (x, y)) in found.iter().zip(expected).enumerate() {
-        assert!((x - y).abs() <= tolerance * scale, "{what}: {i} is {x}, not {y}");
-    }
-}
-
 /// Asks until the answer is here.
 async fn until(gpu: &Gpu, mut ask: impl FnMut() -> Result<bool, Fault>) {
     for _ in 0..1000 {
@@ -100,14 +92,6 @@ async fn until(gpu: &Gpu, mut ask: impl FnMut() -> Result<bool, Fault>) {
         pause(gpu).await;
     }
     panic!("no answer");
-}
-
-/// Lets the device answer: a readback of something else arrives after what was asked for before.
-async fn pause(gpu: &Gpu) {
-    let mut space = Space::default();
-    let region = space.floats(1);
-    let memory = space.allocate(gpu).unwrap();
-    Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
 }
 
 async fn answer(gpu: &Gpu, accelerator: &mut dyn Accelerator, lane: usize) -> Answer {

@@ -1,6 +1,7 @@
 //! Worlds on the device against the same worlds on the CPU: random words to the bit, single steps within a few
 //! roundings, and long runs as far as roundings let them be compared.
 
+use crate::{panel, submit};
 use gpu::{Gpu, Memory, Program, Readback, Space, Stepping, World, Worlds, groups, world};
 use math::poly::{exp_1, ln_1, tanh_1};
 use math::rng::{hash_1, uniform_from_word};
@@ -22,12 +23,6 @@ fn both() -> impl Iterator<Item = (&'static Kind, World)> {
     let left_out = |kind: &Kind| cfg!(target_family = "wasm") && kind.spec.id == "LunarLander-v3";
     let kinds = worlds::kinds().iter().filter(move |kind| !left_out(kind));
     kinds.filter_map(|kind| Some((kind, world(kind.spec.id)?)))
-}
-
-fn submit(gpu: &Gpu, program: &Program, range: std::ops::Range<usize>) {
-    let mut encoder = gpu.encoder();
-    program.encode(&mut encoder, range);
-    gpu.submit(encoder);
 }
 
 /// Runs one kernel over `len` items and gives its floats and words, `[row][len]`.
@@ -255,11 +250,6 @@ impl Host {
         let (steps, episodes) = self.many.environment(env, &mut state);
         (state, [steps, episodes])
     }
-}
-
-/// Of an environment, from panels.
-fn panel(panels: &[f32], features: usize, env: usize) -> Vec<f32> {
-    (0..features).map(|i| panels[(env / PANEL * features + i) * PANEL + env % PANEL]).collect()
 }
 
 /// Of an environment, from `[features][stride]`.

@@ -1,7 +1,8 @@
 //! Updates of populations of logic automata on a device: loss and gradient against the plain twin in f64, several updates against the
 //! stand-in on this processor.
 
-use gpu::{Fault, Gpu, GpuPopulation, OpenOptions, Readback, Space};
+use crate::{close, pause};
+use gpu::{Fault, Gpu, GpuPopulation, OpenOptions};
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
 use learn::logic::reference::loss_and_gradient;
@@ -61,15 +62,12 @@ fn batch(spec: &OffloadSpec, draw: u32) -> [Vec<f32>; 2] {
     })
 }
 
-/// Asks, and lets the device answer: a readback of something else arrives after what was asked for before.
+/// Asks, and lets the device answer.
 async fn answer(gpu: &Gpu, there: &mut dyn Accelerator) -> Trained {
-    let mut space = Space::default();
-    let region = space.floats(1);
-    let memory = space.allocate(gpu).unwrap();
     let mut trained = Trained::default();
     there.ask().unwrap();
     while !there.poll(&mut trained).unwrap() {
-        Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
+        pause(gpu).await;
     }
     trained
 }
@@ -80,18 +78,6 @@ fn begin(gpu: &Gpu, spec: &OffloadSpec, members: &[Trainer]) -> Box<dyn Accelera
         there.set_member(i, member).unwrap();
     }
     there
-}
-
-/// In parts of the largest.
-fn close(what: &str, found: &[f32], expected: &[f32], most: f32) {
-    assert_eq!(found.len(), expected.len(), "{what}");
-    let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
-    for (i, (x, y)) in found.iter().zip(expected).enumerate() {
-        assert!(
-            (x - y).abs() <= most * largest,
-            "{what}: {x}, not {y}, as number {i}, and the largest is {largest}"
-        );
-    }
 }
 
 /// The first update from moments that are 0: the first moment is the gradient in small.

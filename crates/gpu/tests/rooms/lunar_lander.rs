@@ -4,18 +4,21 @@
 //! A step differs by roundings alone. On the ground 180 sweeps that have not converged make more of them, and now and
 //! then what touches, or which stop holds a leg, is decided otherwise: the tests say how far and how often.
 
+use crate::{panel, submit};
 use gpu::{Gpu, Program, Readback, Space, groups, world};
 use math::rng::hash_1;
 use math::{Isa, PANEL};
 use worlds::lunar_lander::{OBSERVATION, STATE, heuristic};
-use worlds::vector::TERMINATED;
+use worlds::vector::{LENGTH_SHIFT, TERMINATED};
 use worlds::{LunarLanders, Vector};
 
 const ID: &str = "LunarLander-v3";
 const SEED: u32 = 21;
 
-/// Who acts: nobody, actions are given. 1 is chance and 2 Gymnasium's example.
+/// Who acts: nobody, since actions are given; chance; and Gymnasium's example.
 const GIVEN: u32 = 0;
+const ANY: u32 = 1;
+const EXAMPLE: u32 = 2;
 
 /// Episodes of one environment at most.
 const EPISODES: usize = 3;
@@ -118,16 +121,14 @@ async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: 
     memory.write_floats(floats, &from.floats);
     memory.write_words(words, &from.words);
     for _ in 0..rounds {
-        let mut encoder = gpu.encoder();
-        program.encode(&mut encoder, 0..1);
-        gpu.submit(encoder);
+        submit(gpu, &program, 0..1);
     }
     let (mut floats, mut words) = Readback::new(&memory, &[floats], &[words]).fetch().await.unwrap();
     Rows { len: from.len, floats: floats.remove(0), words: words.remove(0) }
 }
 
 fn seen(panels: &[f32], env: usize) -> [f32; OBSERVATION] {
-    std::array::from_fn(|i| panels[(env / PANEL * OBSERVATION + i) * PANEL + env % PANEL])
+    panel(panels, OBSERVATION, env).try_into().unwrap()
 }
 
 /// A choice by chance.
@@ -283,71 +284,59 @@ async fn one_step_from_everywhere(gpu: Gpu) {
     }
 }
 
-crate::common::tests!(one_step_from_everywhere);
-
-/// For which a browser's software adapter takes minutes.
-#[cfg(not(target_family = "wasm"))]
-mod natively {
-    use super::*;
-    use worlds::vector::LENGTH_SHIFT;
-
-    const ANY: u32 = 1;
-    const EXAMPLE: u32 = 2;
-
-    /// Asserts that the mean of what pairs of numbers differ by is within four of its standard errors.
-    fn agree(what: &str, ours: &[f64], theirs: &[f64]) {
-        let n = ours.len() as f64;
-        let mean = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(of).sum::<f64>() / n;
-        let by = mean(&|i| ours[i] - theirs[i]);
-        let error = (mean(&|i| (ours[i] - theirs[i] - by).powi(2)) / n).sqrt();
-        assert!(by.abs() <= 4.0 * error, "{what}: off by {by:.4}, {:.1} standard errors", by.abs() / error);
-    }
-
-    async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
-        const COUNT: usize = 512;
-        for (pilot, rounds) in [(ANY, 20), (EXAMPLE, 80)] {
-            let mut fleet = Fleet::new(COUNT);
-            let [mut from, mut to] = [(); 2].map(|()| Rows::new(COUNT));
-            for env in 0..COUNT {
-                from.set(env, fleet.state(env).0, [env as u32]);
-            }
-            let ours = play(&gpu, pilot, [50, rounds, EPISODES as u32], &from).await;
-
-            let mut going = COUNT * EPISODES;
-            while going > 0 {
-                let episodes: Vec<_> = (0..COUNT).map(|env| fleet.state(env).2 as usize).collect();
-                fleet.step(|env, episode, steps, seen| match pilot {
-                    ANY => any(env, episode, steps),
-                    _ => heuristic(seen) as f32,
-                });
-                for (env, e) in episodes.into_iter().enumerate().filter(|&(_, e)| e < EPISODES) {
-                    to.floats[(TOTALS + e) * COUNT + env] += fleet.rewards[env];
-                    to.words[(ENDS + e) * COUNT + env] = fleet.ended[env];
-                    going -= usize::from(fleet.ended[env] != 0);
-                }
-            }
-
-            let ends = |rows: &Rows| rows.words[ENDS * COUNT..].to_vec();
-            assert!(ends(&ours).iter().all(|&end| end != 0), "an episode has not ended");
-            let numbers = |words: Vec<u32>, of: fn(u32) -> u32| -> Vec<f64> {
-                words.into_iter().map(|word| f64::from(of(word))).collect()
-            };
-            let returns = |rows: &Rows| -> Vec<f64> {
-                rows.floats[TOTALS * COUNT..].iter().map(|&x| f64::from(x)).collect()
-            };
-            agree("returns", &returns(&ours), &returns(&to));
-            for (what, of) in [
-                ("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32),
-                ("terminated", |end| end & TERMINATED),
-            ] {
-                agree(what, &numbers(ends(&ours), of), &numbers(ends(&to), of));
-            }
-            // One that meets the ground hard soon ends; one that stands on it finds time to go its own way.
-            let same = returns(&ours).iter().zip(returns(&to)).filter(|(a, b)| (*a - b).abs() < 0.1).count();
-            let least = if pilot == ANY { 0.95 } else { 0.75 };
-            assert!(same as f64 >= least * (COUNT * EPISODES) as f64, "{same} episodes are the same");
-        }
-    }
-
-    crate::common::tests!(pilots_fare_as_they_fare_on_the_cpu);
+/// Asserts that the mean of what pairs of numbers differ by is within four of its standard errors.
+fn agree(what: &str, ours: &[f64], theirs: &[f64]) {
+    let n = ours.len() as f64;
+    let mean = |of: &dyn Fn(usize) -> f64| (0..ours.len()).map(of).sum::<f64>() / n;
+    let by = mean(&|i| ours[i] - theirs[i]);
+    let error = (mean(&|i| (ours[i] - theirs[i] - by).powi(2)) / n).sqrt();
+    assert!(by.abs() <= 4.0 * error, "{what}: off by {by:.4}, {:.1} standard errors", by.abs() / error);
 }
+
+async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
+    const COUNT: usize = 512;
+    for (pilot, rounds) in [(ANY, 20), (EXAMPLE, 80)] {
+        let mut fleet = Fleet::new(COUNT);
+        let [mut from, mut to] = [(); 2].map(|()| Rows::new(COUNT));
+        for env in 0..COUNT {
+            from.set(env, fleet.state(env).0, [env as u32]);
+        }
+        let ours = play(&gpu, pilot, [50, rounds, EPISODES as u32], &from).await;
+
+        let mut going = COUNT * EPISODES;
+        while going > 0 {
+            let episodes: Vec<_> = (0..COUNT).map(|env| fleet.state(env).2 as usize).collect();
+            fleet.step(|env, episode, steps, seen| match pilot {
+                ANY => any(env, episode, steps),
+                _ => heuristic(seen) as f32,
+            });
+            for (env, e) in episodes.into_iter().enumerate().filter(|&(_, e)| e < EPISODES) {
+                to.floats[(TOTALS + e) * COUNT + env] += fleet.rewards[env];
+                to.words[(ENDS + e) * COUNT + env] = fleet.ended[env];
+                going -= usize::from(fleet.ended[env] != 0);
+            }
+        }
+
+        let ends = |rows: &Rows| rows.words[ENDS * COUNT..].to_vec();
+        assert!(ends(&ours).iter().all(|&end| end != 0), "an episode has not ended");
+        let numbers = |words: Vec<u32>, of: fn(u32) -> u32| -> Vec<f64> {
+            words.into_iter().map(|word| f64::from(of(word))).collect()
+        };
+        let returns = |rows: &Rows| -> Vec<f64> {
+            rows.floats[TOTALS * COUNT..].iter().map(|&x| f64::from(x)).collect()
+        };
+        agree("returns", &returns(&ours), &returns(&to));
+        for (what, of) in [
+            ("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32),
+            ("terminated", |end| end & TERMINATED),
+        ] {
+            agree(what, &numbers(ends(&ours), of), &numbers(ends(&to), of));
+        }
+        // One that meets the ground hard soon ends; one that stands on it finds time to go its own way.
+        let same = returns(&ours).iter().zip(returns(&to)).filter(|(a, b)| (*a - b).abs() < 0.1).count();
+        let least = if pilot == ANY { 0.95 } else { 0.75 };
+        assert!(same as f64 >= least * (COUNT * EPISODES) as f64, "{same} episodes are the same");
+    }
+}
+
+crate::common::tests!(one_step_from_everywhere; natively: pilots_fare_as_they_fare_on_the_cpu);

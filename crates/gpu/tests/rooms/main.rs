@@ -1,10 +1,45 @@
 //! What rooms offload to a device: worlds, and the work of their learners.
 
+mod backgammon;
 #[path = "../common/mod.rs"]
 mod common;
-
-mod backgammon;
 mod environments;
 mod logic;
 mod lunar_lander;
 mod ppo;
+
+use gpu::{Gpu, Program, Readback, Space};
+use math::PANEL;
+
+/// Lets the device answer: a readback of something else arrives after what was asked for before.
+async fn pause(gpu: &Gpu) {
+    let mut space = Space::default();
+    let region = space.floats(1);
+    let memory = space.allocate(gpu).unwrap();
+    Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
+}
+
+fn submit(gpu: &Gpu, program: &Program, range: std::ops::Range<usize>) {
+    let mut encoder = gpu.encoder();
+    program.encode(&mut encoder, range);
+    gpu.submit(encoder);
+}
+
+/// Asserts that numbers are equal but for so much, in parts of the largest.
+#[track_caller]
+fn close(what: &str, found: &[f32], expected: &[f32], most: f32) {
+    let apart = apart(found, expected);
+    assert!(apart <= most, "{what}: {apart} apart");
+}
+
+/// The largest difference, in parts of the largest number.
+#[track_caller]
+fn apart(found: &[f32], expected: &[f32]) -> f32 {
+    let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
+    testkit::distance(found, expected) as f32 / largest
+}
+
+/// What an environment shows, from panels.
+fn panel(panels: &[f32], features: usize, env: usize) -> Vec<f32> {
+    (0..features).map(|i| panels[(env / PANEL * features + i) * PANEL + env % PANEL]).collect()
+}

@@ -2,7 +2,8 @@
 //! processor makes of it, but for roundings. With the seeds here no draw lies so close to an edge that a rounding
 //! decides it, so episodes and their lengths are equal; a draw in a few hundred thousand would not be.
 
-use gpu::{Fault, Gpu, GpuPpo, OpenOptions, Readback, Space};
+use crate::{close, pause};
+use gpu::{Fault, Gpu, GpuPpo, OpenOptions};
 use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig};
 use learn::{Data, Learner, Offload, Slice};
 use math::{Isa, PANEL};
@@ -50,14 +51,6 @@ fn at_home(ppo: &mut Ppo) -> IterationStats {
     }
 }
 
-/// Lets the device answer: a readback of something else arrives after what was asked for before.
-async fn pause(gpu: &Gpu) {
-    let mut space = Space::default();
-    let region = space.floats(1);
-    let memory = space.allocate(gpu).unwrap();
-    Readback::new(&memory, &[region], &[]).fetch().await.unwrap();
-}
-
 async fn offloaded(gpu: &Gpu, ppo: &mut Ppo) -> IterationStats {
     for _ in 0..1000 {
         match ppo.advance() {
@@ -76,14 +69,8 @@ const WEIGHTS: f32 = 2e-3;
 /// Of losses and moments.
 const SUM: f64 = 5e-4;
 
-/// The largest difference, in parts of the largest number.
-fn apart(found: &[f32], expected: &[f32]) -> f32 {
-    let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
-    testkit::distance(found, expected) as f32 / largest
-}
-
 #[track_caller]
-fn close(what: &str, found: f64, expected: f64, scale: f64) {
+fn close_sum(what: &str, found: f64, expected: f64, scale: f64) {
     assert!((found - expected).abs() <= SUM * scale, "{what}: {found}, not {expected}");
 }
 
@@ -97,17 +84,16 @@ fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
             // Told in another order: by step and then environment, not in slices.
             _ if name.starts_with("recent.") => {}
             (Data::F32(found), Data::F32(expected)) => {
-                let apart = apart(found, expected);
                 let most = if name.starts_with("environments.") { STATE } else { WEIGHTS };
-                assert!(apart <= most, "{what}: {apart} apart");
+                close(&what, found, expected, most);
             }
             (Data::F64(found), Data::F64(expected)) => {
                 let triples = found.as_chunks::<3>().0.iter().zip(expected.as_chunks::<3>().0);
                 for (found, expected) in triples {
                     let [count, mean, squares] = *expected;
                     assert_eq!(found[0], count, "{what}");
-                    close(&what, found[1], mean, (squares / count).sqrt());
-                    close(&what, found[2], squares, squares);
+                    close_sum(&what, found[1], mean, (squares / count).sqrt());
+                    close_sum(&what, found[2], squares, squares);
                 }
             }
             _ => assert_eq!(found, expected, "{what}"),
@@ -129,7 +115,7 @@ fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
         let (found, expected) = (episodes(found), episodes(expected));
         assert!(found.iter().map(|e| e.0).eq(expected.iter().map(|e| e.0)), "{what}: lengths");
         let totals = |list: Vec<(u32, f32)>| list.into_iter().map(|e| e.1).collect::<Vec<_>>();
-        assert!(apart(&totals(found), &totals(expected)) <= STATE, "{what}: returns");
+        close(&format!("{what}: returns"), &totals(found), &totals(expected), STATE);
     }
 }
 
@@ -146,7 +132,7 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
         ("length of the gradient", |s| s.grad_norm),
     ] {
         let (found, expected) = (f64::from(of(found)), f64::from(of(expected)));
-        close(&format!("{what}: {name}"), found, expected, expected.abs().max(1.0));
+        close_sum(&format!("{what}: {name}"), found, expected, expected.abs().max(1.0));
     }
 }
 
@@ -167,8 +153,7 @@ async fn both(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
     assert_same_stats(what, &stats, &at_home(here));
     assert_same(what, there, here);
     assert_eq!(there.trajectory().ended(), here.trajectory().ended(), "{what}");
-    let apart = apart(&shown(there), &shown(here));
-    assert!(apart <= STATE, "{what}: the trajectory is {apart} apart");
+    close(&format!("{what}: the trajectory"), &shown(there), &shown(here), STATE);
 }
 
 /// Some iterations on either side, after one on the processor.
@@ -255,171 +240,155 @@ async fn a_learner_outlives_its_device(_: Gpu) {
     assert!(matches!(there.begin_offload(&gpu, 0), Err(Fault::Lost { .. })));
 }
 
+async fn iterations_of_other_worlds_and_ways_are_the_processors(gpu: Gpu) {
+    same(&gpu, "CartPole-v1", &small(), 3).await;
+    same(&gpu, "CartPole-v1", &PpoConfig { normalize_advantage: false, ..normalized() }, 2).await;
+    let config = PpoConfig { spread: 0.5, clip_value: true, ..small() };
+    same(&gpu, "MountainCarContinuous-v0", &config, 2).await;
+    same(&gpu, "Acrobot-v1", &PpoConfig { shared: true, ..normalized() }, 1).await;
+    same(&gpu, "LunarLander-v3", &PpoConfig { clip_value: true, ..normalized() }, 1).await;
+}
+
+/// Told by the processor where environments stand, most of them just before their limit.
+async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gpu: Gpu) {
+    let mut here = new("CartPole-v1", &normalized());
+    at_home(&mut here);
+    let mut parts = here.parts();
+    for (name, _, data) in &mut parts {
+        if let (true, Data::U32(steps)) = (name == "environments.steps", data) {
+            steps.iter_mut().enumerate().for_each(|(env, steps)| *steps = 470 + env as u32 % 30);
+        }
+    }
+    let mut here = restore(&here, &parts);
+    let mut there = restore(&here, &parts);
+    there.begin_offload(&gpu, 0).unwrap();
+    both(&gpu, "cut short", &mut there, &mut here).await;
+}
+
+/// Slices of a rollout are single steps with so many environments, so the processor too tells them in order.
+async fn the_newest_episodes_are_told_in_order(gpu: Gpu) {
+    let config = PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
+    let mut here = new("CartPole-v1", &config);
+    let mut there = new("CartPole-v1", &config);
+    there.begin_offload(&gpu, 0).unwrap();
+    let recent = |ppo: &Ppo| {
+        let state = ppo.parts();
+        state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
+    };
+    both(&gpu, "many", &mut there, &mut here).await;
+    assert!(there.progress().episodes > 1000, "{:?}", there.progress());
+    assert_eq!(recent(&there), recent(&here));
+}
+
+/// One environment, one step, one actor and one environment more: what is padded or cut has edges there.
+async fn iterations_of_odd_shapes_are_the_processors(gpu: Gpu) {
+    for (id, [envs, rollout_steps, minibatches]) in
+        [("CartPole-v1", [1, 60, 1]), ("Pendulum-v1", [129, 1, 2]), ("CartPole-v1", [65, 3, 97])]
+    {
+        let config = PpoConfig { envs, rollout_steps, minibatches, epochs: 1, ..normalized() };
+        same(&gpu, id, &config, 1).await;
+    }
+}
+
+/// Rollouts longer than an episode may be: each is cut short two or three times on the way.
+async fn episodes_are_cut_short_more_than_once(gpu: Gpu) {
+    let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
+    same(&gpu, "MountainCar-v0", &config, 1).await;
+    same(&gpu, "Pendulum-v1", &PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..normalized() }, 1)
+        .await;
+}
+
+async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
+    for target_kl in [1e-5, 0.002] {
+        let config = PpoConfig { target_kl, lr: 0.01, epochs: 4, ..small() };
+        let mut here = new("CartPole-v1", &config);
+        let steps = |ppo: &Ppo| {
+            let state = ppo.parts();
+            let part = state.iter().find(|part| part.0 == "adam.steps").unwrap();
+            if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
+        };
+        let mut there = new("CartPole-v1", &config);
+        there.begin_offload(&gpu, 0).unwrap();
+        both(&gpu, "stopped", &mut there, &mut here).await;
+        assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
+        both(&gpu, "stopped again", &mut there, &mut here).await;
+    }
+}
+
+async fn knobs_turn_between_iterations(gpu: Gpu) {
+    let mut here = new("CartPole-v1", &small());
+    let mut there = new("CartPole-v1", &small());
+    there.begin_offload(&gpu, 0).unwrap();
+    both(&gpu, "before", &mut there, &mut here).await;
+    for config in [
+        PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },
+        PpoConfig { epochs: 1, clip: 0.05, entropy: 0.1, value_coef: 1.0, max_grad_norm: 0.05, ..small() },
+        PpoConfig { normalize_advantage: false, anneal_steps: 1e5, ..small() },
+    ] {
+        here.set_config(config.clone()).unwrap();
+        there.set_config(config.clone()).unwrap();
+        both(&gpu, &format!("{config:?}"), &mut there, &mut here).await;
+    }
+    let config = PpoConfig { clip_value: true, ..small() };
+    here.set_config(config.clone()).unwrap();
+    there.set_config(config.clone()).unwrap();
+    there.begin_offload(&gpu, 0).unwrap();
+    both(&gpu, "another loss", &mut there, &mut here).await;
+}
+
+async fn a_run_moves_out_and_home_again(gpu: Gpu) {
+    let mut here = new("CartPole-v1", &normalized());
+    let mut there = new("CartPole-v1", &normalized());
+    for i in 0..3 {
+        there.begin_offload(&gpu, 0).unwrap();
+        both(&gpu, &format!("away {i}"), &mut there, &mut here).await;
+        there.end_offload();
+        assert_eq!((at_home(&mut there).episodes), at_home(&mut here).episodes);
+        assert_same(&format!("home {i}"), &there, &here);
+    }
+}
+
+/// It is the learner's own work: no other part of the program has seen this run.
+async fn a_pole_is_balanced_after_learning_on_the_device(gpu: Gpu) {
+    let config = PpoConfig {
+        envs: 256,
+        rollout_steps: 32,
+        epochs: 4,
+        minibatches: 4,
+        hidden: 16,
+        lr: 0.01,
+        anneal_steps: 1e6,
+        ..PpoConfig::default()
+    };
+    let mut ppo = Ppo::new(kind("CartPole-v1"), config, 2, Isa::best()).unwrap();
+    assert!(ppo.evaluate(64, 5).mean < 100.0, "before");
+    ppo.begin_offload(&gpu, 0).unwrap();
+    for _ in 0..12 {
+        for _ in 0..5 {
+            offloaded(&gpu, &mut ppo).await;
+        }
+        if ppo.evaluate(64, 5).mean >= 475.0 && ppo.evaluate(64, 6).mean >= 475.0 {
+            return;
+        }
+    }
+    panic!("{:?} after {:?}", ppo.evaluate(64, 5), ppo.progress());
+}
+
 crate::common::tests!(
     iterations_with_choices_are_the_processors,
     iterations_with_numbers_are_the_processors,
     the_same_start_gives_the_same_bits,
     an_iteration_is_three_submits_and_one_readback,
     what_cannot_be_is_refused_before_it_begins,
-    a_learner_outlives_its_device,
+    a_learner_outlives_its_device;
+    natively:
+    iterations_of_other_worlds_and_ways_are_the_processors,
+    episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects,
+    the_newest_episodes_are_told_in_order,
+    iterations_of_odd_shapes_are_the_processors,
+    episodes_are_cut_short_more_than_once,
+    learning_stops_where_the_policy_has_moved_far_enough,
+    knobs_turn_between_iterations,
+    a_run_moves_out_and_home_again,
+    a_pole_is_balanced_after_learning_on_the_device,
 );
-
-/// What says nothing new of a browser and takes its software adapter long.
-#[cfg(not(target_family = "wasm"))]
-mod at_length {
-    use super::*;
-
-    async fn iterations_of_other_worlds_and_ways_are_the_processors(gpu: Gpu) {
-        same(&gpu, "CartPole-v1", &small(), 3).await;
-        same(&gpu, "CartPole-v1", &PpoConfig { normalize_advantage: false, ..normalized() }, 2).await;
-        let config = PpoConfig { spread: 0.5, clip_value: true, ..small() };
-        same(&gpu, "MountainCarContinuous-v0", &config, 2).await;
-        same(&gpu, "Acrobot-v1", &PpoConfig { shared: true, ..normalized() }, 1).await;
-        same(&gpu, "LunarLander-v3", &PpoConfig { clip_value: true, ..normalized() }, 1).await;
-    }
-
-    /// Told by the processor where environments stand, most of them just before their limit.
-    async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gpu: Gpu) {
-        let mut here = new("CartPole-v1", &normalized());
-        at_home(&mut here);
-        let mut parts = here.parts();
-        for (name, _, data) in &mut parts {
-            if let (true, Data::U32(steps)) = (name == "environments.steps", data) {
-                steps.iter_mut().enumerate().for_each(|(env, steps)| *steps = 470 + env as u32 % 30);
-            }
-        }
-        let mut here = restore(&here, &parts);
-        let mut there = restore(&here, &parts);
-        there.begin_offload(&gpu, 0).unwrap();
-        both(&gpu, "cut short", &mut there, &mut here).await;
-    }
-
-    /// Slices of a rollout are single steps with so many environments, so the processor too tells them in order.
-    async fn the_newest_episodes_are_told_in_order(gpu: Gpu) {
-        let config =
-            PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
-        let mut here = new("CartPole-v1", &config);
-        let mut there = new("CartPole-v1", &config);
-        there.begin_offload(&gpu, 0).unwrap();
-        let recent = |ppo: &Ppo| {
-            let state = ppo.parts();
-            state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
-        };
-        both(&gpu, "many", &mut there, &mut here).await;
-        assert!(there.progress().episodes > 1000, "{:?}", there.progress());
-        assert_eq!(recent(&there), recent(&here));
-    }
-
-    /// One environment, one step, one actor and one environment more: what is padded or cut has edges there.
-    async fn iterations_of_odd_shapes_are_the_processors(gpu: Gpu) {
-        for (id, [envs, rollout_steps, minibatches]) in
-            [("CartPole-v1", [1, 60, 1]), ("Pendulum-v1", [129, 1, 2]), ("CartPole-v1", [65, 3, 97])]
-        {
-            let config = PpoConfig { envs, rollout_steps, minibatches, epochs: 1, ..normalized() };
-            same(&gpu, id, &config, 1).await;
-        }
-    }
-
-    /// Rollouts longer than an episode may be: each is cut short two or three times on the way.
-    async fn episodes_are_cut_short_more_than_once(gpu: Gpu) {
-        let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
-        same(&gpu, "MountainCar-v0", &config, 1).await;
-        same(&gpu, "Pendulum-v1", &PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..normalized() }, 1)
-            .await;
-    }
-
-    async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
-        for target_kl in [1e-5, 0.002] {
-            let config = PpoConfig { target_kl, lr: 0.01, epochs: 4, ..small() };
-            let mut here = new("CartPole-v1", &config);
-            let steps = |ppo: &Ppo| {
-                let state = ppo.parts();
-                let part = state.iter().find(|part| part.0 == "adam.steps").unwrap();
-                if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
-            };
-            let mut there = new("CartPole-v1", &config);
-            there.begin_offload(&gpu, 0).unwrap();
-            both(&gpu, "stopped", &mut there, &mut here).await;
-            assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
-            both(&gpu, "stopped again", &mut there, &mut here).await;
-        }
-    }
-
-    async fn knobs_turn_between_iterations(gpu: Gpu) {
-        let mut here = new("CartPole-v1", &small());
-        let mut there = new("CartPole-v1", &small());
-        there.begin_offload(&gpu, 0).unwrap();
-        both(&gpu, "before", &mut there, &mut here).await;
-        for config in [
-            PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },
-            PpoConfig {
-                epochs: 1,
-                clip: 0.05,
-                entropy: 0.1,
-                value_coef: 1.0,
-                max_grad_norm: 0.05,
-                ..small()
-            },
-            PpoConfig { normalize_advantage: false, anneal_steps: 1e5, ..small() },
-        ] {
-            here.set_config(config.clone()).unwrap();
-            there.set_config(config.clone()).unwrap();
-            both(&gpu, &format!("{config:?}"), &mut there, &mut here).await;
-        }
-        let config = PpoConfig { clip_value: true, ..small() };
-        here.set_config(config.clone()).unwrap();
-        there.set_config(config.clone()).unwrap();
-        there.begin_offload(&gpu, 0).unwrap();
-        both(&gpu, "another loss", &mut there, &mut here).await;
-    }
-
-    async fn a_run_moves_out_and_home_again(gpu: Gpu) {
-        let mut here = new("CartPole-v1", &normalized());
-        let mut there = new("CartPole-v1", &normalized());
-        for i in 0..3 {
-            there.begin_offload(&gpu, 0).unwrap();
-            both(&gpu, &format!("away {i}"), &mut there, &mut here).await;
-            there.end_offload();
-            assert_eq!((at_home(&mut there).episodes), at_home(&mut here).episodes);
-            assert_same(&format!("home {i}"), &there, &here);
-        }
-    }
-
-    /// It is the learner's own work: no other part of the program has seen this run.
-    async fn a_pole_is_balanced_after_learning_on_the_device(gpu: Gpu) {
-        let config = PpoConfig {
-            envs: 256,
-            rollout_steps: 32,
-            epochs: 4,
-            minibatches: 4,
-            hidden: 16,
-            lr: 0.01,
-            anneal_steps: 1e6,
-            ..PpoConfig::default()
-        };
-        let mut ppo = Ppo::new(kind("CartPole-v1"), config, 2, Isa::best()).unwrap();
-        assert!(ppo.evaluate(64, 5).mean < 100.0, "before");
-        ppo.begin_offload(&gpu, 0).unwrap();
-        for _ in 0..12 {
-            for _ in 0..5 {
-                offloaded(&gpu, &mut ppo).await;
-            }
-            if ppo.evaluate(64, 5).mean >= 475.0 && ppo.evaluate(64, 6).mean >= 475.0 {
-                return;
-            }
-        }
-        panic!("{:?} after {:?}", ppo.evaluate(64, 5), ppo.progress());
-    }
-
-    crate::common::tests!(
-        iterations_of_other_worlds_and_ways_are_the_processors,
-        episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects,
-        the_newest_episodes_are_told_in_order,
-        iterations_of_odd_shapes_are_the_processors,
-        episodes_are_cut_short_more_than_once,
-        learning_stops_where_the_policy_has_moved_far_enough,
-        knobs_turn_between_iterations,
-        a_run_moves_out_and_home_again,
-        a_pole_is_balanced_after_learning_on_the_device,
-    );
-}

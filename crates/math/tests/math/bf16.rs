@@ -1,14 +1,9 @@
 //! Products of bf16 operands, bit against bit with the chains that `vdpbf16ps` and `tdpbf16ps` are defined by. What the processor
 //! lacks cannot be tested, and is skipped by name.
 
+use crate::kernels::numbers;
 use math::par::Threads;
-use math::{Act, Epilogue, Isa, Rng, gemm};
-
-fn numbers(seed: u32, n: usize) -> Vec<f32> {
-    let mut x = vec![0.0; n];
-    Rng::new(seed, 7).fill_uniform(Isa::Portable, 0, &mut x);
-    x.iter().map(|x| 2.0 * x - 1.0).collect()
-}
+use math::{Act, Epilogue, Isa, gemm};
 
 /// To the nearest bf16, ties to even.
 fn rounded(x: f32) -> f32 {
