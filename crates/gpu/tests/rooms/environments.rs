@@ -1,14 +1,15 @@
 //! Worlds on the device against the same worlds on the CPU: random words to the bit, single steps within a few
 //! roundings, and long runs as far as roundings let them be compared.
 
-use crate::{panel, submit};
+use crate::fleet::Fleet;
+use crate::submit;
 use gpu::{Gpu, Memory, Program, Readback, Space, Stepping, World, Worlds, groups, world};
 use math::poly::{exp_1, ln_1, tanh_1};
 use math::rng::{hash_1, uniform_from_word};
-use math::{Isa, PANEL, Rng};
+use math::{Isa, Rng};
 use std::f32::consts::TAU;
 use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use worlds::{CartPoles, Kind, Vector};
+use worlds::{CartPoles, Kind};
 
 const SEED: u32 = 11;
 /// Beyond half of all numbers, so that no sign is taken for one.
@@ -210,46 +211,24 @@ impl Device {
     }
 }
 
-/// The same environments on the CPU, and what a step writes.
-struct Host {
-    many: Box<dyn Vector>,
-    reached: Vec<f32>,
-    rewards: Vec<f32>,
-    ended: Vec<u32>,
+/// The same environments on the CPU.
+fn host(id: &str) -> Fleet {
+    Fleet::new(id, Isa::best(), SEED, FIRST, ENVS)
 }
 
-impl Host {
-    fn new(kind: &Kind) -> Host {
-        let lanes = ENVS.next_multiple_of(PANEL);
-        Host {
-            many: (kind.many)(Isa::best(), SEED, FIRST, ENVS),
-            reached: vec![0.0; lanes * kind.spec.observation.len()],
-            rewards: vec![0.0; lanes],
-            ended: vec![0; lanes],
-        }
+/// Of all ages, so that some are cut off.
+fn aged(id: &str, limit: u32) -> Fleet {
+    let mut host = host(id);
+    for env in 0..ENVS {
+        let (state, _, episodes) = host.state(env);
+        host.set(env, &(state, env as u32 * 7 % limit, episodes)).unwrap();
     }
+    host
+}
 
-    /// Of all ages, so that some are cut off.
-    fn aged(kind: &Kind, limit: u32) -> Host {
-        let mut host = Host::new(kind);
-        for env in 0..ENVS {
-            let (state, [_, episodes]) = host.state(env);
-            host.many.set_environment(env, &state, env as u32 * 7 % limit, episodes).unwrap();
-        }
-        host
-    }
-
-    fn step(&mut self, actions: &[f32]) {
-        let mut padded = actions.to_vec();
-        padded.resize(self.rewards.len(), 0.0);
-        self.many.step(&padded, &mut self.reached, &mut self.rewards, &mut self.ended);
-    }
-
-    fn state(&self, env: usize) -> (Vec<f32>, [u32; 2]) {
-        let mut state = vec![0.0; self.many.state_len()];
-        let (steps, episodes) = self.many.environment(env, &mut state);
-        (state, [steps, episodes])
-    }
+fn step(host: &mut Fleet, actions: &[f32]) {
+    host.actions[..ENVS].copy_from_slice(actions);
+    host.step();
 }
 
 /// Of an environment, from `[features][stride]`.
@@ -285,11 +264,11 @@ async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
         let device = Device::new(&gpu, world, 1);
         device.run(RESET);
         let seen = device.see().await;
-        let host = Host::new(kind);
+        let host = host(id);
         let stride = seen.clocks.len() / 2;
         assert!(seen.clocks.iter().all(|&n| n == 0));
         for env in 0..ENVS {
-            let (state, _) = host.state(env);
+            let (state, ..) = host.state(env);
             let found = column(&seen.state, stride, env);
             let end =
                 if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
@@ -297,7 +276,7 @@ async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
             // A craft's episode begins with a step.
             let few = if id == "LunarLander-v3" { 4.0 } else { 1.0 };
             assert!(worst <= few * 1.2e-7 * end, "{id}: {found:?}, not {state:?}");
-            let shown = panel(host.many.observations(), features, env);
+            let shown = host.shown(env);
             assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= few * 4e-7, "{id}");
         }
     }
@@ -323,7 +302,7 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
         // Four slopes a step at up to 28 rad/s, each of the one before, make more of a rounding.
         let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
         let device = Device::new(&gpu, world, 1);
-        let mut host = Host::aged(kind, limit);
+        let mut host = aged(id, limit);
         let (mut terminated, mut truncated, mut otherwise, mut worst) = (0, 0, 0, 0.0f32);
         for t in 0..STEPS {
             let mut actions = device.thrown(t);
@@ -332,12 +311,12 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
             }
             device.worlds.put(&device.memory, &*host.many);
             device.step(&actions);
-            host.step(&actions);
+            step(&mut host, &actions);
             let seen = device.see().await;
             let stride = seen.clocks.len() / 2;
             for env in 0..ENVS {
                 let reached = &seen.reached[features * env..][..features];
-                let gap = apart(reached, &panel(&host.reached, features, env), 0);
+                let gap = apart(reached, &host.reached(env), 0);
                 assert!(gap <= few, "{id}, {env} at {t}: reached {gap} elsewhere");
                 worst = worst.max(gap);
                 let (found, expected) = (seen.ended[env], host.ended[env]);
@@ -349,11 +328,11 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
                 assert!(reward <= 1e-6 * host.rewards[env].abs().max(1.0), "{id}: rewards {reward} apart");
                 terminated += u32::from(found & TERMINATED != 0);
                 truncated += u32::from(found & TRUNCATED != 0);
-                let (state, clocks) = host.state(env);
-                assert_eq!([seen.clocks[env], seen.clocks[stride + env]], clocks, "{id}");
+                let (state, steps, episodes) = host.state(env);
+                assert_eq!([seen.clocks[env], seen.clocks[stride + env]], [steps, episodes], "{id}");
                 let gap = apart(&column(&seen.state, stride, env), &state, turning);
                 assert!(gap <= few, "{id}, {env} at {t}: {gap} elsewhere");
-                let shown = panel(host.many.observations(), features, env);
+                let shown = host.shown(env);
                 assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= few, "{id}");
             }
         }
@@ -371,7 +350,7 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
 async fn poles_left_alone_live_the_same_lives(gpu: Gpu) {
     const STEPS: u32 = 500;
     let device = Device::new(&gpu, world("CartPole-v1").unwrap(), STEPS);
-    let mut host = Host::new(worlds::kind("CartPole-v1").unwrap());
+    let mut host = host("CartPole-v1");
     device.run(RESET);
     let (mut ends, mut otherwise) = (0, 0);
     // What an upright pole that is let go falls away by in a step, √(g / (l·(4/3 - m/M)))·0.02 s, and a little more.
@@ -380,7 +359,7 @@ async fn poles_left_alone_live_the_same_lives(gpu: Gpu) {
     for t in 0..STEPS {
         let actions = device.thrown(t);
         device.step(&actions);
-        host.step(&actions);
+        step(&mut host, &actions);
         let seen = device.see().await;
         for env in 0..ENVS {
             ends += u32::from(host.ended[env] != 0);
@@ -390,9 +369,9 @@ async fn poles_left_alone_live_the_same_lives(gpu: Gpu) {
             }
             if !lost[env] {
                 let found = &seen.reached[4 * env..][..4];
-                let gap = apart(found, &panel(&host.reached, 4, env), 0);
+                let gap = apart(found, &host.reached(env), 0);
                 let age = match host.ended[env] {
-                    0 => host.state(env).1[0],
+                    0 => host.state(env).1,
                     end => end >> LENGTH_SHIFT,
                 };
                 worst = worst.max(gap * (-growth * age as f32).exp());
@@ -412,7 +391,7 @@ async fn play_is_as_many_single_steps(gpu: Gpu) {
     for (kind, world) in both() {
         let (id, limit) = (kind.spec.id, world.step_limit);
         let device = Device::new(&gpu, world, STEPS);
-        let aged = Host::aged(kind, limit);
+        let aged = aged(id, limit);
         device.worlds.put(&device.memory, &*aged.many);
         (0..STEPS).for_each(|t| device.step(&device.thrown(t)));
         let stepped = device.see().await;
@@ -496,16 +475,16 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
     for (kind, world) in both() {
         let (features, id) = (world.observation, kind.spec.id);
         let device = Device::new(&gpu, world, 1);
-        let mut host = Host::new(kind);
-        (0..40).for_each(|t| host.step(&device.thrown(t)));
+        let mut host = host(id);
+        (0..40).for_each(|t| step(&mut host, &device.thrown(t)));
         device.worlds.put(&device.memory, &*host.many);
         device.run(SHOW);
         let seen = device.see().await;
-        let mut back = Host::new(kind);
+        let mut back = self::host(id);
         device.worlds.give(&seen.state, &seen.clocks, &mut *back.many).unwrap();
         for env in 0..ENVS {
             assert_eq!(back.state(env), host.state(env), "{id}");
-            let shown = panel(host.many.observations(), features, env);
+            let shown = host.shown(env);
             assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= 4e-7, "{id}");
         }
         // What the device reached is a state that the CPU takes.
@@ -522,16 +501,16 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
 async fn acrobots_left_alone_spread_alike(gpu: Gpu) {
     const STEPS: u32 = 200;
     let device = Device::new(&gpu, world("Acrobot-v1").unwrap(), STEPS);
-    let mut host = Host::new(worlds::kind("Acrobot-v1").unwrap());
+    let mut host = host("Acrobot-v1");
     device.run(RESET);
     device.run(PLAY);
     device.run(SHOW);
     let seen = device.see().await;
     for t in 0..STEPS {
         // The CPU's are thrown differently.
-        host.step(&device.worlds.thrown(SEED, FIRST, GAME + 1, t));
+        step(&mut host, &device.worlds.thrown(SEED, FIRST, GAME + 1, t));
     }
-    let shown: Vec<f32> = (0..ENVS).flat_map(|env| panel(host.many.observations(), 6, env)).collect();
+    let shown: Vec<f32> = (0..ENVS).flat_map(|env| host.shown(env)).collect();
     for i in 0..6 {
         let moments = |shown: &[f32]| {
             let numbers: Vec<f64> = (0..ENVS).map(|env| f64::from(shown[6 * env + i])).collect();

@@ -4,13 +4,13 @@
 //! A step differs by roundings alone. On the ground 180 sweeps that have not converged make more of them, and now and
 //! then what touches, or which stop holds a leg, is decided otherwise: the tests say how far and how often.
 
-use crate::{panel, submit};
+use crate::fleet::{Fleet, wide};
+use crate::submit;
 use gpu::{Gpu, Program, Readback, Space, groups, world};
+use math::Isa;
 use math::rng::hash_1;
-use math::{Isa, PANEL};
 use worlds::lunar_lander::{OBSERVATION, STATE, heuristic};
 use worlds::vector::{LENGTH_SHIFT, TERMINATED};
-use worlds::{LunarLanders, Vector};
 
 const ID: &str = "LunarLander-v3";
 const SEED: u32 = 21;
@@ -127,59 +127,36 @@ async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: 
     Rows { len: from.len, floats: floats.remove(0), words: words.remove(0) }
 }
 
-fn seen(panels: &[f32], env: usize) -> [f32; OBSERVATION] {
-    panel(panels, OBSERVATION, env).try_into().unwrap()
-}
-
 /// A choice by chance.
 fn any(env: usize, episode: u32, steps: u32) -> f32 {
     (hash_1([5, episode], [env as u32, steps])[0] >> 30) as f32
 }
 
-/// Many on the CPU, and what a step gave.
-struct Fleet {
-    many: LunarLanders,
-    actions: Vec<f32>,
-    reached: Vec<f32>,
-    rewards: Vec<f32>,
-    ended: Vec<u32>,
+/// Many on the CPU.
+fn fleet(count: usize) -> Fleet {
+    Fleet::new(ID, Isa::best(), SEED, 0, count)
 }
 
-impl Fleet {
-    fn new(count: usize) -> Fleet {
-        let many = LunarLanders::new(Isa::best(), SEED, 0, count);
-        let reached = vec![0.0; count.next_multiple_of(PANEL) * OBSERVATION];
-        Fleet { many, actions: vec![0.0; count], reached, rewards: vec![0.0; count], ended: vec![0; count] }
-    }
-
-    fn state(&self, env: usize) -> ([f32; STATE], u32, u32) {
-        let mut state = [0.0; STATE];
-        let (steps, episodes) = self.many.environment(env, &mut state);
-        (state, steps, episodes)
-    }
-
-    fn step(&mut self, act: impl Fn(usize, u32, u32, [f32; OBSERVATION]) -> f32) {
-        for env in 0..self.many.count() {
-            let (_, steps, episode) = self.state(env);
-            self.actions[env] = act(env, episode, steps, seen(self.many.observations(), env));
-        }
-        self.many.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
-    }
+fn example(shown: &[f32]) -> f32 {
+    heuristic::<f32>(shown.try_into().unwrap()) as f32
 }
 
 /// Every so many of some pilots' steps on the CPU: from where, and to where.
 fn recorded(count: usize, steps: usize, every: usize) -> [Rows; 2] {
-    let mut fleet = Fleet::new(count);
+    let mut fleet = fleet(count);
     let [mut from, mut to] = [(); 2].map(|()| Rows::new(count * steps / every));
     for t in 0..steps {
-        let states: Vec<_> = (0..count).map(|env| fleet.state(env)).collect();
+        let states = fleet.states();
         // By turns the example, it with chance in it, nothing, the main engine now and then, and chance.
-        fleet.step(|env, episode, steps, seen| match env % 5 {
-            0 => heuristic(seen) as f32,
-            1 if any(!env, episode, steps) > 0.0 => heuristic(seen) as f32,
-            2 => 0.0,
-            3 if t % 2 == 0 => 2.0,
-            _ => any(env, episode, steps),
+        fleet.step_by(|env, shown| {
+            let (_, steps, episode) = states[env];
+            match env % 5 {
+                0 => example(shown),
+                1 if any(!env, episode, steps) > 0.0 => example(shown),
+                2 => 0.0,
+                3 if t % 2 == 0 => 2.0,
+                _ => any(env, episode, steps),
+            }
         });
         if t % every != every - 1 {
             continue;
@@ -189,7 +166,7 @@ fn recorded(count: usize, steps: usize, every: usize) -> [Rows; 2] {
             let floats = state.into_iter().chain([0.0; OBSERVATION]).chain([action]);
             from.set(n, floats, [env as u32, episode, steps, episode]);
             let (state, steps, episodes) = fleet.state(env);
-            let floats = state.into_iter().chain(seen(&fleet.reached, env));
+            let floats = state.into_iter().chain(fleet.reached(env));
             let floats = floats.chain([action, fleet.rewards[env]]);
             to.set(n, floats, [env as u32, episodes, steps, episode, fleet.ended[env]]);
         }
@@ -296,7 +273,7 @@ fn agree(what: &str, ours: &[f64], theirs: &[f64]) {
 async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
     const COUNT: usize = 512;
     for (pilot, rounds) in [(ANY, 20), (EXAMPLE, 80)] {
-        let mut fleet = Fleet::new(COUNT);
+        let mut fleet = fleet(COUNT);
         let [mut from, mut to] = [(); 2].map(|()| Rows::new(COUNT));
         for env in 0..COUNT {
             from.set(env, fleet.state(env).0, [env as u32]);
@@ -305,12 +282,13 @@ async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
 
         let mut going = COUNT * EPISODES;
         while going > 0 {
-            let episodes: Vec<_> = (0..COUNT).map(|env| fleet.state(env).2 as usize).collect();
-            fleet.step(|env, episode, steps, seen| match pilot {
-                ANY => any(env, episode, steps),
-                _ => heuristic(seen) as f32,
+            let states = fleet.states();
+            fleet.step_by(|env, shown| match (pilot, &states[env]) {
+                (ANY, (_, steps, episode)) => any(env, *episode, *steps),
+                _ => example(shown),
             });
-            for (env, e) in episodes.into_iter().enumerate().filter(|&(_, e)| e < EPISODES) {
+            let episodes = states.iter().map(|state| state.2 as usize);
+            for (env, e) in episodes.enumerate().filter(|&(_, e)| e < EPISODES) {
                 to.floats[(TOTALS + e) * COUNT + env] += fleet.rewards[env];
                 to.words[(ENDS + e) * COUNT + env] = fleet.ended[env];
                 going -= usize::from(fleet.ended[env] != 0);
@@ -322,9 +300,7 @@ async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
         let numbers = |words: Vec<u32>, of: fn(u32) -> u32| -> Vec<f64> {
             words.into_iter().map(|word| f64::from(of(word))).collect()
         };
-        let returns = |rows: &Rows| -> Vec<f64> {
-            rows.floats[TOTALS * COUNT..].iter().map(|&x| f64::from(x)).collect()
-        };
+        let returns = |rows: &Rows| wide(&rows.floats[TOTALS * COUNT..]);
         agree("returns", &returns(&ours), &returns(&to));
         for (what, of) in [
             ("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32),

@@ -4,12 +4,13 @@ mod backgammon;
 #[path = "../common/mod.rs"]
 mod common;
 mod environments;
+#[path = "../../../worlds/tests/worlds/fleet.rs"]
+mod fleet;
 mod logic;
 mod lunar_lander;
 mod ppo;
 
 use gpu::{Gpu, Program, Readback, Space};
-use math::PANEL;
 
 /// Lets the device answer: a readback of something else arrives after what was asked for before.
 async fn pause(gpu: &Gpu) {
@@ -37,9 +38,4 @@ fn close(what: &str, found: &[f32], expected: &[f32], most: f32) {
 fn apart(found: &[f32], expected: &[f32]) -> f32 {
     let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
     testkit::distance(found, expected) as f32 / largest
-}
-
-/// What an environment shows, from panels.
-fn panel(panels: &[f32], features: usize, env: usize) -> Vec<f32> {
-    (0..features).map(|i| panels[(env / PANEL * features + i) * PANEL + env % PANEL]).collect()
 }
