@@ -1,6 +1,6 @@
-//! What tests of several crates need: folders of their own, a count of allocations, canaries around them, checkpoints taken apart, good inputs changed at
-//! random, how far numbers are apart, and how a test says that it cannot run. It depends on no other crate of ours, and only tests
-//! depend on it.
+//! What tests of several crates need: folders of their own, a count of allocations, canaries around them, checkpoints taken
+//! apart, good inputs changed at random, how far numbers are apart, one attribute for tests of both places, and how a test says
+//! that it cannot run. It depends on no other crate of ours, and only tests depend on it.
 mod allocations;
 mod checkpoint;
 mod fuzz;

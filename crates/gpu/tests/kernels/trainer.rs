@@ -1,5 +1,5 @@
-//! Training steps and runs of a plan on a device against the stand-in on this processor. Native only: it looks until an answer is there, and a
-//! browser's arrive only while nothing does.
+//! Training steps and runs of a plan on a device against the stand-in on this processor. Native only: it looks until an answer
+//! is there, and a browser's arrive only while nothing does.
 
 use gpu::Gpu;
 use graph::{Adam, Graph, Init, Layout, Optimizer, Params, Plan};

@@ -97,7 +97,8 @@ fn an_id_is_found_in_the_text_around_it() {
     for text in [
         "Position ID: 4HPwATDgc/ABMA   Match ID   : QYkqASAAIAAA",
         "Position ID: 4HPwATDgc/ABMA\nMatch ID   : QYkqASAAIAAA",
-        " GNU Backgammon  Position ID: 4HPwATDgc/ABMA\n                 Match ID   : QYkqASAAIAAA\n +12-11-10--9--8--7-------6--5--4--3--2--1-+     O: gnubg\n",
+        " GNU Backgammon  Position ID: 4HPwATDgc/ABMA\n                 Match ID   : QYkqASAAIAAA\n \
+         +12-11-10--9--8--7-------6--5--4--3--2--1-+     O: gnubg\n",
         "Position ID: 4HPwATDgc/ABMAMatch ID: QYkqASAAIAAA",
         "match id=QYkqASAAIAAA position id=4HPwATDgc/ABMA",
     ] {

@@ -326,8 +326,8 @@ fn episodes_begin_as_gymnasium_begins_them() {
     }
 }
 
-/// The counter of a draw is the environment, its episode, the number of the draw by four, and what the draw is for: 1 where an episode begins,
-/// 3 for coins.
+/// The counter of a draw is the environment, its episode, the number of the draw by four, and what the draw is for: 1 where an
+/// episode begins, 3 for coins.
 #[test]
 fn numbers_are_drawn_under_the_counters_that_the_gpu_uses_too() {
     const STREAM: u32 = 0x004C_4C33;
