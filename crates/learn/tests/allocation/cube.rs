@@ -1,5 +1,4 @@
 //! Nothing is allocated in a steady iteration, nor by judging, by any thread of the pool. Native only, as the pool is.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::cube::{Cube, CubeLearner, Exhaustive, Judge, Signal, Supervised, SupervisedConfig};
 use learn::{Learner, Slice};
@@ -7,9 +6,6 @@ use math::Isa;
 use std::sync::Arc;
 use testkit::Meter;
 use worlds::cube::{Distances, Metric, Three, Two};
-
-#[global_allocator]
-static COUNTING: testkit::Counting = testkit::Counting;
 
 fn steady<P: Cube>(signal: Signal, exact: Option<Arc<Distances>>, meter: Meter) {
     let config = SupervisedConfig { updates: 3, ..SupervisedConfig::preset::<P>(signal) };

@@ -1,6 +1,5 @@
 //! No move of the episodes and no step of the deep-Q learner allocates once it has begun, on any thread of the pool. Native only,
 //! as the pool is.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::cube::dqn::curriculum::{CurriculumConfig, Schedule};
 use learn::cube::{Cube, Dqn, DqnConfig, Preset};
@@ -8,9 +7,6 @@ use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
 use worlds::cube::{Three, Two};
-
-#[global_allocator]
-static COUNTING: testkit::Counting = testkit::Counting;
 
 fn steady<P: Cube>(config: DqnConfig, meter: Meter) {
     let mut learner = Dqn::<P>::new(config, None, 1, Isa::best()).expect("sound settings");

@@ -1,15 +1,11 @@
 //! A round of the strong learner allocates nothing once its lists have grown, and neither does its player, with a search or without. Native
 //! only, for the time it takes.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{SelfTaught, Strong, StrongConfig};
 use learn::{Learner, Slice};
 use math::{Isa, Rng};
 use testkit::Meter;
 use worlds::backgammon::{Board, Roll};
-
-#[global_allocator]
-static COUNTING: testkit::Counting = testkit::Counting;
 
 /// A game that is longer than any before, or a roll with more results, makes room for itself. Such records get rarer and rarer;
 /// what allocates every now and then does so in more of sixty stretches.

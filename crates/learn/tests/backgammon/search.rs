@@ -8,8 +8,6 @@ use worlds::backgammon::{Board, Results, Roll};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 fn learned(rounds: u64) -> Strong {
     let settings = StrongConfig { hidden: 32, games: 64, ..StrongConfig::default() };

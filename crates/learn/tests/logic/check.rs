@@ -12,8 +12,6 @@ use worlds::logic::Grid;
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 const AND: usize = 1;
 const PASS: usize = 3;

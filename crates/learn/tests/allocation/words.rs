@@ -1,14 +1,10 @@
 //! Nothing is allocated in a step, by any thread of the pool. Native only, as the pool is.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Shape};
 use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
 use worlds::words::{Corpus, Grammar, Kind};
-
-#[global_allocator]
-static COUNTING: testkit::Counting = testkit::Counting;
 
 fn steady(norm: Norm, positions: Positions, mlp: Mlp, dropout: f32, meter: Meter) {
     let text = Grammar::new().text(1, 20_000);

@@ -8,8 +8,6 @@ use worlds::cube::Three;
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 /// Bytes of so many floats.
 fn floats(lengths: &[u64]) -> u64 {

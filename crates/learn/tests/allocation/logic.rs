@@ -1,14 +1,10 @@
 //! A training step of a logic automaton allocates nothing, on any thread. Native only, as the pool is.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::train::{Optimiser, Rollout, Trainer};
 use learn::logic::{Architecture, Wiring, Wirings};
 use math::Isa;
 use testkit::Meter;
-
-#[global_allocator]
-static COUNTING: testkit::Counting = testkit::Counting;
 
 #[test]
 fn a_steady_step_allocates_nothing() {

@@ -1,5 +1,4 @@
 //! What a learner saves it restores, and goes on with to the bit: for many legal settings, drawn at random, and many moments.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::backgammon::{Published, PublishedConfig, SelfTaught, Strong, StrongConfig};
 use learn::control::{Ppo, PpoConfig};

@@ -6,12 +6,10 @@ use worlds::backgammon::{BAR, Board, Results, Roll};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 #[test]
 fn rolls_are_those_of_gnu_backgammon() {
-    let golden = include_str!("../../../tests/golden/backgammon_bearoff.txt");
+    let golden = include_str!("../../../../tests/golden/backgammon_bearoff.txt");
     let mut with_all = 0;
     for line in golden.lines() {
         let (id, numbers) = line.split_once(' ').expect("an id and numbers");

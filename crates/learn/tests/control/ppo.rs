@@ -9,8 +9,6 @@ use worlds::Kind;
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 fn cart_pole() -> &'static Kind {
     worlds::kind("CartPole-v1").unwrap()

@@ -10,8 +10,6 @@ use math::{Isa, Rng};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 const FORMS: [GateForm; 3] = [GateForm::Softmax, GateForm::Four, GateForm::Gumbel { temperature: 1.5 }];
 
@@ -328,7 +326,7 @@ fn bits_are_the_same_for_any_number_of_threads() {
 #[test]
 fn numbers_are_those_of_jax_and_optax() {
     let golden: serde_json::Value =
-        serde_json::from_str(include_str!("../../../tests/golden/logic_layers.json")).unwrap();
+        serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();
     let number = |x: &serde_json::Value| x.as_f64().unwrap();
     let list = |x: &serde_json::Value| -> Vec<f64> { x.as_array().unwrap().iter().map(number).collect() };
     fn flat(x: &serde_json::Value) -> Vec<f32> {

@@ -9,12 +9,10 @@ use worlds::backgammon::{Board, Results, Roll};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 #[test]
 fn the_linear_baseline_scores_as_its_published_code_does() {
-    let golden = include_str!("../../../tests/golden/backgammon_linear.txt");
+    let golden = include_str!("../../../../tests/golden/backgammon_linear.txt");
     let mut scores = 0;
     for line in golden.lines() {
         let [id, race, score] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };

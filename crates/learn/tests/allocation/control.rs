@@ -1,13 +1,9 @@
 //! Nothing is allocated in a steady iteration, by any thread of the pool. Native only, as the pool is.
-#![cfg(not(target_arch = "wasm32"))]
 
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
 use math::Isa;
 use testkit::Meter;
-
-#[global_allocator]
-static COUNTING: testkit::Counting = testkit::Counting;
 
 #[test]
 fn a_steady_iteration_allocates_nothing() {

@@ -11,8 +11,6 @@ use worlds::backgammon::{BAR, Board, Roll};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-#[cfg(target_arch = "wasm32")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 fn rounds(strong: &mut Strong, count: u64) {
     let end = strong.progress().iterations + count;

@@ -1,0 +1,7 @@
+//! Control: PPO and what it learns.
+
+mod learning;
+mod ppo;
+
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

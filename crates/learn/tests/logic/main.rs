@@ -1,0 +1,9 @@
+//! Logic: automata that learn, and the circuits that they become.
+
+mod automaton;
+mod check;
+mod circuit;
+mod offload;
+
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
