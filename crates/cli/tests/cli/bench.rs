@@ -1,16 +1,13 @@
 //! `hothouse bench` on the command line: where the time of a training step goes.
 
-mod common;
-
-use common::*;
-use serde_json::Value;
+use crate::common::*;
 
 /// With the real clock. That parts add up to the step is tested with a clock of ticks, in `run::bench::profile`.
 #[test]
 fn a_profile_has_every_part_of_a_step() {
     let scratch = Scratch::new();
-    let told = scratch.told(&["bench", "core", "--profile", "--json"]);
-    let rows: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = scratch.told("bench core --profile --json");
+    let rows = values(&told);
     for step in ["core.step_144_128_64_6_b64.profile.", "core.train.mlp2048.profile."] {
         let value = |name: &str| {
             let row = rows.iter().find(|row| row["name"] == format!("{step}{name}"));
@@ -30,12 +27,9 @@ fn a_profile_has_every_part_of_a_step() {
 fn what_is_not_profiled_names_what_is() {
     let scratch = Scratch::new();
     for room in ["gpu", "logic", "control"] {
-        let output = scratch.run(&["bench", room, "--profile"]);
-        assert_eq!(output.status.code(), Some(2), "{room}");
-        let said = stderr(&output);
-        assert!(said.contains("--profile measures core and words, not"), "{said}");
+        let said =
+            scratch.refused(format!("bench {room} --profile"), 2, "--profile measures core and words, not");
         assert!(said.contains("Choose core or words"), "{said}");
     }
-    let both = scratch.run(&["bench", "words", "--profile", "--versus", "pytorch"]);
-    assert_eq!(both.status.code(), Some(2));
+    scratch.refused("bench words --profile --versus pytorch", 2, "");
 }

@@ -1,20 +1,33 @@
 //! What tests of the built program share: a folder of their own with a cache of its own, and readers of what it tells.
 
-#![allow(dead_code)] // each test file uses a part
-
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
 /// Iterations of 4,096 steps: small enough to be quick, large enough to cut into several shards.
-pub const SMALL: [&str; 8] =
-    ["--set", "envs=256", "--set", "rollout_steps=16", "--set", "hidden=32", "--set", "minibatches=4"];
+pub const SMALL: &str = "--set envs=256 --set rollout_steps=16 --set hidden=32 --set minibatches=4";
 pub const ITERATION_STEPS: u64 = 256 * 16;
 /// Backgammon with networks and rounds that are quick.
-pub const SMALL_GAMES: [&str; 6] = ["--set", "hidden=16", "--set", "games=24", "--set", "batch=128"];
+pub const SMALL_GAMES: &str = "--set hidden=16 --set games=24 --set batch=128";
+pub const SMALL_PUBLISHED: &str = "--set tables=2 --set games=4 --set batch=16 --set evals=4 --set round_batches=12 \
+    --set minibatch=32 --set replay=512";
+pub const SMALL_CUBES: &str = "--set batch=64 --set walk=8 --set updates=4 --set hidden=32-16";
+pub const SMALL_CIRCUITS: &str = "--set population=2 --set batch=2 --set updates=2";
+pub const SMALL_TEXTS: &str = "--set width=32 --set layers=2 --set heads=2 --set context=16 --set batch=4 --set micro=2 \
+    --set steps=2 --set warmup=2 --set characters=20000 --set vocab=300 --set sample=8";
+
+/// The words of a command line. What stands between double quotes is one, whatever is in it.
+fn words(line: &str) -> Vec<&str> {
+    let parts = line.split('"').enumerate();
+    parts
+        .flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] })
+        .collect()
+}
 
 /// A folder of its own, gone afterwards.
 pub struct Scratch(pub PathBuf);
@@ -32,6 +45,18 @@ impl Scratch {
         self.0.join(name)
     }
 
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap()
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
     /// Beside the folder, so that the folder has what was asked for alone.
     pub fn cache(&self) -> PathBuf {
         self.0.with_extension("cache")
@@ -45,44 +70,88 @@ impl Scratch {
         paths.filter(|path| path.extension().is_some_and(|e| e == extension)).collect()
     }
 
-    pub fn hothouse(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hothouse"));
-        command.current_dir(&self.0).args(args).stdin(Stdio::null());
+    /// The program with these words.
+    pub fn hothouse(&self, args: impl AsRef<str>) -> Command {
+        let mut command = Command::new(HOTHOUSE);
+        command.current_dir(&self.0).args(words(args.as_ref())).stdin(Stdio::null());
         command.env("XDG_CACHE_HOME", self.cache());
         // Without it the system's software GPU complains on stderr.
         command.env("XDG_RUNTIME_DIR", &self.0);
         command
     }
 
-    pub fn run(&self, args: &[&str]) -> Output {
+    pub fn run(&self, args: impl AsRef<str>) -> Output {
         self.hothouse(args).output().unwrap()
     }
 
-    /// What a run that must go well prints.
-    pub fn told(&self, args: &[&str]) -> String {
-        let output = self.run(args);
-        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
-        stdout(&output)
-    }
-
-    /// Its JSON lines.
-    pub fn records(&self, args: &[&str]) -> Vec<Value> {
-        records(&self.told(&[args, &["--json"]].concat()))
-    }
-
-    /// `train` with the small configuration and `--json`; its summary.
-    pub fn train(&self, args: &[&str]) -> Value {
-        self.records(&[&["train"], &SMALL[..], args].concat()).pop().unwrap()
-    }
-
-    pub fn spawn(&self, args: &[&str]) -> Running {
+    /// What it says to this input.
+    pub fn fed(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> Output {
         let mut command = self.hothouse(args);
-        Running::new(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut sender = child.stdin.take().unwrap();
+        std::thread::scope(|scope| {
+            // Beside the reading, since answers may fill their pipe; and it may have refused already.
+            scope.spawn(move || drop(sender.write_all(input.as_ref())));
+            child.wait_with_output().unwrap()
+        })
+    }
+
+    /// What a run that must go well prints.
+    #[track_caller]
+    pub fn told(&self, args: impl AsRef<str>) -> String {
+        good(args.as_ref(), &self.run(&args))
+    }
+
+    /// The same with an input.
+    #[track_caller]
+    pub fn answer(&self, args: impl AsRef<str>, input: impl AsRef<[u8]> + Send) -> String {
+        good(args.as_ref(), &self.fed(&args, input))
+    }
+
+    /// Its one line with `--json`.
+    #[track_caller]
+    pub fn json(&self, args: impl AsRef<str>) -> Value {
+        serde_json::from_str(&self.told(format!("{} --json", args.as_ref()))).unwrap()
+    }
+
+    /// Its lines with `--json`, each a record.
+    #[track_caller]
+    pub fn records(&self, args: impl AsRef<str>) -> Vec<Value> {
+        records(&self.told(format!("{} --json", args.as_ref())))
+    }
+
+    /// The last record, which sums up.
+    #[track_caller]
+    pub fn summary(&self, args: impl AsRef<str>) -> Value {
+        summary(&self.records(args)).clone()
+    }
+
+    /// `train` with the small configuration; its summary.
+    #[track_caller]
+    pub fn train(&self, args: impl AsRef<str>) -> Value {
+        self.summary(format!("train {SMALL} {}", args.as_ref()))
+    }
+
+    /// Asks for what is refused with this status and these words before anything is told; gives all that is said.
+    #[track_caller]
+    pub fn refused(&self, args: impl AsRef<str>, status: i32, words: &str) -> String {
+        let (args, output) = (args.as_ref(), self.run(args.as_ref()));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(status), "{args}: {said}");
+        assert!(said.contains(words) && !said.contains("panicked"), "{args} said: {said}");
+        assert!(output.stdout.is_empty(), "{args} told: {}", stdout(&output));
+        said
+    }
+
+    pub fn spawn(&self, args: impl AsRef<str>) -> Running {
+        let mut command = self.hothouse(args);
+        Running::start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
     }
 
     /// Rows of a table by column.
-    pub fn table(&self, name: &str) -> Vec<std::collections::BTreeMap<String, String>> {
-        let text = fs::read_to_string(self.path(name)).unwrap();
+    pub fn table(&self, name: &str) -> Vec<BTreeMap<String, String>> {
+        let text = self.text(name);
         let mut lines = text.lines();
         let head: Vec<&str> = lines.next().unwrap().split(',').collect();
         let row = |line: &str| {
@@ -109,10 +178,22 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// What it printed, where it must have gone well.
+#[track_caller]
+pub fn good(args: &str, output: &Output) -> String {
+    assert!(output.status.success(), "{args}: {}", stderr(output));
+    stdout(output)
+}
+
+/// Every line is one JSON value.
+pub fn values(text: &str) -> Vec<Value> {
+    let read = |line: &str| -> Value { serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")) };
+    text.lines().map(read).collect()
+}
+
 /// Every line is one JSON object with a kind.
 pub fn records(text: &str) -> Vec<Value> {
-    let read = |line: &str| -> Value { serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}")) };
-    let values: Vec<Value> = text.lines().map(read).collect();
+    let values = values(text);
     assert!(values.iter().all(|value| value["kind"].is_string()), "{text}");
     values
 }
@@ -122,10 +203,54 @@ pub fn of_kind<'a>(records: &'a [Value], kind: &str) -> Vec<&'a Value> {
 }
 
 /// The last record, which sums up.
+#[track_caller]
 pub fn summary(records: &[Value]) -> &Value {
     let last = records.last().unwrap();
     assert_eq!((&records[0]["kind"], &last["kind"]), (&"opened".into(), &"summary".into()));
     last
+}
+
+/// Every line that is sent gets one line in answer, at once.
+pub struct Talk {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    _scratch: Scratch,
+}
+
+impl Talk {
+    /// With a verb that answers lines, in a folder of its own.
+    pub fn with(args: impl AsRef<str>) -> Talk {
+        let scratch = Scratch::new();
+        let mut command = scratch.hothouse(args);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
+        Talk { child, input, output, _scratch: scratch }
+    }
+
+    pub fn send(&mut self, line: &str) {
+        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    pub fn ask(&mut self, line: &str) -> String {
+        self.send(line);
+        let mut answer = String::new();
+        assert!(self.output.read_line(&mut answer).unwrap() > 0, "no answer to {line}");
+        answer.trim_end().to_string()
+    }
+
+    /// The end of the input ends it, well.
+    pub fn end(mut self) {
+        drop(self.input.take());
+        self.ended();
+    }
+
+    /// It has ended well, and said nothing unasked.
+    pub fn ended(mut self) {
+        let mut rest = String::new();
+        assert_eq!(self.output.read_line(&mut rest).unwrap(), 0, "said unasked: {rest}");
+        assert!(self.child.wait().unwrap().success());
+    }
 }
 
 /// A process that does not outlive its test.
@@ -136,11 +261,8 @@ pub struct Running {
 }
 
 impl Running {
-    pub fn start(mut command: Command) -> Running {
-        Running::new(command.spawn().unwrap())
-    }
-
-    fn new(mut process: Child) -> Running {
+    pub fn start(command: &mut Command) -> Running {
+        let mut process = command.spawn().unwrap();
         let lines = process.stdout.take().map(BufReader::new);
         Running { process, lines }
     }
@@ -202,6 +324,11 @@ impl Running {
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = |k: usize| fields.get(k)?.parse::<f64>().ok();
         Some((ticks(11)? + ticks(12)?) / TICKS_PER_S)
+    }
+
+    #[track_caller]
+    pub fn goes_on(&mut self) {
+        assert!(self.process.try_wait().unwrap().is_none(), "it ended");
     }
 
     #[cfg(unix)]

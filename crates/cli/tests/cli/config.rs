@@ -1,57 +1,33 @@
 //! A run as a file, and what the machine has.
 
-mod common;
-
-use common::{SMALL, Scratch, stderr, stdout};
-use std::fs;
+use crate::common::*;
 
 #[test]
 fn a_run_that_was_printed_is_the_same_run() {
     let scratch = Scratch::new();
-    let flags = [
-        "--variant",
-        "Pendulum-v1",
-        "--seed",
-        "7",
-        "--steps",
-        "40000",
-        "--at",
-        "3:lr=1e-4",
-        "--device",
-        "cpu",
-    ];
-    let text = scratch.told(&[&["train", "control", "--print-config"], &flags[..], &SMALL].concat());
+    let flags = "--variant Pendulum-v1 --seed 7 --steps 40000 --at 3:lr=1e-4 --device cpu";
+    let text = scratch.told(format!("train control --print-config {flags} {SMALL}"));
     assert!(
         text.contains("[knobs]") && text.contains("[[changes]]") && text.contains("envs = 256"),
         "{text}"
     );
-    fs::write(scratch.path("run.toml"), &text).unwrap();
-    let whole = scratch.train(&[&["control"], &flags[..]].concat());
-    let read =
-        |args: &[&str]| scratch.records(&[&["train", "--config", "run.toml"], args].concat()).pop().unwrap();
-    let again = read(&[]);
+    scratch.write("run.toml", &text);
+    let whole = scratch.train(format!("control {flags}"));
+    let read = |args: &str| scratch.summary(format!("train --config run.toml {args}"));
+    let again = read("");
     for what in ["digest", "variant", "seed", "room", "ended_by"] {
         assert_eq!(again[what], whole[what], "{what}");
     }
     assert_eq!(again["progress"]["env_steps"], whole["progress"]["env_steps"]);
     // The file of the file is the file.
-    assert_eq!(scratch.told(&["train", "--config", "run.toml", "--print-config"]), text);
+    assert_eq!(scratch.told("train --config run.toml --print-config"), text);
     // Flags go before it, one by one.
-    let other = read(&["--seed", "8", "--steps", "8192"]);
+    let other = read("--seed 8 --steps 8192");
     assert_eq!((&other["seed"], &other["variant"]), (&8.into(), &"Pendulum-v1".into()));
     assert!(other["progress"]["env_steps"].as_u64() < again["progress"]["env_steps"].as_u64());
-    let seeded = scratch.train(&["control", "--variant", "Pendulum-v1", "--seed", "8", "--steps", "8192"]);
+    let seeded = scratch.train("control --variant Pendulum-v1 --seed 8 --steps 8192");
     assert_eq!(other["digest"], seeded["digest"], "with changes that have not come yet");
-    let set = scratch.told(&[
-        "train",
-        "--config",
-        "run.toml",
-        "--set",
-        "envs=64",
-        "--at",
-        "3:lr=0.002",
-        "--print-config",
-    ]);
+    let set = scratch.told("train --config run.toml --set envs=64 --at 3:lr=0.002 --print-config");
     assert!(
         set.contains("envs = 64") && set.contains("value = 0.002") && set.matches("[[changes]]").count() == 1,
         "{set}"
@@ -59,33 +35,32 @@ fn a_run_that_was_printed_is_the_same_run() {
 }
 
 /// Every key with a value that no run has by itself, and the flag of that value.
-const EVERY_KEY: [(&str, &str, &[&str]); 18] = [
-    ("variant", "Pendulum-v1", &["--variant", "Pendulum-v1"]),
-    ("seed", "7", &["--seed", "7"]),
-    ("data", "text.txt", &["--data", "text.txt"]),
-    ("vocab", "vocab.json", &["--vocab", "vocab.json"]),
-    ("device", "cpu", &["--device", "cpu"]),
-    ("threads", "3", &["--threads", "3"]),
-    ("isa", "portable", &["--isa", "portable"]),
-    ("steps", "40000", &["--steps", "40000"]),
-    ("seconds", "2.5", &["--seconds", "2.5"]),
-    ("cpu_seconds", "3.5", &["--cpu-seconds", "3.5"]),
-    ("until_solved", "true", &["--until-solved"]),
-    ("save", "own.safetensors", &["--save", "own.safetensors"]),
-    ("save_every", "4.5", &["--save-every", "4.5"]),
-    ("monitor", "own.ring", &["--monitor", "own.ring"]),
-    ("events", "own.jsonl", &["--events", "own.jsonl"]),
-    ("csv", "own.csv", &["--csv", "own.csv"]),
-    ("tensorboard", "board", &["--tensorboard", "board"]),
-    ("knobs", "", &["--set", "lr=0.002"]),
+const EVERY_KEY: [(&str, &str, &str); 18] = [
+    ("variant", "Pendulum-v1", "--variant Pendulum-v1"),
+    ("seed", "7", "--seed 7"),
+    ("data", "text.txt", "--data text.txt"),
+    ("vocab", "vocab.json", "--vocab vocab.json"),
+    ("device", "cpu", "--device cpu"),
+    ("threads", "3", "--threads 3"),
+    ("isa", "portable", "--isa portable"),
+    ("steps", "40000", "--steps 40000"),
+    ("seconds", "2.5", "--seconds 2.5"),
+    ("cpu_seconds", "3.5", "--cpu-seconds 3.5"),
+    ("until_solved", "true", "--until-solved"),
+    ("save", "own.safetensors", "--save own.safetensors"),
+    ("save_every", "4.5", "--save-every 4.5"),
+    ("monitor", "own.ring", "--monitor own.ring"),
+    ("events", "own.jsonl", "--events own.jsonl"),
+    ("csv", "own.csv", "--csv own.csv"),
+    ("tensorboard", "board", "--tensorboard board"),
+    ("knobs", "", "--set lr=0.002"),
 ];
 
 #[test]
 fn every_key_comes_back_as_it_was_written() {
     let scratch = Scratch::new();
-    let flags: Vec<&str> = EVERY_KEY.iter().flat_map(|(_, _, flags)| *flags).copied().collect();
-    let print = ["train", "control", "--print-config", "--at", "3:lr=0.0001"];
-    let text = scratch.told(&[&print[..], &flags].concat());
+    let flags = EVERY_KEY.map(|(_, _, flag)| flag).join(" ");
+    let text = scratch.told(format!("train control --print-config --at 3:lr=0.0001 {flags}"));
     let written: toml::Table = toml::from_str(&text).unwrap();
     for (key, value, _) in EVERY_KEY.iter().filter(|(key, ..)| *key != "knobs") {
         let found = &written[*key];
@@ -96,11 +71,11 @@ fn every_key_comes_back_as_it_was_written() {
     let change = &written["changes"][0];
     assert_eq!((change["iteration"].as_integer(), change["value"].as_float()), (Some(3), Some(0.0001)));
     // What is read from the file is what the flags say.
-    fs::write(scratch.path("run.toml"), &text).unwrap();
-    assert_eq!(scratch.told(&["train", "--config", "run.toml", "--print-config"]), text);
+    scratch.write("run.toml", &text);
+    assert_eq!(scratch.told("train --config run.toml --print-config"), text);
     // These are all keys that there are.
-    fs::write(scratch.path("none.toml"), "nothing = 1").unwrap();
-    let said = stderr(&scratch.run(&["train", "--config", "none.toml"]));
+    scratch.write("none.toml", "nothing = 1");
+    let said = stderr(&scratch.run("train --config none.toml"));
     let known = said.trim().split_once("There are: ").unwrap().1.split(", ");
     let mut known: Vec<&str> = known.collect();
     let mut written: Vec<&str> = written.keys().map(String::as_str).collect();
@@ -113,49 +88,45 @@ fn every_key_comes_back_as_it_was_written() {
 fn json_is_read_too() {
     let scratch = Scratch::new();
     let text = r#"{"room":"control","seed":3,"steps":4096,"device":"cpu","knobs":{"envs":256,"rollout_steps":16,"hidden":32,"minibatches":4}}"#;
-    fs::write(scratch.path("run.json"), text).unwrap();
-    let read = scratch.records(&["train", "--config", "run.json"]).pop().unwrap();
-    assert_eq!(read["digest"], scratch.train(&["--seed", "3", "--steps", "4096"])["digest"]);
+    scratch.write("run.json", text);
+    let read = scratch.summary("train --config run.json");
+    assert_eq!(read["digest"], scratch.train("--seed 3 --steps 4096")["digest"]);
 }
 
 #[test]
 fn a_file_that_says_something_else_is_refused_with_the_nearest_name() {
     let scratch = Scratch::new();
-    for (text, status, said) in [
-        ("sed = 3", 2, "there is no key called 'sed'. Did you mean seed?"),
-        ("[knobs]\nlearning_rate = 3", 2, "there is no knob called 'learning_rate'. Did you mean "),
-        ("[knobs]\nenv = 3", 2, "Did you mean envs?"),
-        ("[knobs]\nlr = 99", 2, "out of range"),
-        ("[knobs]\nlr = [1]", 2, "write a number, a text"),
-        ("seed = -1", 2, "write a whole number"),
-        ("seed = 1.5", 2, "write a whole number"),
-        ("steps = \"many\"", 2, "write a whole number"),
-        ("seconds = 0", 2, "above 0"),
-        ("threads = 0", 2, "write 1 to 1024"),
-        ("device = \"tpu\"", 2, "choose auto, cpu or gpu"),
-        ("until_solved = 1", 2, "write true or false"),
-        ("room = \"kitchen\"", 2, "rooms are"),
-        ("variant = \"Pong-v5\"", 2, "CartPole-v1"),
-        ("version = 2", 2, "this program reads 1"),
-        ("[[changes]]\niteration = 3\nknob = \"lr\"", 2, "iteration, knob and value"),
-        ("[[changes]]\niteration = 3\nknob = \"lt\"\nvalue = 1e-4", 2, "Did you mean lr?"),
-        ("seed = ", 2, "it is no TOML"),
-        ("{\"seed\": }", 2, "it is no JSON"),
+    for (text, said) in [
+        ("sed = 3", "there is no key called 'sed'. Did you mean seed?"),
+        ("[knobs]\nlearning_rate = 3", "there is no knob called 'learning_rate'. Did you mean "),
+        ("[knobs]\nenv = 3", "Did you mean envs?"),
+        ("[knobs]\nlr = 99", "out of range"),
+        ("[knobs]\nlr = [1]", "write a number, a text"),
+        ("seed = -1", "write a whole number"),
+        ("seed = 1.5", "write a whole number"),
+        ("steps = \"many\"", "write a whole number"),
+        ("seconds = 0", "above 0"),
+        ("threads = 0", "write 1 to 1024"),
+        ("device = \"tpu\"", "choose auto, cpu or gpu"),
+        ("until_solved = 1", "write true or false"),
+        ("room = \"kitchen\"", "rooms are"),
+        ("variant = \"Pong-v5\"", "CartPole-v1"),
+        ("version = 2", "this program reads 1"),
+        ("[[changes]]\niteration = 3\nknob = \"lr\"", "iteration, knob and value"),
+        ("[[changes]]\niteration = 3\nknob = \"lt\"\nvalue = 1e-4", "Did you mean lr?"),
+        ("seed = ", "it is no TOML"),
+        ("{\"seed\": }", "it is no JSON"),
     ] {
-        fs::write(scratch.path("run.toml"), text).unwrap();
-        let output = scratch.run(&["train", "--config", "run.toml", "--steps", "1"]);
-        let found = stderr(&output);
-        assert_eq!(output.status.code(), Some(status), "{text}: {found}");
-        assert!(found.contains(said) && output.stdout.is_empty(), "{text}: {found}");
+        scratch.write("run.toml", text);
+        scratch.refused("train --config run.toml --steps 1", 2, said);
     }
-    assert_eq!(scratch.run(&["train", "--config", "missing.toml"]).status.code(), Some(1));
+    assert_eq!(scratch.run("train --config missing.toml").status.code(), Some(1));
 }
 
 #[test]
 fn info_tells_what_the_machine_has() {
     let scratch = Scratch::new();
-    let info: serde_json::Value =
-        serde_json::from_str(&scratch.told(&["info", "--json", "--threads", "2"])).unwrap();
+    let info = scratch.json("info --threads 2");
     assert_eq!((&info["threads"], &info["version"]), (&2.into(), &env!("CARGO_PKG_VERSION").into()));
     assert!(info["processors"].as_u64().unwrap() >= 1);
     let sets = info["instruction_sets"].as_array().unwrap();
@@ -167,9 +138,9 @@ fn info_tells_what_the_machine_has() {
     assert!(info["gpu"]["name"].is_string() || info["gpu"]["none"].is_string(), "{info}");
     // What a run uses is what it tells.
     let best = sets.iter().find(|set| set["chosen"] == true).unwrap();
-    let opened = &scratch.records(&["train", "--steps", "1", "--device", "cpu"])[0];
+    let opened = &scratch.records("train --steps 1 --device cpu")[0];
     assert_eq!((&opened["isa"], &opened["arithmetic"]), (&best["name"], &best["arithmetic"]));
-    let portable = stdout(&scratch.run(&["info", "--isa", "portable"]));
+    let portable = stdout(&scratch.run("info --isa portable"));
     assert!(
         portable.contains("portable (unfused, chosen)") && portable.contains("CartPole-v1"),
         "{portable}"

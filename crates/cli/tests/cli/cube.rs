@@ -1,69 +1,54 @@
 //! The cube on the command line: solved one by one and line by line, judged, trained, saved and resumed.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::Value;
-use std::io::Write;
-use std::process::{Output, Stdio};
-use std::time::Duration;
+use std::process::Output;
 
 const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
 /// After R.
 const TURNED: &str = "UFUFRRRRFDFDDBDBLLLLUBUB";
 const SOLVED_3: &str = "UUUUUUUUURRRRRRRRRFFFFFFFFFDDDDDDDDDLLLLLLLLLBBBBBBBBB";
-/// A network that is quick.
-const SMALL_CUBE: [&str; 4] = ["--set", "hidden=64-32", "--set", "batch=480"];
 
 fn lines(output: &Output) -> Vec<Value> {
-    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    values(&stdout(output))
 }
 
+/// Trains a network that is quick.
 fn trained(scratch: &Scratch, variant: &str, steps: &str, file: &str) {
-    let args = ["train", "cube", "--variant", variant, "--steps", steps, "--save", file, "--json"];
-    scratch.told(&[&args, &SMALL_CUBE[..]].concat());
-}
-
-fn fed(scratch: &Scratch, args: &[&str], input: &str) -> Output {
-    let mut command = scratch.hothouse(args);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    child.wait_with_output().unwrap()
+    let knobs = "--set hidden=64-32 --set batch=480";
+    scratch.told(format!("train cube --variant {variant} --steps {steps} --save {file} --json {knobs}"));
 }
 
 /// The moves of a solution undo those of the scramble: what the table says of where both lead.
+#[track_caller]
 fn solves(scratch: &Scratch, scramble: &str, line: &Value) {
-    let both = format!("{scramble} {}", line["solution"].as_str().unwrap());
-    let output = scratch.run(&["solve", "cube", "--method", "exact", "--scramble", &both]);
+    let solution = line["solution"].as_str().unwrap();
+    let output = scratch.run(format!("solve cube --method exact --scramble \"{scramble} {solution}\""));
     assert_eq!(lines(&output)[0]["length"], 0, "{scramble}: {line}");
 }
 
 #[test]
 fn the_table_solves_without_an_agent_and_keeps_the_order() {
     let scratch = Scratch::new();
-    let exact = ["solve", "cube", "--method", "exact"];
-    let one = |more: &[&str]| lines(&scratch.run(&[&exact, more].concat()))[0].clone();
-    let line = one(&["--facelets", TURNED]);
+    let exact = "solve cube --method exact";
+    let one = |more: &str| lines(&scratch.run(format!("{exact} {more}")))[0].clone();
+    let line = one(&format!("--facelets {TURNED}"));
     assert_eq!((&line["solution"], &line["length"], &line["optimal"]), (&"R'".into(), &1.into(), &1.into()));
     assert_eq!(line["metric"], "qtm");
     assert!(line["ms"].is_number() && line["nodes"].is_number());
-    assert_eq!(one(&["--scramble", "R2 U2"])["length"], 4);
-    assert_eq!(one(&["--scramble", "R2 U2", "--metric", "htm"])["length"], 2);
-    assert_eq!(one(&["--scramble", "D2 L B'"])["optimal"], 4, "any face may be turned");
+    assert_eq!(one("--scramble \"R2 U2\"")["length"], 4);
+    assert_eq!(one("--scramble \"R2 U2\" --metric htm")["length"], 2);
+    assert_eq!(one("--scramble \"D2 L B'\"")["optimal"], 4, "any face may be turned");
 
     let input = format!("{TURNED}\nUUUU\n\n{}\n{SOLVED}\nUFUFRRRRFDFDDBDBLLLLUBBU", TURNED.to_lowercase());
-    let output = fed(&scratch, &[&exact[..], &["--facelets", "-"]].concat(), &input);
-    assert!(output.status.success(), "{}", stderr(&output));
-    let all = lines(&output);
+    let all = values(&scratch.answer(format!("{exact} --facelets -"), input));
     assert_eq!(all.len(), 6);
     assert_eq!((&all[0]["length"], &all[3]["length"], &all[4]["length"]), (&1.into(), &1.into(), &0.into()));
     for (at, word) in [(1, "24 stickers"), (2, "24 stickers"), (5, "")] {
         let (error, next) = (all[at]["error"].as_str().unwrap(), all[at]["next_step"].as_str().unwrap());
         assert!(error.contains(word) && !next.is_empty() && all[at]["solution"].is_null(), "{}", all[at]);
     }
-    let output = fed(&scratch, &[&exact[..], &["--scramble", "-"]].concat(), "R U\nR X\nr\nF'\n");
-    let all = lines(&output);
+    let all = lines(&scratch.fed(format!("{exact} --scramble -"), "R U\nR X\nr\nF'\n"));
     assert_eq!((&all[0]["solution"], &all[3]["solution"]), (&"U' R'".into(), &"F".into()));
     assert!(all[1]["error"].as_str().unwrap().contains("\"X\""), "{}", all[1]);
     assert!(all[2]["next_step"].as_str().unwrap().contains("write R"), "{}", all[2]);
@@ -73,160 +58,141 @@ fn the_table_solves_without_an_agent_and_keeps_the_order() {
 fn an_agent_is_trained_saved_resumed_judged_and_solves() {
     let scratch = Scratch::new();
     trained(&scratch, "2x2x2", "300_000", "two.safetensors");
-    let from = ["solve", "cube", "--from", "two.safetensors"];
+    let from = "solve cube --from two.safetensors --scramble";
+    let fed = |more: &str, all: &[&str]| lines(&scratch.fed(format!("{from} - {more}"), all.join("\n")));
     let scrambles = ["R U F'", "R U2 F' R U' F2 R", "D L2 B U R' F"];
-    let output = fed(&scratch, &[&from[..], &["--scramble", "-"]].concat(), &(scrambles.join("\n") + "\n"));
-    for (scramble, line) in scrambles.iter().zip(lines(&output)) {
+    for (scramble, line) in scrambles.iter().zip(fed("", &scrambles)) {
         solves(&scratch, scramble, &line);
         assert!(line["optimal"].as_u64() <= line["length"].as_u64() && line["nodes"].as_u64() > Some(0));
     }
     // The same agent by other ways, each for as far as it gets.
     for method in ["greedy", "astar"] {
-        let output = scratch.run(&[&from[..], &["--scramble", "R U", "--method", method]].concat());
+        let output = scratch.run(format!("{from} \"R U\" --method {method}"));
         solves(&scratch, "R U", &lines(&output)[0]);
     }
     let far = "R U F2 R' U2 F R2 U' F R U2 F'";
     // Wider than asked for where that failed, which is said.
     let all =
         [far, "U F2 R' U F' R2 U' R F U2 R'", "F R' U2 R F' U R2 F U' R2 F'", "R2 F U' R' U2 F R' U F2 R"];
-    let output = fed(&scratch, &[&from[..], &["--scramble", "-", "--width", "1"]].concat(), &all.join("\n"));
-    let all: Vec<_> = all.iter().zip(lines(&output)).collect();
+    let all: Vec<_> = all.iter().zip(fed("--width 1", &all)).collect();
     all.iter().for_each(|(scramble, line)| solves(&scratch, scramble, line));
     let widened = |line: &Value| line["width"].as_u64() > Some(1) && line["nodes"].as_u64() > Some(6 * 40);
     assert!(all.iter().any(|(_, line)| widened(line)), "{all:?}");
     assert!(all.iter().all(|(_, line)| line["width"].is_null() || widened(line)), "{all:?}");
-    let output = scratch.run(&[&from[..], &["--scramble", far, "--width", "2", "--nodes", "40"]].concat());
+    let output = scratch.run(format!("{from} \"{far}\" --width 2 --nodes 40"));
     assert_eq!(output.status.code(), Some(1));
     let line = &lines(&output)[0];
-    assert!(
-        line["error"].as_str().unwrap().contains("moves ahead") && line["nodes"].as_u64() >= Some(40),
-        "{line}"
-    );
-    assert!(
-        line["next_step"].as_str().unwrap().contains("wider beam") && line["nearest"].is_number(),
-        "{line}"
-    );
+    let says = |name: &str, words: &str| line[name].as_str().unwrap().contains(words);
+    assert!(says("error", "moves ahead") && line["nodes"].as_u64() >= Some(40), "{line}");
+    assert!(says("next_step", "wider beam") && line["nearest"].is_number(), "{line}");
 
-    let told = scratch.told(&["eval", "cube", "two.safetensors", "--states", "40", "--json"]);
-    let told = records(&told);
+    let told = scratch.records("eval cube two.safetensors --states 40");
     let (greedy, search) = (of_kind(&told, "greedy")[0], of_kind(&told, "search")[0]);
     assert_eq!((&greedy["onward"]["states"], &search["all"]["states"]), (&3_674_160.into(), &40.into()));
     assert!(greedy["onward"]["solved"].as_f64() > greedy["plain"]["solved"].as_f64());
     assert_eq!(greedy["by_distance"].as_array().unwrap().len(), 15);
     assert!(search["all"]["solved"].as_f64() > Some(0.9) && search["all"]["optimal"].is_number(), "{search}");
-    let words = scratch.told(&["eval", "cube", "two.safetensors", "--states", "5", "--method", "greedy"]);
+    let words = scratch.told("eval cube two.safetensors --states 5 --method greedy");
     assert!(words.contains("greedy, all 3,674,160 states") && words.contains("uniform states"), "{words}");
 
-    let resumed = scratch.records(&["resume", "two.safetensors", "--steps", "350_000"]);
-    assert!(summary(&resumed)["progress"]["states"].as_f64() >= Some(350_000.0), "{}", summary(&resumed));
+    let resumed = scratch.summary("resume two.safetensors --steps 350_000");
+    assert!(resumed["progress"]["states"].as_f64() >= Some(350_000.0), "{resumed}");
 
     // What does not go together is refused.
     trained(&scratch, "3x3x3", "60_000", "three.safetensors");
+    scratch.train("--steps 4096 --save pole.safetensors");
     for (args, words) in [
+        ("--from two.safetensors --cube 3 --scramble R", &["2x2x2, not the 3x3x3", "Leave --cube out"][..]),
+        ("--from three.safetensors --cube 2 --scramble R", &["3x3x3, not the 2x2x2"]),
+        ("--from two.safetensors --metric htm --scramble R", &["qtm, not htm", "metric=htm"]),
+        ("--from none.safetensors --scramble R", &["no file"]),
+        ("--from pole.safetensors --scramble R", &["solves no cube"]),
+        ("--cube 4 --scramble R", &["4"]),
+        ("--method magic --scramble R", &["choose greedy, beam, astar or exact"]),
+        ("--cube 2", &["--facelets", "--scramble"]),
+        (&format!("--facelets {SOLVED_3} --from two.safetensors"), &["24 stickers"]),
         (
-            &["--from", "two.safetensors", "--cube", "3", "--scramble", "R"][..],
-            &["2x2x2, not the 3x3x3", "Leave --cube out"][..],
-        ),
-        (&["--from", "three.safetensors", "--cube", "2", "--scramble", "R"], &["3x3x3, not the 2x2x2"]),
-        (
-            &["--from", "two.safetensors", "--metric", "htm", "--scramble", "R"],
-            &["qtm, not htm", "metric=htm"],
-        ),
-        (&["--from", "none.safetensors", "--scramble", "R"], &["no file"]),
-        (&["--cube", "4", "--scramble", "R"], &["4"]),
-        (&["--method", "magic", "--scramble", "R"], &["choose greedy, beam, astar or exact"]),
-        (&["--cube", "2"], &["--facelets", "--scramble"]),
-        (&["--facelets", SOLVED_3, "--from", "two.safetensors"], &["24 stickers"]),
-        (
-            &["--facelets", SOLVED_3, "--from", "three.safetensors", "--method", "exact"],
+            &format!("--facelets {SOLVED_3} --from three.safetensors --method exact"),
             &["not known", "Choose beam"],
         ),
     ] {
-        let output = scratch.run(&[&["solve", "cube"], args].concat());
-        assert!(!output.status.success(), "{args:?}");
+        let output = scratch.run(format!("solve cube {args}"));
         let said = stderr(&output);
-        assert!(words.iter().all(|word| said.contains(word)), "{args:?}: {said}");
+        assert!(!output.status.success() && words.iter().all(|word| said.contains(word)), "{args}: {said}");
     }
-    let line =
-        &lines(&scratch.run(&["solve", "cube", "--from", "three.safetensors", "--scramble", "R U' L"]))[0];
+    let output = scratch.run("solve cube --from three.safetensors --scramble \"R U' L\"");
+    let line = &lines(&output)[0];
     assert_eq!((line["length"].as_u64(), &line["optimal"]), (Some(3), &Value::Null), "{line}");
-
-    // Of another room.
-    scratch.train(&["--steps", "4096", "--save", "pole.safetensors"]);
-    let output = scratch.run(&["solve", "cube", "--from", "pole.safetensors", "--scramble", "R"]);
-    assert!(stderr(&output).contains("solves no cube"), "{}", stderr(&output));
 }
 
 #[test]
 fn without_a_checkpoint_the_newest_run_solves_or_a_fresh_one_is_trained_first() {
     let scratch = Scratch::new();
-    let args = ["solve", "cube", "--scramble", "R U F", "--seconds", "1"];
-    let output = scratch.run(&args);
-    let said = stderr(&output);
-    assert!(
-        output.status.success() && said.contains("trained for 1.00 s") && said.contains("saved"),
-        "{said}"
-    );
-    solves(&scratch, "R U F", &lines(&output)[0]);
+    let solved = || {
+        let output = scratch.run("solve cube --scramble \"R U F\" --seconds 1");
+        assert!(output.status.success(), "{}", stderr(&output));
+        solves(&scratch, "R U F", &lines(&output)[0]);
+        stderr(&output)
+    };
+    let said = solved();
+    assert!(said.contains("trained for 1.00 s") && said.contains("saved"), "{said}");
     assert_eq!(scratch.cached("safetensors").len(), 1);
-    let output = scratch.run(&args);
-    let said = stderr(&output);
+    let said = solved();
     assert!(said.contains("newest run of the 2x2x2") && !said.contains("trained for"), "{said}");
-    solves(&scratch, "R U F", &lines(&output)[0]);
 }
 
 #[test]
 fn variants_are_swept_side_by_side() {
     let scratch = Scratch::new();
-    let knobs = ["--set", "hidden=32-16", "--set", "batch=64", "--steps", "2000", "--seeds", "1"];
-    let args = [&["sweep", "cube", "--knob", "variant=2x2x2,2x2x2-last"], &knobs[..]].concat();
-    let told = scratch.records(&args);
+    let knobs = "--set hidden=32-16 --set batch=64 --steps 2000 --seeds 1";
+    let told = scratch.records(format!("sweep cube --knob variant=2x2x2,2x2x2-last {knobs}"));
     let runs = of_kind(&told, "sweep_run");
     let mut names: Vec<&str> = runs.iter().map(|run| run["knobs"]["variant"].as_str().unwrap()).collect();
     names.sort_unstable();
     assert_eq!(names, ["2x2x2", "2x2x2-last"]);
     assert_ne!(runs[0]["digest"], runs[1]["digest"]);
-    let output = scratch.run(&[&["sweep", "cube", "--knob", "variant=2x2x2,nobody"], &knobs[..]].concat());
+    let output = scratch.run(format!("sweep cube --knob variant=2x2x2,nobody {knobs}"));
     assert!(stderr(&output).contains("called 'nobody'"), "{}", stderr(&output));
 }
 
 #[test]
 fn the_help_states_stickers_and_moves() {
     let scratch = Scratch::new();
-    let help = scratch.told(&["solve", "cube", "--help"]);
+    let help = scratch.told("solve cube --help");
     for words in ["U R F D L B", "row by row", TURNED, "R U2 F'", "--facelets", "qtm"] {
         assert!(help.contains(words), "{words}: {help}");
     }
-    assert!(scratch.told(&["solve", "--help"]).contains("cube"));
+    assert!(scratch.told("solve --help").contains("cube"));
 }
 
 #[test]
 fn what_is_no_cube_is_refused_before_an_agent_is_trained() {
     let scratch = Scratch::new();
-    for args in [["--facelets", "UUUU"], ["--facelets", "UUUURRRRFFFFDDDDLLLLBBBR"], ["--scramble", "R U2 Q"]]
-    {
-        let output = scratch.run(&[&["solve", "cube", "--seconds", "1"], &args[..]].concat());
-        assert_eq!(output.status.code(), Some(1), "{args:?}");
-        assert!(!stderr(&output).contains("is trained"), "{args:?}: {}", stderr(&output));
-        assert!(lines(&output)[0]["error"].is_string(), "{args:?}");
-        assert!(scratch.cached("safetensors").is_empty(), "{args:?}");
+    for args in ["--facelets UUUU", "--facelets UUUURRRRFFFFDDDDLLLLBBBR", "--scramble \"R U2 Q\""] {
+        let output = scratch.run(format!("solve cube --seconds 1 {args}"));
+        assert_eq!(output.status.code(), Some(1), "{args}");
+        assert!(!stderr(&output).contains("is trained"), "{args}: {}", stderr(&output));
+        assert!(lines(&output)[0]["error"].is_string(), "{args}");
+        assert!(scratch.cached("safetensors").is_empty(), "{args}");
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn a_search_ends_at_the_first_ctrl_c_and_what_is_finished_is_told() {
+    use std::io::Write;
+    use std::process::Stdio;
+    use std::time::Duration;
     let scratch = Scratch::new();
     trained(&scratch, "3x3x3", "60_000", "three.safetensors");
     let far = "R U F2 R' U2 F R2 U' F L U2 F' D2 B R' D";
-    let long = ["--method", "beam", "--width", "4096", "--nodes", "100_000_000"];
-    let start = |args: &[&str]| {
+    let start = |args: &str| {
         let mut command = scratch.hothouse(args);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Running::start(command)
+        Running::start(&mut command)
     };
-    let solve = ["solve", "cube", "--from", "three.safetensors", "--scramble", "-"];
-    let mut running = start(&[&solve[..], &long].concat());
+    let long = "--method beam --width 4096 --nodes 100_000_000";
+    let mut running = start(&format!("solve cube --from three.safetensors --scramble - {long}"));
     let mut input = running.process.stdin.take().unwrap();
     writeln!(input, "R\n{far}").unwrap();
     assert!(running.read_to("\n").contains("solution"));
@@ -236,8 +202,7 @@ fn a_search_ends_at_the_first_ctrl_c_and_what_is_finished_is_told() {
     assert_eq!(running.rest(), "", "what was being searched for has no line");
     assert!(running.complaint().contains("stopped before every cube was solved"));
 
-    let eval = ["eval", "cube", "three.safetensors", "--states", "1000", "--method", "greedy"];
-    let mut running = start(&eval);
+    let mut running = start("eval cube three.safetensors --states 1000 --method greedy");
     running.read_to("cube / ");
     std::thread::sleep(Duration::from_millis(500));
     running.interrupt();
@@ -250,9 +215,7 @@ fn a_search_ends_at_the_first_ctrl_c_and_what_is_finished_is_told() {
 #[test]
 fn a_search_that_cannot_begin_is_refused_before_an_agent_is_trained() {
     let scratch = Scratch::new();
-    let far_more = ["--method", "astar", "--nodes", "4_000_000_000"];
-    let output =
-        scratch.run(&[&["solve", "cube", "--scramble", "R", "--seconds", "20"], &far_more[..]].concat());
+    let output = scratch.run("solve cube --scramble R --seconds 20 --method astar --nodes 4_000_000_000");
     assert_eq!(output.status.code(), Some(1));
     let said = stderr(&output);
     assert!(said.contains("of memory") && said.contains("Choose fewer nodes"), "{said}");

@@ -1,53 +1,30 @@
 //! `hothouse env` as another program drives it: the built binary, lines in, lines out.
 
+use crate::common::*;
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
 const IDS: [&str; 5] =
     ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"];
 
-/// A conversation: every line that is sent gets one line in answer, at once.
-struct Talk {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
-}
+/// A conversation with an environment.
+struct Played(Talk);
 
-impl Talk {
-    fn with(id: &str) -> Talk {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hothouse"))
-            .args(["env", id, "--stdio"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-        Talk { child, input, output }
+impl Played {
+    fn with(id: &str) -> Played {
+        Played(Talk::with(format!("env {id} --stdio")))
     }
 
     fn say(&mut self, line: &str) -> Value {
-        writeln!(self.input.as_mut().unwrap(), "{line}").unwrap();
-        let mut answer = String::new();
-        assert!(self.output.read_line(&mut answer).unwrap() > 0, "no answer to {line}");
-        serde_json::from_str(&answer).unwrap_or_else(|e| panic!("{e}: {answer}"))
+        values(&self.0.ask(line)).remove(0)
     }
 
     fn ask(&mut self, request: Value) -> Value {
         self.say(&request.to_string())
     }
 
-    /// The end of the input ends the program, well.
-    fn end(mut self) {
-        drop(self.input.take());
-        let mut rest = String::new();
-        assert_eq!(self.output.read_line(&mut rest).unwrap(), 0, "said unasked: {rest}");
-        assert!(self.child.wait().unwrap().success());
+    fn end(self) {
+        self.0.end();
     }
-}
-
-fn hothouse(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_hothouse")).args(args).stdin(Stdio::null()).output().unwrap()
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -62,14 +39,14 @@ fn keys(value: &Value) -> Vec<&str> {
 fn one_step_from_gymnasiums_states_gives_what_gymnasium_gave() {
     // Worlds whose observation is their state, so that both can be held to the recording's f64.
     for (id, text) in [
-        ("MountainCar-v0", include_str!("../../../tests/golden/worlds_mountain_car.json")),
+        ("MountainCar-v0", include_str!("../../../../tests/golden/worlds_mountain_car.json")),
         (
             "MountainCarContinuous-v0",
-            include_str!("../../../tests/golden/worlds_mountain_car_continuous.json"),
+            include_str!("../../../../tests/golden/worlds_mountain_car_continuous.json"),
         ),
     ] {
         let golden: Value = serde_json::from_str(text).unwrap();
-        let mut talk = Talk::with(id);
+        let mut talk = Played::with(id);
         for e in golden["episodes"].as_array().unwrap() {
             let flag = |name: &str, t: usize| e[name].as_str().unwrap().as_bytes()[t] == b'1';
             let first_step = e["first_step"].as_u64().unwrap() as usize;
@@ -94,7 +71,7 @@ fn one_step_from_gymnasiums_states_gives_what_gymnasium_gave() {
 #[test]
 fn every_environment_plays_episodes_from_seeds() {
     for id in IDS {
-        let mut talk = Talk::with(id);
+        let mut talk = Played::with(id);
         let first = talk.ask(json!({"reset": {"seed": 1}}));
         assert_eq!(keys(&first), ["obs"], "{id}");
         let range = matches!(id, "Pendulum-v1" | "MountainCarContinuous-v0");
@@ -119,44 +96,43 @@ fn every_environment_plays_episodes_from_seeds() {
     }
 }
 
+/// Lines that no environment takes, whatever its actions are.
+const BAD: [&str; 22] = [
+    "",
+    "   ",
+    "step",
+    "{",
+    "[]",
+    "null",
+    "{}",
+    r#"{"acton":1}"#,
+    r#"{"reset":{}}"#,
+    r#"{"reset":1}"#,
+    r#"{"reset":{"seed":-1}}"#,
+    r#"{"reset":{"seed":4294967296}}"#,
+    r#"{"reset":{"seed":1,"state":[0,0,0,0]}}"#,
+    r#"{"reset":{"sed":1}}"#,
+    r#"{"reset":{"elapsed":3}}"#,
+    r#"{"reset":{"state":[0,0,0],"elapsed":0}}"#,
+    r#"{"reset":{"state":[0,"a"],"elapsed":0}}"#,
+    r#"{"reset":{"state":[1e300,1e300],"elapsed":0}}"#,
+    r#"{"reset":{"state":[0,0],"elapsed":500}}"#,
+    r#"{"reset":{"state":[0,0,0,0],"elapsed":500}}"#,
+    r#"{"reset":{"seed":2},"action":1}"#,
+    r#"{"reset":{"seed":2}} {"action":1}"#,
+];
+
 #[test]
 fn a_bad_line_is_answered_and_changes_nothing() {
     for (id, good, bad_actions) in [
         ("CartPole-v1", r#"{"action":1}"#, &["2", "-1", "1.5", "[1]", "\"left\"", "null", "1e400"][..]),
         ("Pendulum-v1", r#"{"action":[-0.7]}"#, &["0.3", "[]", "[1,2]", "[\"a\"]", "[1e300]", "{}"]),
     ] {
-        let (mut troubled, mut calm) = (Talk::with(id), Talk::with(id));
+        let (mut troubled, mut calm) = (Played::with(id), Played::with(id));
         let early = troubled.say(good);
         assert!(early["error"].as_str().unwrap().contains("reset"), "{early}");
         let mut bad: Vec<String> = bad_actions.iter().map(|a| format!("{{\"action\":{a}}}")).collect();
-        bad.extend(
-            [
-                "",
-                "   ",
-                "step",
-                "{",
-                "[]",
-                "null",
-                "{}",
-                "{\"acton\":1}",
-                "{\"reset\":{}}",
-                "{\"reset\":1}",
-                "{\"reset\":{\"seed\":-1}}",
-                "{\"reset\":{\"seed\":4294967296}}",
-                "{\"reset\":{\"seed\":1,\"state\":[0,0,0,0]}}",
-                "{\"reset\":{\"sed\":1}}",
-                "{\"reset\":{\"elapsed\":3}}",
-                "{\"reset\":{\"state\":[0,0,0],\"elapsed\":0}}",
-                "{\"reset\":{\"state\":[0,\"a\"],\"elapsed\":0}}",
-                "{\"reset\":{\"state\":[1e300,1e300],\"elapsed\":0}}",
-                "{\"reset\":{\"state\":[0,0],\"elapsed\":500}}",
-                "{\"reset\":{\"state\":[0,0,0,0],\"elapsed\":500}}",
-                "{\"reset\":{\"seed\":2},\"action\":1}",
-                "{\"reset\":{\"seed\":2}} {\"action\":1}",
-            ]
-            .map(String::from),
-        );
-        bad.push("[".repeat(10_000));
+        bad.extend(BAD.iter().chain(&[&*"[".repeat(10_000)]).map(|line| line.to_string()));
         for talk in [&mut troubled, &mut calm] {
             talk.say(r#"{"reset":{"seed":5}}"#);
             talk.say(good);
@@ -176,21 +152,18 @@ fn a_bad_line_is_answered_and_changes_nothing() {
 
 #[test]
 fn what_cannot_be_driven_is_described_or_refused_with_what_can() {
-    let unknown = hothouse(&["env", "Pong-v5", "--stdio"]);
-    assert_eq!(unknown.status.code(), Some(2));
-    let said = String::from_utf8(unknown.stderr).unwrap();
+    let scratch = Scratch::new();
+    let said = scratch.refused("env Pong-v5 --stdio", 2, "");
     assert!(said.starts_with("error: ") && IDS.iter().all(|id| said.contains(id)), "{said}");
-    assert_eq!(hothouse(&["env"]).status.code(), Some(2));
+    assert_eq!(scratch.run("env").status.code(), Some(2));
 
-    let help = hothouse(&["env", "--help"]);
-    let said = String::from_utf8(help.stdout).unwrap();
-    assert!(help.status.success() && IDS.iter().all(|id| said.contains(id)), "{said}");
+    let said = scratch.told("env --help");
+    assert!(IDS.iter().all(|id| said.contains(id)), "{said}");
     for word in [r#"{"reset":{"seed":1}}"#, r#""elapsed":0"#, r#"{"action":[0.3]}"#, r#"{"error":"#] {
         assert!(said.contains(word), "the help does not say {word}");
     }
     for id in IDS {
-        let output = hothouse(&["env", id]);
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(output.status.success() && said.contains(id) && said.contains("truncated"), "{said}");
+        let said = scratch.told(format!("env {id}"));
+        assert!(said.contains(id) && said.contains("truncated"), "{said}");
     }
 }

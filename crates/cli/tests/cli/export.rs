@@ -1,8 +1,6 @@
 //! What other programs read of a run: its table, and its event files decoded from their bytes alone.
 
-mod common;
-
-use common::{SMALL, SMALL_GAMES, Scratch, of_kind, stderr};
+use crate::common::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
@@ -129,13 +127,12 @@ fn the_reader_knows_the_published_check_values() {
 
 #[test]
 fn tables_and_event_files_hold_what_every_room_told() {
-    let control = [&["train", "control", "--steps", "16384"][..], &SMALL].concat();
-    let backgammon = [&["train", "backgammon", "--games", "72"][..], &SMALL_GAMES].concat();
+    let control = format!("--steps 16384 {SMALL}");
+    let backgammon = format!("--games 72 {SMALL_GAMES}");
     for (room, train, rows) in [("control", control, 4), ("backgammon", backgammon, 3)] {
         let scratch = Scratch::new();
         let schema = run::room(room).unwrap().schema();
-        let told =
-            scratch.records(&[&train[..], &["--csv", "run.csv", "--tensorboard", "board/one"]].concat());
+        let told = scratch.records(format!("train {room} {train} --csv run.csv --tensorboard board/one"));
         let (metrics, tests) = (of_kind(&told, "metrics"), of_kind(&told, "test"));
         let (table, mut board) = (scratch.table("run.csv"), events_of(&scratch, "board/one").into_iter());
         assert_eq!((table.len(), metrics.len()), (rows, rows));
@@ -176,16 +173,18 @@ fn tables_and_event_files_hold_what_every_room_told() {
 #[test]
 fn a_resumed_run_goes_on_where_its_rows_and_events_end() {
     let scratch = Scratch::new();
-    let export = ["--csv", "run.csv", "--tensorboard", "board"];
-    scratch.records(&[&["train", "--steps", "8192", "--save", "half.st"], &export[..], &SMALL].concat());
-    let resume = ["resume", "half.st", "--save", "whole.st"];
+    let export = "--csv run.csv --tensorboard board";
+    scratch.records(format!("train --steps 8192 --save half.st {export} {SMALL}"));
+    let resume = |steps: u32, export: &str| {
+        scratch.records(format!("resume half.st --save whole.st --steps {steps} {export}"));
+    };
     let iterations = |name: &str| -> Vec<String> {
         scratch.table(name).into_iter().map(|row| row["iteration"].clone()).collect()
     };
-    scratch.records(&[&resume[..], &["--steps", "20480"], &export[..]].concat());
+    resume(20480, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3", "4", "5"]);
     // The same save once more: what came after it belongs to the other future.
-    scratch.records(&[&resume[..], &["--steps", "12288"], &export[..]].concat());
+    resume(12288, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3"]);
     let steps = |of: fn(&Event) -> bool| -> Vec<u64> {
         events_of(&scratch, "board").iter().filter(|e| of(e)).map(|e| e.step).collect()
@@ -193,18 +192,14 @@ fn a_resumed_run_goes_on_where_its_rows_and_events_end() {
     assert_eq!(steps(|e| e.started), [8193, 8193], "later steps are declared void");
     assert_eq!(steps(|e| !e.scalars.is_empty()), [4096, 8192, 12288, 16384, 20480, 12288]);
     // Files that were not there get what the checkpoint remembers.
-    let fresh = ["--csv", "fresh.csv", "--tensorboard", "fresh"];
-    scratch.records(&[&resume[..], &["--steps", "12288"], &fresh[..]].concat());
+    resume(12288, "--csv fresh.csv --tensorboard fresh");
     assert_eq!(iterations("fresh.csv"), ["1", "2", "3"]);
     let told: Vec<u64> =
         events_of(&scratch, "fresh").iter().filter(|e| !e.scalars.is_empty()).map(|e| e.step).collect();
     assert_eq!(told, [4096, 8192, 12288]);
     let learning = |name: &str| -> Vec<String> {
-        scratch
-            .table(name)
-            .into_iter()
-            .map(|row| row["policy_loss"].clone() + &row["test_mean_return"])
-            .collect()
+        let rows = scratch.table(name).into_iter();
+        rows.map(|row| row["policy_loss"].clone() + &row["test_mean_return"]).collect()
     };
     assert_eq!(learning("fresh.csv"), learning("run.csv"));
 }
@@ -212,28 +207,22 @@ fn a_resumed_run_goes_on_where_its_rows_and_events_end() {
 #[test]
 fn files_that_cannot_take_the_run_are_refused_and_left_alone() {
     let scratch = Scratch::new();
-    scratch.records(
-        &[&["train", "--steps", "4096", "--save", "one.st", "--csv", "one.csv"], &SMALL[..]].concat(),
-    );
-    let other = ["train", "--seed", "3", "--steps", "4096", "--csv", "two.csv"];
-    scratch.records(&[&other[..], &SMALL].concat());
-    fs::write(scratch.path("prices.csv"), "pear,2\n").unwrap();
-    let before = fs::read(scratch.path("two.csv")).unwrap();
-    for (args, status, said) in [
-        (&["resume", "one.st", "--steps", "8192", "--csv", "two.csv"][..], 1, "another run"),
-        (&["resume", "one.st", "--steps", "8192", "--csv", "prices.csv"], 1, "no table of "),
-        (&["train", "--steps", "8192", "--csv", "prices.csv"], 1, "no table of "),
-        (&["train", "--steps", "8192", "--csv", "nowhere/run.csv"], 1, "Create it"),
-        (&["train", "--steps", "8192", "--tensorboard", "prices.csv"], 1, "Name a folder"),
-        (&["train", "--csv", "x.csv", "--events", "x.csv"], 2, "Give each its own"),
-        (&["train", "--csv", "x.csv", "--save", "x.csv"], 2, "Give each its own"),
+    scratch.train("--steps 4096 --save one.st --csv one.csv");
+    scratch.train("--seed 3 --steps 4096 --csv two.csv");
+    scratch.write("prices.csv", "pear,2\n");
+    let before = scratch.bytes("two.csv");
+    for (args, status, words) in [
+        ("resume one.st --steps 8192 --csv two.csv", 1, "another run"),
+        ("resume one.st --steps 8192 --csv prices.csv", 1, "no table of "),
+        ("train --steps 8192 --csv prices.csv", 1, "no table of "),
+        ("train --steps 8192 --csv nowhere/run.csv", 1, "Create it"),
+        ("train --steps 8192 --tensorboard prices.csv", 1, "Name a folder"),
+        ("train --csv x.csv --events x.csv", 2, "Give each its own"),
+        ("train --csv x.csv --save x.csv", 2, "Give each its own"),
     ] {
-        let output = scratch.run(args);
-        let told = stderr(&output);
-        assert_eq!(output.status.code(), Some(status), "{args:?}: {told}");
-        assert!(told.starts_with("error: ") && told.contains(said), "{args:?} said: {told}");
-        assert!(output.stdout.is_empty(), "{args:?} trained all the same");
+        let said = scratch.refused(args, status, words);
+        assert!(said.starts_with("error: "), "{args} said: {said}");
     }
-    assert_eq!(fs::read(scratch.path("two.csv")).unwrap(), before);
-    assert_eq!(fs::read_to_string(scratch.path("prices.csv")).unwrap(), "pear,2\n");
+    assert_eq!(scratch.bytes("two.csv"), before);
+    assert_eq!(scratch.text("prices.csv"), "pear,2\n");
 }

@@ -1,50 +1,44 @@
 //! A run destroys no file that is not its own, and no two runs write into one.
 
-mod common;
-
-use common::{SMALL, Scratch, stderr, stdout};
+use crate::common::*;
 use std::fs;
 
 #[test]
 fn no_name_of_a_run_or_of_another_file_is_written_over() {
     let scratch = Scratch::new();
-    scratch.train(&["--steps", "4096", "--save", "run.safetensors"]);
-    let run = scratch.path("run.safetensors");
-    fs::hard_link(&run, scratch.path("hard")).unwrap();
+    scratch.train("--steps 4096 --save run.safetensors");
+    fs::hard_link(scratch.path("run.safetensors"), scratch.path("hard")).unwrap();
     #[cfg(unix)]
     std::os::unix::fs::symlink("run.safetensors", scratch.path("soft")).unwrap();
     #[cfg(not(unix))]
-    fs::write(scratch.path("soft"), "other").unwrap();
-    fs::write(scratch.path("notes.txt"), "these are notes").unwrap();
-    let whole = fs::read(&run).unwrap();
+    scratch.write("soft", "other");
+    scratch.write("notes.txt", "these are notes");
+    let whole = scratch.bytes("run.safetensors");
     for flag in ["--events", "--monitor"] {
         for name in ["run.safetensors", "./run.safetensors", "soft", "hard", "notes.txt"] {
-            for verb in [&["resume", "run.safetensors", "--steps", "8192"][..], &["train", "--steps", "1"]] {
-                let output = scratch.run(&[verb, &[flag, name]].concat());
+            for verb in ["resume run.safetensors --steps 8192", "train --steps 1"] {
+                let output = scratch.run(format!("{verb} {flag} {name}"));
                 let said = stderr(&output);
-                assert!(!output.status.success() && output.stdout.is_empty(), "{verb:?} {flag} {name}");
-                assert!(
-                    said.contains("same file") || said.contains("would be lost"),
-                    "{flag} {name}: {said}"
-                );
-                assert!(said.contains("Give each its own") || said.contains("Name another file"), "{said}");
+                let says = |words: [&str; 2]| words.iter().any(|words| said.contains(words));
+                assert!(!output.status.success() && output.stdout.is_empty(), "{verb} {flag} {name}");
+                assert!(says(["same file", "would be lost"]), "{flag} {name}: {said}");
+                assert!(says(["Give each its own", "Name another file"]), "{said}");
             }
-            assert_eq!(fs::read(&run).unwrap(), whole, "{flag} {name}");
+            assert_eq!(scratch.bytes("run.safetensors"), whole, "{flag} {name}");
         }
     }
-    let refused = scratch.run(&["train", "--steps", "1", "--save", "notes.txt"]);
+    let refused = scratch.run("train --steps 1 --save notes.txt");
     assert!(stderr(&refused).contains("is no checkpoint"), "{}", stderr(&refused));
-    assert_eq!(fs::read_to_string(scratch.path("notes.txt")).unwrap(), "these are notes");
+    assert_eq!(scratch.text("notes.txt"), "these are notes");
 }
 
 #[test]
 fn what_a_run_wrote_another_may_write_anew() {
     let scratch = Scratch::new();
-    for seed in ["1", "2"] {
-        let files =
-            ["--events", "e.jsonl", "--monitor", "m.ring", "--csv", "t.csv", "--save", "s.safetensors"];
-        scratch.train(&[&["--steps", "4096", "--seed", seed][..], &files].concat());
-        let began = fs::read_to_string(scratch.path("e.jsonl")).unwrap();
+    for seed in [1, 2] {
+        let files = "--events e.jsonl --monitor m.ring --csv t.csv --save s.safetensors";
+        scratch.train(format!("--steps 4096 --seed {seed} {files}"));
+        let began = scratch.text("e.jsonl");
         assert!(began.contains(&format!("\"seed\":{seed},")), "{began}");
     }
 }
@@ -52,11 +46,10 @@ fn what_a_run_wrote_another_may_write_anew() {
 #[test]
 fn two_runs_do_not_write_into_one_file() {
     let scratch = Scratch::new();
-    for (flag, name) in [("--csv", "run.csv"), ("--events", "run.jsonl")] {
-        let args = ["train", "--json", "--steps", "1e12", flag, name];
-        let mut first = scratch.spawn(&[&args[..], &SMALL].concat());
+    for file in ["--csv run.csv", "--events run.jsonl"] {
+        let mut first = scratch.spawn(format!("train --json --steps 1e12 {file} {SMALL}"));
         first.read_until("metrics");
-        let second = scratch.run(&[&["train", "--steps", "4096", flag, name][..], &SMALL].concat());
+        let second = scratch.run(format!("train --steps 4096 {file} {SMALL}"));
         assert!(!second.status.success());
         assert!(stderr(&second).contains("another run is writing"), "{}", stderr(&second));
         first.read_until("metrics");
@@ -67,7 +60,7 @@ fn two_runs_do_not_write_into_one_file() {
 fn the_newest_saves_stay() {
     let scratch = Scratch::new();
     for seed in 1..=22 {
-        scratch.train(&["--steps", "1", "--seed", &seed.to_string()]);
+        scratch.train(format!("--steps 1 --seed {seed}"));
     }
     assert_eq!(scratch.cached("safetensors").len(), 20);
 }
@@ -75,18 +68,14 @@ fn the_newest_saves_stay() {
 #[test]
 fn weights_that_diverged_leave_the_good_save_alone() {
     let scratch = Scratch::new();
-    scratch.train(&["--steps", "4096", "--save", "run.safetensors"]);
-    let whole = fs::read(scratch.path("run.safetensors")).unwrap();
-    let wild = ["--set", "lr=0.1", "--set", "epochs=20"];
-    let args = ["resume", "run.safetensors", "--steps", "200000", "--json"];
-    let output = scratch.run(&[&args[..], &wild].concat());
-    let told = common::records(&common::stdout(&output));
-    let done = common::summary(&told);
+    scratch.train("--steps 4096 --save run.safetensors");
+    let whole = scratch.bytes("run.safetensors");
+    let output = scratch.run("resume run.safetensors --steps 200000 --json --set lr=0.1 --set epochs=20");
     // Whichever way it went on, the file is a run that can be taken up.
-    if done["ended_by"] == "diverged" {
-        assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), whole);
+    if summary(&records(&stdout(&output)))["ended_by"] == "diverged" {
+        assert_eq!(scratch.bytes("run.safetensors"), whole);
     }
-    assert!(scratch.run(&["eval", "run.safetensors"]).status.success());
+    scratch.told("eval run.safetensors");
 }
 
 #[cfg(unix)]
@@ -138,30 +127,26 @@ mod special {
                 && before[1].is_symlink()
                 && before.get(2).is_none_or(FileTypeExt::is_char_device)
         );
-        let sweep = ["sweep", "control", "--knob", "lr=1e-3,1e-2", "--steps", "1", "--out"];
         for name in &names {
             for args in [
-                &["train", "--steps", "1", "--save"][..],
-                &["train", "--steps", "1", "--monitor"],
-                &["train", "--steps", "1", "--csv"],
-                &["export", "logic", "life", "--format", "json", "--out"],
-                &["play", "backgammon", "linear", "--save"],
-                &["play", "backgammon", "linear", "--keep"],
-                &sweep,
+                "train --steps 1 --save",
+                "train --steps 1 --monitor",
+                "train --steps 1 --csv",
+                "export logic life --format json --out",
+                "play backgammon linear --save",
+                "play backgammon linear --keep",
+                "sweep control --knob lr=1e-3,1e-2 --steps 1 --out",
             ] {
-                let output = scratch.run(&[args, &[name]].concat());
+                let output = scratch.run(format!("{args} {name}"));
                 let said = stderr(&output);
-                assert!(
-                    !output.status.success() && said.contains("not a regular file"),
-                    "{args:?} {name}: {said}"
-                );
-                assert!(said.contains("Name another file"), "{args:?} {name}: {said}");
+                let refused = said.contains("not a regular file") && said.contains("Name another file");
+                assert!(!output.status.success() && refused, "{args} {name}: {said}");
             }
         }
         assert_eq!(kinds(), before);
         if names.contains(&"null") {
             // Lines can be sent there, and what is there stays.
-            scratch.train(&["--steps", "4096", "--events", "to-null"]);
+            scratch.train("--steps 4096 --events to-null");
             assert_eq!(kinds(), before);
         }
     }
@@ -174,88 +159,78 @@ mod special {
         for name in names {
             symlink(Path::new("there").join(name), scratch.path(name)).unwrap();
         }
-        for seed in ["1", "2"] {
-            let files = ["--save", names[0], "--monitor", names[1], "--events", names[2], "--csv", names[3]];
-            scratch.train(&[&["--steps", "4096", "--seed", seed][..], &files].concat());
+        for seed in [1, 2] {
+            let files = "--save s.safetensors --monitor m.ring --events e.jsonl --csv t.csv";
+            scratch.train(format!("--steps 4096 --seed {seed} {files}"));
             for name in names {
                 assert!(fs::symlink_metadata(scratch.path(name)).unwrap().is_symlink(), "{name}");
                 let there = fs::symlink_metadata(scratch.path("there").join(name)).unwrap();
                 assert!(there.is_file() && there.len() > 100, "{name}");
             }
         }
-        assert!(scratch.run(&["eval", "there/s.safetensors"]).status.success());
+        scratch.told("eval there/s.safetensors");
     }
 
     #[test]
     fn a_match_is_not_written_over_what_is_none() {
         let scratch = Scratch::new();
-        fs::write(scratch.path("thesis.txt"), "a thesis").unwrap();
-        let mut game = scratch.hothouse(&["play", "backgammon", "linear", "--seed", "1", "--length", "3"]);
-        let mut game =
-            game.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        scratch.write("thesis.txt", "a thesis");
         let typed = "save thesis.txt\nsave match.mat\nsave match.mat\nsave .\nquit\n";
-        game.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
-        let output = game.wait_with_output().unwrap();
-        let said = stdout(&output);
-        assert!(output.status.success(), "{said} {}", stderr(&output));
+        let said = scratch.answer("play backgammon linear --seed 1 --length 3", typed);
         assert!(
             said.contains("thesis.txt is no match in text (.mat), and would be lost. Name another file"),
             "{said}"
         );
         assert_eq!(said.matches("The match is in match.mat.").count(), 2, "{said}");
         assert!(said.contains(". is a folder") || said.contains("names no file"), "{said}");
-        assert_eq!(fs::read_to_string(scratch.path("thesis.txt")).unwrap(), "a thesis");
-        assert!(fs::read_to_string(scratch.path("match.mat")).unwrap().contains("3 point match"));
+        assert_eq!(scratch.text("thesis.txt"), "a thesis");
+        assert!(scratch.text("match.mat").contains("3 point match"));
         for name in ["--save", "--keep"] {
-            let output = scratch.run(&["play", "backgammon", "linear", name, "thesis.txt"]);
+            let output = scratch.run(format!("play backgammon linear {name} thesis.txt"));
             assert!(stderr(&output).contains(&format!("would be lost. Name another file with {name}")));
         }
-        assert_eq!(fs::read_to_string(scratch.path("thesis.txt")).unwrap(), "a thesis");
+        assert_eq!(scratch.text("thesis.txt"), "a thesis");
     }
 
     #[test]
     fn what_is_exported_replaces_what_was_exported_and_nothing_else() {
         let scratch = Scratch::new();
-        for (format, name) in [("svg", "c.svg"), ("json", "c.json"), ("verilog", "c.v"), ("rust", "c.rs")] {
-            let args = ["export", "logic", "life", "--format", format, "--out", name];
-            for _ in 0..2 {
-                assert!(scratch.run(&args).status.success(), "{format}");
-            }
-            fs::write(scratch.path(name), "something else").unwrap();
-            assert!(stderr(&scratch.run(&args)).contains("would be lost"), "{format}");
-        }
-        for name in ["grid.pbm", "grid.txt"] {
-            let args = ["run", "logic", "life", "--grid", "16x16", "--steps", "3", "--out", name];
-            for _ in 0..2 {
-                let output = scratch.run(&args);
-                assert!(output.status.success(), "{}", stderr(&output));
-            }
-            fs::write(scratch.path(name), "something else").unwrap();
-            assert!(stderr(&scratch.run(&args)).contains("would be lost"), "{name}");
+        for (verb, name) in [
+            ("export logic life --format svg", "c.svg"),
+            ("export logic life --format json", "c.json"),
+            ("export logic life --format verilog", "c.v"),
+            ("export logic life --format rust", "c.rs"),
+            ("run logic life --grid 16x16 --steps 3", "grid.pbm"),
+            ("run logic life --grid 16x16 --steps 3", "grid.txt"),
+        ] {
+            let args = format!("{verb} --out {name}");
+            (0..2).for_each(|_| drop(scratch.told(&args)));
+            scratch.write(name, "something else");
+            assert!(stderr(&scratch.run(&args)).contains("would be lost"), "{args}");
         }
     }
 
     #[test]
     fn what_has_no_end_is_refused() {
         let scratch = Scratch::new();
-        scratch.train(&["--steps", "4096", "--save", "run.safetensors"]);
+        scratch.train("--steps 4096 --save run.safetensors");
         if device(&scratch.path("zero"), ZERO) {
             for args in [
-                &["train", "words", "--data", "zero"][..],
-                &["resume", "run.safetensors", "--data", "zero"],
-                &["resume", "zero"],
-                &["eval", "zero"],
-                &["watch", "zero"],
-                &["run", "logic", "zero", "--grid", "8x8", "--steps", "1"],
-                &["run", "logic", "life", "--start", "zero", "--grid", "8x8", "--steps", "1"],
-                &["eval", "backgammon", "linear", "--decisions", "zero"],
-                &["train", "--config", "zero"],
+                "train words --data zero",
+                "resume run.safetensors --data zero",
+                "resume zero",
+                "eval zero",
+                "watch zero",
+                "run logic zero --grid 8x8 --steps 1",
+                "run logic life --start zero --grid 8x8 --steps 1",
+                "eval backgammon linear --decisions zero",
+                "train --config zero",
             ] {
                 let output = scratch.run(args);
                 let said = stderr(&output);
                 assert!(
                     !output.status.success() && said.contains("is a device, not a file"),
-                    "{args:?}: {said}"
+                    "{args}: {said}"
                 );
             }
         }
@@ -268,7 +243,7 @@ mod special {
                 let _ = to.write_all(begins.as_bytes());
                 while to.write_all(&[b' '; 1 << 16]).is_ok() {}
             });
-            let output = scratch.run(&["watch", "endless", "--plain"]);
+            let output = scratch.run("watch endless --plain");
             assert!(stderr(&output).contains("holds no events"), "{}", stderr(&output));
             writer.join().unwrap();
         }
@@ -278,20 +253,18 @@ mod special {
     fn a_full_disk_is_told_of_and_training_goes_on() {
         let scratch = Scratch::new();
         fs::create_dir(scratch.path("full")).unwrap();
-        let program = env!("CARGO_BIN_EXE_hothouse");
-        let script = "mount -t tmpfs -o size=64k tmpfs full && exec \"$@\"";
-        let args = ["-m", "sh", "-c", script, "sh", program, "train", "--steps", "4096", "--json"];
+        let train =
+            format!("train --steps 4096 --json {SMALL} --monitor full/run.ring --save run.safetensors");
+        let script = format!("mount -t tmpfs -o size=64k tmpfs full && exec {HOTHOUSE} {train}");
         let mut command = Command::new("unshare");
-        command.args(args).args(SMALL).args(["--monitor", "full/run.ring", "--save", "run.safetensors"]);
+        command.args(["-m", "sh", "-c", &script]);
         command.current_dir(&scratch.0).env("XDG_CACHE_HOME", scratch.cache()).stderr(Stdio::piped());
         let output = command.output();
         let said = output.as_ref().map_or("unshare:".into(), stderr);
         if ["unshare:", "mount:"].iter().any(|program| said.contains(program)) {
             testkit::skip("this user may mount no small disk");
         } else {
-            let output = output.unwrap();
-            assert!(output.status.success(), "{said}");
-            let told = common::records(&stdout(&output));
+            let told = records(&good("unshare", &output.unwrap()));
             let at = |kind: &str, words: &str| {
                 told.iter().position(|record| record["kind"] == kind && record.to_string().contains(words))
             };
@@ -299,12 +272,11 @@ mod special {
             assert!(told[notice].to_string().contains("cannot be watched"), "{}", told[notice]);
             // Whatever is said of a run before it begins is off the screen when it does.
             assert!(at("began", "").unwrap() < notice);
-            assert_eq!(common::summary(&told)["ended_by"], "steps");
+            assert_eq!(summary(&told)["ended_by"], "steps");
         }
         // Events that cannot be written any more end with a warning, and the run does not.
         if device(&scratch.path("always-full"), FULL) {
-            let args = ["train", "--steps", "4096", "--json", "--events", "always-full"];
-            let output = scratch.run(&[&args[..], &SMALL].concat());
+            let output = scratch.run(format!("train --steps 4096 --json --events always-full {SMALL}"));
             assert!(output.status.success());
             assert!(stderr(&output).contains("events are no longer written"), "{}", stderr(&output));
         }

@@ -1,22 +1,15 @@
 //! The verbs that other programs talk to answer every line, whatever it says, and end well. `FUZZ=10000` sends more.
 
-mod common;
-
-use common::Scratch;
-use std::io::{Read, Write};
-use std::process::Stdio;
+use crate::common::*;
 use testkit::{Mutator, cases};
 
 /// Sends changed lines, all at once, and gives the answers.
-fn answers(args: &[&str], good: &[&str], last: &str) -> (usize, Vec<String>) {
+fn answers(args: &str, good: &[&str], last: &str) -> (usize, Vec<String>) {
     let scratch = Scratch::new();
-    let mut command = scratch.hothouse(args);
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = Vec::new();
     let count = cases(300);
     for case in 0..count {
-        let mut mutator = Mutator::new(&args.join(" "), case);
+        let mut mutator = Mutator::new(args, case);
         let line = mutator.one_of(good);
         let mut line = mutator.bytes(line.as_bytes());
         line.retain(|&byte| byte != b'\n');
@@ -29,16 +22,9 @@ fn answers(args: &[&str], good: &[&str], last: &str) -> (usize, Vec<String>) {
         lines.push(b'\n');
     }
     lines.extend(format!("{last}\n").into_bytes());
-    let mut input = child.stdin.take().unwrap();
-    let sender = std::thread::spawn(move || input.write_all(&lines));
-    let mut told = Vec::new();
-    child.stdout.take().unwrap().read_to_end(&mut told).unwrap();
-    sender.join().unwrap().unwrap();
-    let mut complaint = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-    assert_eq!((child.wait().unwrap().code(), complaint.as_str()), (Some(0), ""));
-    let told = String::from_utf8(told).unwrap();
-    (count as usize + 1, told.lines().map(String::from).collect())
+    let output = scratch.fed(args, lines);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    (count as usize + 1, stdout(&output).lines().map(String::from).collect())
 }
 
 #[test]
@@ -52,7 +38,7 @@ fn lines_for_environments_fuzz() {
         ("Pendulum-v1", &[r#"{"reset":{"seed":7}}"#, r#"{"action":[0.5]}"#, r#"{"action":[-1e3]}"#]),
         ("LunarLander-v3", &[r#"{"reset":{"seed":2}}"#, r#"{"action":2}"#]),
     ] {
-        let (sent, told) = answers(&["env", id, "--stdio"], good, r#"{"reset":{"seed":1}}"#);
+        let (sent, told) = answers(&format!("env {id} --stdio"), good, r#"{"reset":{"seed":1}}"#);
         assert_eq!(told.len(), sent, "{id}");
         assert!(told.last().unwrap().contains("obs"), "{id}: {told:?}");
     }
@@ -63,7 +49,7 @@ fn lines_for_backgammon_fuzz() {
     let good = ["4HPwATDgc/ABMA 3 1", "points 4HPwATDgc/ABMA", "move 4HPwATDgc/ABMA 6 6", "hello"];
     for verb in ["moves", "play"] {
         let last = if verb == "play" { "move 4HPwATDgc/ABMA 3 1" } else { "4HPwATDgc/ABMA 6 6" };
-        let (sent, told) = answers(&[verb, "backgammon", "--stdio"], &good, last);
+        let (sent, told) = answers(&format!("{verb} backgammon --stdio"), &good, last);
         assert_eq!(told.len(), sent, "{verb}");
         assert!(!told.last().unwrap().starts_with("error"), "{verb}: {told:?}");
     }
@@ -72,15 +58,13 @@ fn lines_for_backgammon_fuzz() {
 #[test]
 fn cubes_to_solve_fuzz() {
     let scratch = Scratch::new();
-    let small = ["--set", "batch=64", "--set", "walk=8", "--set", "updates=4", "--set", "hidden=32-16"];
-    scratch.told(&[&["train", "cube", "--steps", "2000", "--save", "cube.safetensors"][..], &small].concat());
+    scratch.told(format!("train cube --steps 2000 --save cube.safetensors {SMALL_CUBES}"));
     let file = scratch.path("cube.safetensors");
-    let file = file.to_str().unwrap();
     for (what, good) in [
         ("--scramble", ["R U2 F'", "U"]),
         ("--facelets", ["UFUFRRRRFDFDDBDBLLLLUBUB", "UUUURRRRFFFFDDDDLLLLBBBB"]),
     ] {
-        let args = ["solve", "cube", "--from", file, what, "-", "--method", "greedy"];
+        let args = format!("solve cube --from {} {what} - --method greedy", file.display());
         let (_, told) = answers(&args, &good, good[1]);
         assert!(told.len() > 1 && told.iter().all(|line| line.starts_with('{')), "{what}: {told:?}");
     }

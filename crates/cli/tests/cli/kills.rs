@@ -1,9 +1,7 @@
 //! Whatever ends a process at any moment, what it saved by itself is whole, and no more than one interval of training is lost.
 //! `FUZZ=200` kills so many.
 
-mod common;
-
-use common::{SMALL, SMALL_GAMES, Scratch};
+use crate::common::*;
 use run::Host;
 use run::protocol::Command;
 use serde_json::Value;
@@ -12,39 +10,12 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use testkit::{Mutator, cases, fuzz};
 
-const SMALL_CUBES: [&str; 8] =
-    ["--set", "batch=64", "--set", "walk=8", "--set", "updates=4", "--set", "hidden=32-16"];
-const SMALL_CIRCUITS: [&str; 6] = ["--set", "population=2", "--set", "batch=2", "--set", "updates=2"];
-const SMALL_TEXTS: [&str; 22] = [
-    "--set",
-    "width=32",
-    "--set",
-    "layers=2",
-    "--set",
-    "heads=2",
-    "--set",
-    "context=16",
-    "--set",
-    "batch=4",
-    "--set",
-    "micro=2",
-    "--set",
-    "steps=2",
-    "--set",
-    "warmup=2",
-    "--set",
-    "characters=20000",
-    "--set",
-    "vocab=300",
-    "--set",
-    "sample=8",
-];
-const ROOMS: [(&str, &[&str]); 5] = [
-    ("control", &SMALL),
-    ("backgammon", &SMALL_GAMES),
-    ("cube", &SMALL_CUBES),
-    ("logic", &SMALL_CIRCUITS),
-    ("words", &SMALL_TEXTS),
+const ROOMS: [(&str, &str); 5] = [
+    ("control", SMALL),
+    ("backgammon", SMALL_GAMES),
+    ("cube", SMALL_CUBES),
+    ("logic", SMALL_CIRCUITS),
+    ("words", SMALL_TEXTS),
 ];
 const EVERY_S: f64 = 0.03;
 
@@ -62,19 +33,17 @@ fn due(told: &[Value], mut saved_s: f64) -> Vec<u64> {
     all
 }
 
-fn killed(mutator: &mut Mutator, room: &str, small: &[&str]) {
+fn killed(mutator: &mut Mutator, room: &str, small: &str) {
     let scratch = Scratch::new();
     let (file, told) = (scratch.path("run.safetensors"), scratch.path("told.jsonl"));
-    let args =
-        ["train", room, "--device", "cpu", "--json", "--save", "run.safetensors", "--save-every", "0.03"];
-    let mut command = scratch.hothouse(&[&args[..], small].concat());
-    command.stdout(File::create(&told).unwrap()).stderr(Stdio::null());
-    let mut process = common::Running::start(command);
+    let save = "--save run.safetensors --save-every 0.03";
+    let mut command = scratch.hothouse(format!("train {room} --device cpu --json {save} {small}"));
+    let mut process = Running::start(command.stdout(File::create(&told).unwrap()).stderr(Stdio::null()));
     // From its first save on; a busy machine may take its time until then.
     let began = Instant::now();
     while !file.exists() {
         assert!(began.elapsed() < Duration::from_secs(120), "{room} saved nothing");
-        assert!(process.process.try_wait().unwrap().is_none(), "{room} ended");
+        process.goes_on();
         std::thread::sleep(Duration::from_millis(1));
     }
     std::thread::sleep(Duration::from_micros(mutator.below(300_000) as u64));

@@ -1,40 +1,16 @@
 //! `hothouse moves` as another program asks it: the built binary, lines in, lines out.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use crate::common::*;
 
-const GOLDEN: &str = include_str!("../../../tests/golden/worlds_backgammon.txt");
+const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
 
-/// A conversation: every line that is sent gets one line in answer, at once.
-struct Talk {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Talk {
-    fn begin() -> Talk {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_hothouse"))
-            .args(["moves", "backgammon", "--stdio"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        Talk { child, input, output }
-    }
-
-    fn ask(&mut self, line: &str) -> String {
-        writeln!(self.input, "{line}").unwrap();
-        let mut answer = String::new();
-        assert!(self.output.read_line(&mut answer).unwrap() > 0, "no answer to {line}");
-        answer.trim_end().to_string()
-    }
+fn begin() -> Talk {
+    Talk::with("moves backgammon --stdio")
 }
 
 #[test]
 fn results_and_points_are_told_line_by_line() {
-    let mut talk = Talk::begin();
+    let mut talk = begin();
     let mut asked = 0;
     for line in GOLDEN.lines().filter(|line| line.starts_with("set ") || line.starts_with("points ")) {
         match line.split(' ').collect::<Vec<_>>()[..] {
@@ -50,15 +26,13 @@ fn results_and_points_are_told_line_by_line() {
     assert!(asked > 500);
     // Before a closed board there is no move, whatever the roll.
     assert_eq!(talk.ask("27Y5AAAA8P8DQA 6 6"), "27Y5AAAA8P8DQA");
-    writeln!(talk.input, "quit").unwrap();
-    let mut rest = String::new();
-    assert_eq!(talk.output.read_line(&mut rest).unwrap(), 0, "said unasked: {rest}");
-    assert!(talk.child.wait().unwrap().success());
+    talk.send("quit");
+    talk.ended();
 }
 
 #[test]
 fn a_bad_line_is_answered_and_the_next_one_is_heard() {
-    let mut talk = Talk::begin();
+    let mut talk = begin();
     let won = "APD/BwAAAAAAAA";
     for line in [
         "",
@@ -92,27 +66,22 @@ fn a_bad_line_is_answered_and_the_next_one_is_heard() {
     assert_eq!(talk.ask(&format!("points {won}")), "2");
     assert!(talk.ask("points AAAAAOD/DwAAAA").contains("loser"));
     // The end of the input ends it too.
-    drop(talk.input);
-    assert!(talk.child.wait().unwrap().success());
+    talk.end();
 }
 
 #[test]
 fn what_cannot_be_asked_is_refused_with_what_can() {
+    let scratch = Scratch::new();
     for (args, words) in [
-        (&["moves", "backgammon"][..], &["hothouse moves backgammon --stdio"][..]),
-        (&["moves", "chess", "--stdio"], &["'chess'", "Choose backgammon"]),
-        (&["moves"], &["Usage"]),
+        ("moves backgammon", &["hothouse moves backgammon --stdio"][..]),
+        ("moves chess --stdio", &["'chess'", "Choose backgammon"]),
+        ("moves", &["Usage"]),
     ] {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_hothouse")).args(args).stdin(Stdio::null()).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        let said = scratch.refused(args, 2, "error: ");
         assert!(said.starts_with("error: ") && words.iter().all(|word| said.contains(word)), "{said}");
     }
-    let help = Command::new(env!("CARGO_BIN_EXE_hothouse")).args(["moves", "--help"]).output().unwrap();
-    let said = String::from_utf8(help.stdout).unwrap();
-    assert!(
-        ["4HPwATDgc/ABMA 3 1", "points ID", "quit", "error: "].iter().all(|w| said.contains(w)),
-        "{said}"
-    );
+    let said = scratch.told("moves --help");
+    for words in ["4HPwATDgc/ABMA 3 1", "points ID", "quit", "error: "] {
+        assert!(said.contains(words), "{said}");
+    }
 }

@@ -1,26 +1,29 @@
 //! Watching a run from another process by its monitor: live, twice, late, after its end and after it
 //! was killed; and what happens where there is nothing to watch or nowhere to write.
 
-mod common;
-
-use common::{Running, SMALL, SMALL_GAMES, Scratch, stderr, stdout};
+use crate::common::*;
 use serde_json::Value;
 use std::fs;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
-/// A run that must go well.
-fn train(scratch: &Scratch, args: &[&str]) -> Output {
-    let output = scratch.run(&[&["train"], &SMALL[..], args].concat());
-    assert!(output.status.success(), "{}", stderr(&output));
-    output
+/// What a run prints that must go well.
+fn train(scratch: &Scratch, args: &str) -> String {
+    scratch.told(format!("train {SMALL} {args}"))
 }
 
 /// Trains until it is killed.
-fn endless(scratch: &Scratch, args: &[&str]) -> Running {
-    let all = [&["train", "--threads", "1", "--steps", "1e15", "--json"], &SMALL[..], args].concat();
-    let mut command = scratch.hothouse(&all);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    Running::start(command)
+fn endless(scratch: &Scratch, args: &str) -> Running {
+    let mut command = scratch.hothouse(format!("train --threads 1 --steps 1e15 --json {SMALL} {args}"));
+    Running::start(command.stdout(Stdio::null()).stderr(Stdio::null()))
+}
+
+/// Waits until something is so, while it trains.
+#[track_caller]
+fn wait_until(training: &mut Running, is_so: impl Fn() -> bool) {
+    while !is_so() {
+        training.goes_on();
+        std::thread::yield_now();
+    }
 }
 
 fn iterations(values: &[Value]) -> Vec<u64> {
@@ -31,8 +34,8 @@ fn iterations(values: &[Value]) -> Vec<u64> {
 #[test]
 fn a_run_that_ended_is_shown_as_it_was_when_it_went_on() {
     let scratch = Scratch::new();
-    let told = stdout(&train(&scratch, &["--steps", "100000", "--monitor", "run.ring", "--json"]));
-    let watched = scratch.run(&["watch", "run.ring", "--json"]);
+    let told = train(&scratch, "--steps 100000 --monitor run.ring --json");
+    let watched = scratch.run("watch run.ring --json");
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
         // Of digests the monitor keeps the newest; of starting and pausing what is so now, and of what is left nothing.
@@ -47,19 +50,16 @@ fn a_run_that_ended_is_shown_as_it_was_when_it_went_on() {
     let last = |text: &str| text.lines().last().map(String::from);
     assert_eq!(last(&stdout(&watched)), last(&told), "the summary is the last line");
     assert!(scratch.cached("ring").is_empty(), "it is where it was wanted, and nowhere else");
-    let plain = stdout(&scratch.run(&["watch", "run.ring", "--plain"]));
+    let plain = stdout(&scratch.run("watch run.ring --plain"));
     assert!(plain.contains("  test ") && plain.contains(" steps"), "{plain}");
 }
 
 #[test]
 fn two_attach_to_a_run_and_leave_it_as_it_is() {
     let scratch = Scratch::new();
-    let mut training = endless(&scratch, &["--seed", "4"]);
-    while scratch.cached("ring").is_empty() {
-        assert!(training.process.try_wait().unwrap().is_none(), "training goes on");
-        std::thread::yield_now();
-    }
-    let watch = || scratch.spawn(&["watch", "--json"]);
+    let mut training = endless(&scratch, "--seed 4");
+    wait_until(&mut training, || !scratch.cached("ring").is_empty());
+    let watch = || scratch.spawn("watch --json");
     let mut first = watch();
     let seen = first.read_times("metrics", 20);
     assert_eq!((&seen[0]["kind"], &seen[1]["kind"]), (&"opened".into(), &"began".into()));
@@ -69,10 +69,9 @@ fn two_attach_to_a_run_and_leave_it_as_it_is() {
     let later = iterations(&second.read_times("metrics", 60));
     let expected: Vec<u64> = (1..=60).collect();
     assert_eq!(later, expected, "whoever comes later has it all from the beginning");
-    assert!(training.process.try_wait().unwrap().is_none());
+    training.goes_on();
 
-    let list = scratch.run(&["watch", "--list", "--json"]);
-    let line: Value = serde_json::from_str(&stdout(&list)).unwrap();
+    let line = scratch.json("watch --list");
     assert_eq!((&line["state"], &line["seed"]), (&"running".into(), &4.into()));
     let by_part: f64 = line["parts_s"].as_object().unwrap().values().map(|s| s.as_f64().unwrap()).sum();
     let train_s = line["progress"]["train_s"].as_f64().unwrap();
@@ -82,20 +81,17 @@ fn two_attach_to_a_run_and_leave_it_as_it_is() {
     drop(training);
     let end = second.read_until("notice");
     assert!(end.last().unwrap()["text"].as_str().unwrap().contains("is gone"), "{end:?}");
-    let after = scratch.run(&["watch", "--plain"]);
-    assert!(after.status.success());
-    assert!(stdout(&after).contains("return") && stdout(&after).contains("is gone"), "{}", stdout(&after));
-    assert!(stdout(&scratch.run(&["watch", "--list"])).starts_with("killed"));
+    let after = scratch.told("watch --plain");
+    assert!(after.contains("return") && after.contains("is gone"), "{after}");
+    assert!(stdout(&scratch.run("watch --list")).starts_with("killed"));
 }
 
 #[test]
 fn a_run_taken_up_again_has_its_past_in_its_monitor() {
     let scratch = Scratch::new();
-    train(&scratch, &["--steps", "40960", "--save", "run.safetensors"]);
-    let args = ["resume", "run.safetensors", "--steps", "81920", "--set", "lr=0.001", "--json"];
-    assert!(scratch.run(&[&args[..], &["--monitor", "run.ring"]].concat()).status.success());
-    let text = stdout(&scratch.run(&["watch", "run.ring", "--json"]));
-    let values: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    train(&scratch, "--steps 40960 --save run.safetensors");
+    scratch.told("resume run.safetensors --steps 81920 --set lr=0.001 --json --monitor run.ring");
+    let values = values(&stdout(&scratch.run("watch run.ring --json")));
     assert_eq!(iterations(&values), (1..=20).collect::<Vec<u64>>());
     let mark = values.iter().find(|v| v["kind"] == "mark").expect("the change is told");
     assert_eq!(
@@ -107,12 +103,10 @@ fn a_run_taken_up_again_has_its_past_in_its_monitor() {
 #[test]
 fn the_newest_runs_are_kept_and_those_that_go_on() {
     let scratch = Scratch::new();
-    let _training = endless(&scratch, &["--seed", "77"]);
-    while scratch.cached("ring").is_empty() {
-        std::thread::yield_now();
-    }
+    let mut training = endless(&scratch, "--seed 77");
+    wait_until(&mut training, || !scratch.cached("ring").is_empty());
     for seed in 1..=22 {
-        train(&scratch, &["--steps", "1", "--seed", &seed.to_string(), "--json"]);
+        train(&scratch, &format!("--steps 1 --seed {seed} --json"));
     }
     let rings = scratch.cached("ring");
     assert_eq!(rings.len(), 21, "{rings:?}");
@@ -123,11 +117,11 @@ fn the_newest_runs_are_kept_and_those_that_go_on() {
 #[test]
 fn what_cannot_be_watched_is_refused_with_a_way_out() {
     let scratch = Scratch::new();
-    train(&scratch, &["--steps", "4096", "--monitor", "run.ring"]);
-    let whole = fs::read(scratch.path("run.ring")).unwrap();
+    train(&scratch, "--steps 4096 --monitor run.ring");
+    let whole = scratch.bytes("run.ring");
     let said = |bytes: &[u8]| {
-        fs::write(scratch.path("bad.ring"), bytes).unwrap();
-        let output = scratch.run(&["watch", "bad.ring", "--plain"]);
+        scratch.write("bad.ring", bytes);
+        let output = scratch.run("watch bad.ring --plain");
         assert_eq!(output.status.code(), Some(1));
         assert!(!stderr(&output).contains("panicked"), "{}", stderr(&output));
         stderr(&output)
@@ -143,9 +137,7 @@ fn what_cannot_be_watched_is_refused_with_a_way_out() {
     assert!(said(&with(8, 9)).contains("Update Hothouse"));
     assert!(said(&with(16, whole[16] ^ 1)).contains("another build"));
     assert!(said(&with(0, b'h')).contains("holds no events"));
-    let nothing = scratch.run(&["watch"]);
-    assert_eq!(nothing.status.code(), Some(1));
-    assert!(stderr(&nothing).contains("hothouse train"), "{}", stderr(&nothing));
+    scratch.refused("watch", 1, "hothouse train");
 }
 
 #[cfg(unix)]
@@ -154,8 +146,8 @@ fn a_place_that_cannot_be_written_costs_a_notice_and_not_the_run() {
     let scratch = Scratch::new();
     fs::create_dir_all(scratch.cache()).unwrap();
     fs::write(scratch.cache().join("hothouse"), "a file where the folder should be").unwrap();
-    for args in [&["--steps", "4096"][..], &["--steps", "4096", "--monitor", "missing/run.ring"]] {
-        let text = stdout(&train(&scratch, &[args, &["--plain"]].concat()));
+    for args in ["", "--monitor missing/run.ring"] {
+        let text = train(&scratch, &format!("--steps 4096 --plain {args}"));
         assert!(text.contains("cannot be watched") && text.contains("digest"), "{text}");
     }
 }
@@ -163,35 +155,29 @@ fn a_place_that_cannot_be_written_costs_a_notice_and_not_the_run() {
 #[test]
 fn a_run_of_backgammon_is_watched_like_any_other() {
     let scratch = Scratch::new();
-    let args = ["train", "backgammon", "--games", "72", "--monitor", "run.ring", "--events", "run.jsonl"];
-    scratch.told(&[&args[..], &SMALL_GAMES].concat());
-    let (ring, lines) = (scratch.records(&["watch", "run.ring"]), scratch.records(&["watch", "run.jsonl"]));
+    let files = "--monitor run.ring --events run.jsonl";
+    scratch.told(format!("train backgammon --games 72 {files} {SMALL_GAMES}"));
+    let (ring, lines) = (scratch.records("watch run.ring"), scratch.records("watch run.jsonl"));
     for values in [&ring, &lines] {
         assert_eq!(iterations(values), [1, 2, 3]);
         assert_eq!(values.last().unwrap()["progress"]["games"], 72);
     }
     assert_eq!(ring.last(), lines.last());
-    let plain = scratch.told(&["watch", "run.ring", "--plain"]);
+    let plain = scratch.told("watch run.ring --plain");
     assert!(plain.contains("72 games") && plain.contains("random") && plain.contains("pubeval"), "{plain}");
-    scratch.told(&[&["train", "backgammon", "--games", "24"][..], &SMALL_GAMES].concat());
-    assert!(scratch.told(&["watch", "--list"]).contains("backgammon / strong, seed 1, 24 games"));
+    scratch.told(format!("train backgammon --games 24 {SMALL_GAMES}"));
+    assert!(scratch.told("watch --list").contains("backgammon / strong, seed 1, 24 games"));
 }
 
 #[test]
 fn a_monitor_that_is_cut_short_ends_neither_the_run_nor_its_watching() {
     let scratch = Scratch::new();
-    let mut training = endless(&scratch, &["--monitor", "run.ring"]);
+    let mut training = endless(&scratch, "--monitor run.ring");
     let path = scratch.path("run.ring");
-    while !path.exists() {
-        assert!(training.process.try_wait().unwrap().is_none(), "training goes on");
-        std::thread::yield_now();
-    }
+    wait_until(&mut training, || path.exists());
     fs::File::options().write(true).open(&path).unwrap().set_len(0).unwrap();
     // It is mended, and then shows the run again.
-    while fs::metadata(&path).unwrap().len() == 0 {
-        assert!(training.process.try_wait().unwrap().is_none(), "training goes on");
-        std::thread::yield_now();
-    }
-    scratch.spawn(&["watch", "run.ring", "--json"]).read_times("metrics", 3);
-    assert!(training.process.try_wait().unwrap().is_none());
+    wait_until(&mut training, || fs::metadata(&path).unwrap().len() > 0);
+    scratch.spawn("watch run.ring --json").read_times("metrics", 3);
+    training.goes_on();
 }

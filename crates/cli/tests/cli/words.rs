@@ -1,35 +1,15 @@
 //! Words on the command line: trained on a text, and written by what was learned.
 
-mod common;
-
-use common::*;
+use crate::common::{Scratch, of_kind, records, stderr, summary};
 use serde_json::Value;
 use std::fs;
-use std::io::Write;
-use std::process::Stdio;
 
-const SMALL: [&str; 14] = [
-    "--set",
-    "width=32",
-    "--set",
-    "layers=1",
-    "--set",
-    "heads=2",
-    "--set",
-    "context=32",
-    "--set",
-    "batch=8",
-    "--set",
-    "micro=8",
-    "--set",
-    "steps=2",
-];
+const SMALL: &str =
+    "--set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=8 --set micro=8 --set steps=2";
 
-fn written(scratch: &Scratch, args: &[&str]) -> Value {
-    serde_json::from_str(
-        &scratch.told(&[&["generate", "words", "run.safetensors"], args, &["--json"]].concat()),
-    )
-    .unwrap()
+/// What the run writes.
+fn written(scratch: &Scratch, args: &str) -> Value {
+    scratch.json(format!("generate words run.safetensors {args}"))
 }
 
 #[test]
@@ -37,26 +17,30 @@ fn a_folder_is_read_in_the_tokens_of_another_run() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.path("rhymes")).unwrap();
     for (name, line) in [("2.txt", "two for the dame,\n"), ("1.txt", "One for the master,\n")] {
-        fs::write(scratch.path("rhymes").join(name), line.repeat(200)).unwrap();
+        scratch.write(&format!("rhymes/{name}"), line.repeat(200));
     }
-    let train = |save: &str, more: &[&str]| {
-        let own = ["train", "words", "--variant", "text", "--data", "rhymes", "--steps", "1", "--save", save];
-        scratch.records(&[&own[..], &SMALL[..], &["--device", "cpu"], more].concat())
+    let train = |more: &str| {
+        scratch.records(format!(
+            "train words --variant text --data rhymes --steps 1 {SMALL} --device cpu {more}"
+        ))
     };
-    train("first.st", &[]);
-    let vocab = scratch.told(&["export", "words", "first.st"]);
+    train("--save first.st");
+    let vocab = scratch.told("export words first.st");
     assert_eq!(vocab.lines().count(), 1);
-    fs::write(scratch.path("vocab.json"), &vocab).unwrap();
-    train("second.st", &["--vocab", "vocab.json", "--set", "characters=10000"]);
-    assert_eq!(scratch.told(&["export", "words", "second.st"]), vocab);
-    let wrong = |args: &[&str]| stderr(&scratch.run(&[&["train", "words"], args].concat()));
-    assert!(wrong(&["--vocab", "vocab.json"]).contains("Name that with --data"));
-    assert!(wrong(&["--data", "rhymes", "--vocab", "vocab.json"]).contains("Set tokenizer to bpe"));
-    assert!(wrong(&["--data", "rhymes", "--vocab", "rhymes/1.txt"]).contains("is no vocabulary"));
+    scratch.write("vocab.json", &vocab);
+    train("--save second.st --vocab vocab.json --set characters=10000");
+    assert_eq!(scratch.told("export words second.st"), vocab);
     let chars = r#"{"hothouse_vocabulary":{"kind":"chars","characters":"\nOadefhmnorst,"}}"#;
-    fs::write(scratch.path("chars.json"), format!("{chars}\n")).unwrap();
-    let error = wrong(&["--data", "rhymes", "--vocab", "chars.json"]);
-    assert!(error.contains("not in the vocabulary"), "{error}");
+    scratch.write("chars.json", format!("{chars}\n"));
+    for (args, words) in [
+        ("--vocab vocab.json", "Name that with --data"),
+        ("--data rhymes --vocab vocab.json", "Set tokenizer to bpe"),
+        ("--data rhymes --vocab rhymes/1.txt", "is no vocabulary"),
+        ("--data rhymes --vocab chars.json", "not in the vocabulary"),
+    ] {
+        let said = stderr(&scratch.run(format!("train words {args}")));
+        assert!(said.contains(words), "{args}: {said}");
+    }
 }
 
 #[test]
@@ -64,91 +48,84 @@ fn a_text_is_learned_and_gone_on_from() {
     let scratch = Scratch::new();
     let rhyme =
         "One for the master, two for the dame, and three for the little boy who lives down the lane.\n";
-    fs::write(scratch.path("rhyme.txt"), rhyme.repeat(60)).unwrap();
-    let train = [
-        &["train", "words", "--text", "rhyme.txt", "--steps", "300000", "--save", "run.safetensors"],
-        &SMALL[..],
-        &["--set", "lr=0.01", "--set", "decay_steps=1200", "--set", "sample=20"],
-    ]
-    .concat();
-    let records = scratch.records(&train);
+    scratch.write("rhyme.txt", rhyme.repeat(60));
+    let quick = "--set lr=0.01 --set decay_steps=1200 --set sample=20";
+    let train = |steps: &str, save: &str| {
+        scratch.records(format!("train words --text rhyme.txt --steps {steps} --save {save} {SMALL} {quick}"))
+    };
+    let records = train("300000", "run.safetensors");
     assert!(summary(&records)["progress"]["tokens"].as_f64().unwrap() >= 300_000.0);
     let told: Vec<&Value> = of_kind(&records, "room");
     let samples = told.iter().filter(|told| told["event"]["kind"] == "sample").count();
     assert!(samples >= 3 && told.iter().any(|told| told["event"]["kind"] == "ready"));
 
-    let greedy = ["--prompt", "One for the master, ", "--temperature", "0", "--tokens", "68"];
+    let master = "--prompt \"One for the master, \" --tokens 68";
+    let greedy = format!("{master} --temperature 0");
     let line = written(&scratch, &greedy);
     assert_eq!(line["text"], "two for the dame, and three for the little boy who lives down the la");
     assert_eq!((&line["tokens"], &line["ended"]), (&68.into(), &"length".into()));
-    let text = scratch.told(&[&["generate", "words", "run.safetensors"], &greedy[..]].concat());
+    let text = scratch.told(format!("generate words run.safetensors {greedy}"));
     assert_eq!(text, format!("One for the master, {}\n", line["text"].as_str().unwrap()));
-    let stopped = written(&scratch, &[&greedy[..], &["--stop", ", and"]].concat());
+    let stopped = written(&scratch, &format!("{greedy} --stop \", and\""));
     assert_eq!((&stopped["text"], &stopped["ended"]), (&"two for the dame".into(), &"stop".into()));
-    let seed = |seed: &str| {
-        written(&scratch, &["--prompt", "One", "--temperature", "2", "--seed", seed, "--tokens", "40"])["text"].clone()
+    let seed = |seed: u32| {
+        let any = format!("--prompt One --temperature 2 --seed {seed} --tokens 40");
+        written(&scratch, &any)["text"].clone()
     };
-    assert_eq!(seed("1"), seed("1"));
-    assert_ne!(seed("1"), seed("2"));
-    let likely = ["--prompt", "One for the master, ", "--temperature", "3", "--top-k", "1", "--tokens", "68"];
-    assert_eq!(written(&scratch, &likely)["text"], line["text"]);
+    assert_eq!(seed(1), seed(1));
+    assert_ne!(seed(1), seed(2));
+    assert_eq!(written(&scratch, &format!("{master} --temperature 3 --top-k 1"))["text"], line["text"]);
     // The prompt may come from a pipe, and else is that of the samples, or how the text's last part begins.
-    let mut piped = scratch.hothouse(&["generate", "words", "run.safetensors", "--prompt", "-", "--json"]);
-    let mut child = piped.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"three for").unwrap();
-    let line: Value = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    let piped = scratch.answer("generate words run.safetensors --prompt - --json", "three for");
+    let line: Value = serde_json::from_str(&piped).unwrap();
     assert_eq!((&line["prompt"], &line["tokens"]), (&"three for".into(), &500.into()));
 
     // It goes on as if it had not stopped.
-    let digest = |args: &[&str]| summary(&scratch.records(args))["digest"]["weights"].clone();
-    let whole = [&train[..5], &["360000", "--save", "whole.safetensors"], &train[8..]].concat();
-    let resumed = digest(&["resume", "run.safetensors", "--steps", "360000"]);
-    assert_eq!(resumed, digest(&whole));
+    let resumed = scratch.summary("resume run.safetensors --steps 360000");
+    let whole = train("360000", "whole.safetensors");
+    assert_eq!(resumed["digest"]["weights"], summary(&whole)["digest"]["weights"]);
 }
 
 /// The memory that it takes was reckoned for the run's own text.
 #[test]
 fn a_longer_text_than_the_runs_is_refused_before_it_is_read() {
     let scratch = Scratch::new();
-    fs::write(scratch.path("short.txt"), "One for the master, two for the dame.\n".repeat(60)).unwrap();
-    let train = ["train", "words", "--text", "short.txt", "--steps", "1", "--save", "run.safetensors"];
-    scratch.told(&[&train[..], &SMALL].concat());
+    scratch.write("short.txt", "One for the master, two for the dame.\n".repeat(60));
+    scratch.told(format!("train words --text short.txt --steps 1 --save run.safetensors {SMALL}"));
     // It takes no room on the disk, and more than any memory.
     let file = fs::File::create(scratch.path("long.txt")).unwrap();
     file.set_len(1 << 42).unwrap();
     for verb in ["resume", "eval"] {
-        let output = scratch.run(&[verb, "run.safetensors", "--data", "long.txt"]);
+        let output = scratch.run(format!("{verb} run.safetensors --data long.txt"));
         assert_eq!(output.status.code(), Some(2), "{verb}");
         let said = stderr(&output);
         assert!(said.contains("does not learn from the file of --data"), "{verb}: {said}");
     }
-    scratch.told(&["resume", "run.safetensors", "--data", "short.txt", "--steps", "1"]);
+    scratch.told("resume run.safetensors --data short.txt --steps 1");
 }
 
 /// Also where the text has no letters for it, and where it is longer than the context.
 #[test]
 fn without_a_prompt_a_text_begins_as_the_samples_do() {
     let scratch = Scratch::new();
-    fs::write(scratch.path("digits.txt"), "0123456789\n".repeat(600)).unwrap();
-    let train = [&["train", "words", "--steps", "3000", "--save", "run.safetensors"], &SMALL[..]].concat();
+    scratch.write("digits.txt", "0123456789\n".repeat(600));
     for args in [
-        &["--text", "digits.txt"][..],
-        &["--set", "characters=20000", "--set", "context=16"],
-        &["--set", "characters=20000", "--set", "prompt=a fox"],
+        "--text digits.txt",
+        "--set characters=20000 --set context=16",
+        "--set characters=20000 --set \"prompt=a fox\"",
     ] {
-        let told = scratch.records(&[&train[..], args].concat());
+        let train = format!("train words --steps 3000 --save run.safetensors {SMALL} {args}");
+        let told = scratch.records(train);
         let samples: Vec<&Value> =
             of_kind(&told, "room").into_iter().filter(|told| told["event"]["kind"] == "sample").collect();
         let prompt = samples.last().expect("the last test writes one")["event"]["prompt"].as_str().unwrap();
-        let line = written(&scratch, &["--tokens", "5"]);
-        assert_eq!((&line["prompt"], &line["tokens"]), (&prompt.into(), &5.into()), "{args:?}");
-        let text = scratch.told(&["generate", "words", "run.safetensors", "--tokens", "5"]);
+        let line = written(&scratch, "--tokens 5");
+        assert_eq!((&line["prompt"], &line["tokens"]), (&prompt.into(), &5.into()), "{args}");
+        let text = scratch.told("generate words run.safetensors --tokens 5");
         assert_eq!(text, format!("{prompt}{}\n", line["text"].as_str().unwrap()));
-        assert_eq!(
-            prompt.chars().all(|letter| letter == '\n' || letter.is_ascii_digit()),
-            args[0] == "--text"
-        );
-        assert_eq!(prompt == "a fox", args.contains(&"prompt=a fox"));
+        let is_of_digits = prompt.chars().all(|letter| letter == '\n' || letter.is_ascii_digit());
+        assert_eq!(is_of_digits, args.starts_with("--text"));
+        assert_eq!(prompt == "a fox", args.contains("prompt=a fox"));
     }
 }
 
@@ -156,10 +133,9 @@ fn without_a_prompt_a_text_begins_as_the_samples_do() {
 #[test]
 fn a_goal_that_no_test_can_reach_is_told_of_beforehand() {
     let scratch = Scratch::new();
-    fs::write(scratch.path("digits.txt"), "0123456789\n".repeat(600)).unwrap();
-    for (args, warns) in [(&["--text", "digits.txt"][..], true), (&["--set", "characters=20000"], false)] {
-        let train = [&["train", "words", "--until-solved", "--steps", "500"], &SMALL[..], args].concat();
-        let told = scratch.records(&train);
+    scratch.write("digits.txt", "0123456789\n".repeat(600));
+    for (args, warns) in [("--text digits.txt", true), ("--set characters=20000", false)] {
+        let told = scratch.records(format!("train words --until-solved --steps 500 {SMALL} {args}"));
         let says = |told: &&Value| {
             told["level"] == "warning"
                 && told["text"].as_str().unwrap().contains("would not end this run")
@@ -172,30 +148,25 @@ fn a_goal_that_no_test_can_reach_is_told_of_beforehand() {
 #[test]
 fn what_cannot_be_written_or_compared_is_refused() {
     let scratch = Scratch::new();
-    let train = [&["train", "words", "--steps", "500", "--save", "run.safetensors"], &SMALL[..]].concat();
-    scratch.records(&[&train[..], &["--set", "characters=20000"]].concat());
-    scratch.train(&["--steps", "20000", "--save", "control.safetensors"]);
-    let generate = ["generate", "words", "run.safetensors"];
-    for (args, status, says) in [
-        (&["--prompt", "a fôx"][..], 1, "'ô' is not in the vocabulary"),
-        (&["--prompt", "a fox ran and ran and ran and ran and ran"], 1, "the model sees 32 at once"),
-        (&["--prompt", ""], 1, "empty"),
-        (&["--temperature", "-1"], 1, "Choose 0 to 100"),
-        (&["--top-p", "0"], 1, "above 0"),
-        (&["--tokens", "0"], 2, "1..=100000"),
+    scratch.records(format!("train words --steps 500 --save run.safetensors {SMALL} --set characters=20000"));
+    scratch.told("train --set hidden=32 --steps 20000 --save control.safetensors");
+    for (args, status, words) in [
+        ("generate words run.safetensors --prompt \"a fôx\"", 1, "'ô' is not in the vocabulary"),
+        (
+            "generate words run.safetensors --prompt \"a fox ran and ran and ran and ran and ran\"",
+            1,
+            "the model sees 32 at once",
+        ),
+        ("generate words run.safetensors --prompt \"\"", 1, "empty"),
+        ("generate words run.safetensors --temperature -1", 1, "Choose 0 to 100"),
+        ("generate words run.safetensors --top-p 0", 1, "above 0"),
+        ("generate words run.safetensors --tokens 0", 2, "1..=100000"),
+        ("generate words control.safetensors", 2, "writes no texts"),
+        ("bench words --versus jax", 2, "--versus pytorch"),
     ] {
-        let output = scratch.run(&[&generate, args].concat());
-        assert_eq!(output.status.code(), Some(status), "{args:?}");
-        assert!(stderr(&output).contains(says), "{args:?}: {}", stderr(&output));
+        scratch.refused(args, status, words);
     }
-    let other = scratch.run(&["generate", "words", "control.safetensors"]);
-    assert!(other.status.code() == Some(2) && stderr(&other).contains("writes no texts"));
-    let versus = scratch.run(&["bench", "words", "--versus", "jax"]);
-    assert!(versus.status.code() == Some(2) && stderr(&versus).contains("--versus pytorch"));
-    let none = scratch
-        .hothouse(&["bench", "words", "--versus", "pytorch"])
-        .env("HOTHOUSE_PYTHON", "no-python")
-        .output();
+    let none = scratch.hothouse("bench words --versus pytorch").env("HOTHOUSE_PYTHON", "no-python").output();
     assert!(stderr(&none.unwrap()).contains("pip install torch"));
 }
 
@@ -214,19 +185,16 @@ fn a_text_that_cannot_be_learned_is_refused() {
         ),
         ("program", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0", "set tokenizer to bytes"),
     ];
-    fs::write(scratch.path("run.safetensors"), "what was there").unwrap();
+    scratch.write("run.safetensors", "what was there");
     for (name, text, says) in texts {
-        fs::write(scratch.path(name), text).unwrap();
-        let train = ["train", "words", "--text", name, "--steps", "500", "--save", "run.safetensors"];
-        let output = scratch.run(&[&train[..], &SMALL[..]].concat());
-        assert_eq!(output.status.code(), Some(2), "{name}");
-        assert!(stderr(&output).contains(says), "{name}: {}", stderr(&output));
-        assert!(output.stdout.is_empty(), "{name}: {}", stdout(&output));
+        scratch.write(name, text);
+        let train = format!("train words --text {name} --steps 500 --save run.safetensors {SMALL}");
+        scratch.refused(train, 2, says);
     }
-    assert_eq!(fs::read(scratch.path("run.safetensors")).unwrap(), b"what was there");
+    assert_eq!(scratch.text("run.safetensors"), "what was there");
     fs::create_dir(scratch.path("empty")).unwrap();
     for (text, says) in [("none.txt", "Name a file that is there"), ("empty", "Name another folder")] {
-        let output = scratch.run(&["train", "words", "--text", text, "--steps", "1"]);
+        let output = scratch.run(format!("train words --text {text} --steps 1"));
         assert!(stderr(&output).contains(says), "{text}: {}", stderr(&output));
     }
 }
@@ -239,10 +207,10 @@ fn ctrl_c_ends_a_run_that_still_reads_its_text() {
     // Words of many kinds, so that pairs take a while to be learned.
     let text: String =
         (0..3_000_000u32).map(|i| format!("{} ", i.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
-    fs::write(scratch.path("numbers.txt"), text).unwrap();
-    let knobs = ["--set", "tokenizer=bpe", "--set", "vocab=65536", "--save", "run.safetensors", "--json"];
-    let train = [&["train", "words", "--text", "numbers.txt", "--steps", "500"], &SMALL[..], &knobs].concat();
-    let mut running = scratch.spawn(&train);
+    scratch.write("numbers.txt", text);
+    let knobs = "--set tokenizer=bpe --set vocab=65536 --save run.safetensors --json";
+    let train = format!("train words --text numbers.txt --steps 500 {SMALL} {knobs}");
+    let mut running = scratch.spawn(train);
     let told = running.read_until("room");
     assert!(told.iter().any(|told| told["event"]["kind"] == "preparing"), "{told:?}");
     running.interrupt();

@@ -1,0 +1,23 @@
+//! `hothouse` as people, scripts and other programs start it: the built binary, its exit status, its words and its files.
+
+mod backgammon;
+mod bench;
+mod common;
+mod config;
+mod cube;
+mod device;
+mod env;
+mod export;
+mod files;
+mod fuzz;
+mod kills;
+mod logic;
+mod moves;
+mod shell;
+mod solve;
+mod sweep;
+#[cfg(target_os = "linux")]
+mod terminal;
+mod train_backgammon;
+mod watch;
+mod words;
