@@ -81,8 +81,7 @@ fn changed(mutator: &mut Mutator, good: &Apart) -> Vec<u8> {
 fn checkpoints(id: &str) {
     let mut files: Vec<(String, Vec<u8>)> = Vec::new();
     for (_, config) in every(1).into_iter().filter(|(room, _)| room.schema().id == id) {
-        let mut run = start(&config);
-        train(&mut *run, 1);
+        let mut run = trained(&config, 1);
         if id == "backgammon" {
             let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
             let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });

@@ -46,8 +46,7 @@ fn frozen_at(minutes: u32) -> PlayerKind {
 
 #[test]
 fn clocks_questions_and_games_leave_no_trace_in_the_weights() {
-    let mut plain = start(&strong(8));
-    train(&mut *plain, 4);
+    let plain = trained(&strong(8), 4);
 
     let mut busy = start(&strong(8));
     sit(&mut *busy, &Setup { seats: [Some(NOW); 2], length: 0, cube: true, seed: 5 }).unwrap();
@@ -64,8 +63,7 @@ fn clocks_questions_and_games_leave_no_trace_in_the_weights() {
 
 #[test]
 fn what_is_asked_within_a_round_is_answered_by_the_round_before() {
-    let mut run = start(&strong(2));
-    train(&mut *run, 2);
+    let mut run = trained(&strong(2), 2);
     let asked = asked([6, 5], PlayerKind::Now, 1);
     let before = analyse(&mut *run, &asked).unwrap();
     assert!(before.candidates.windows(2).all(|pair| pair[0].equity >= pair[1].equity));
@@ -106,12 +104,12 @@ fn what_is_refused_names_what_would_do() {
     let begun = |knob: &str, value: f64| {
         let mut config = strong(1);
         config.knobs.insert(knob.into(), value.into());
-        clear(&run::begin(config, host()).err().unwrap())
+        clear(&not_begun(&config))
     };
     assert!(begun("hidden", 17.0).contains("multiples of 16"));
     assert!(begun("games", 0.5).contains("whole number"));
     let config = Config { variant: "CartPole-v1".into(), ..strong(1) };
-    assert!(clear(&run::begin(config, host()).err().unwrap()).contains("strong"));
+    assert!(clear(&not_begun(&config)).contains("strong"));
 }
 
 #[test]
@@ -130,7 +128,7 @@ fn a_reset_begins_again_and_keeps_the_table() {
     assert_eq!(table(&mut *run), before);
     // One that was restored brings its own.
     let other = begin(&strong(2)).save().unwrap();
-    run.command(Command::Restore { bytes: other, data: None, follow: false }).unwrap();
+    run.command(restored(other)).unwrap();
     assert_eq!(ask::<Option<Session>>(&mut *run, json!({ "ask": "session" })).unwrap(), None);
 }
 
@@ -243,8 +241,7 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
 
 #[test]
 fn a_player_from_a_file_is_the_agent_of_the_run() {
-    let mut run = start(&strong(6));
-    train(&mut *run, 3);
+    let mut run = trained(&strong(6), 3);
     let mut player = player_from_checkpoint(&run.save().unwrap(), 1, host()).unwrap();
     let mut chosen = Vec::new();
     let decisions = Roll::ALL.map(|roll| (Board::START, roll));
@@ -303,8 +300,7 @@ fn the_tree_one_level_on_has_every_roll() {
 
 #[test]
 fn the_published_learner_searches_where_it_is_asked_to() {
-    let mut run = start(&small("backgammon", "published", 1));
-    train(&mut *run, 2);
+    let mut run = trained(&small("backgammon", "published", 1), 2);
     let analysis = analyse(&mut *run, &asked([3, 1], PlayerKind::Now, 20)).unwrap();
     assert!((analysis.candidates.iter().map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-3);
 }
@@ -328,8 +324,7 @@ fn in_order(found: &[Candidate]) {
 
 #[test]
 fn moves_come_with_the_best_first_and_errors_add_up_within_one_depth() {
-    let mut run = start(&strong(2));
-    train(&mut *run, 3);
+    let mut run = trained(&strong(2), 3);
     let (mut searched, mut left_out) = (0, 0);
     for roll in Roll::ALL {
         let dice = [roll.high(), roll.low()];
@@ -347,8 +342,7 @@ fn moves_come_with_the_best_first_and_errors_add_up_within_one_depth() {
     }
     assert!(searched > 40 && left_out > 100, "{searched} {left_out}");
     // Also where a tree was searched, and where a policy prefers another move than the best.
-    let mut run = start(&small("backgammon", "published", 1));
-    train(&mut *run, 2);
+    let mut run = trained(&small("backgammon", "published", 1), 2);
     for roll in Roll::ALL {
         for evals in [1, 40] {
             let asked = asked([roll.high(), roll.low()], PlayerKind::Now, evals);
@@ -361,8 +355,7 @@ fn moves_come_with_the_best_first_and_errors_add_up_within_one_depth() {
 #[test]
 fn what_a_move_gives_away_is_told_at_the_depth_of_the_best() {
     for (variant, evals) in [("strong", 60), ("published", 8)] {
-        let mut run = start(&small("backgammon", variant, 4));
-        train(&mut *run, 2);
+        let mut run = trained(&small("backgammon", variant, 4), 2);
         sit(&mut *run, &Setup { seats: [None, Some(NOW)], length: 0, cube: false, seed: 3 }).unwrap();
         let judge = Engine { who: PlayerKind::Now, evals };
         let mut unsearched = 0;
@@ -403,8 +396,7 @@ fn what_a_move_gives_away_is_told_at_the_depth_of_the_best() {
 
 #[test]
 fn a_forced_move_is_looked_beyond_as_any_other() {
-    let mut run = start(&strong(3));
-    train(&mut *run, 2);
+    let mut run = trained(&strong(3), 2);
     let mut places = ([0; 25], [0; 25]);
     // Two checkers on the bar, and one die that enters.
     places.0[24] = 2;
@@ -429,8 +421,7 @@ fn a_forced_move_is_looked_beyond_as_any_other() {
 /// the match instead of half of it.
 #[test]
 fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
-    let mut run = start(&strong(2));
-    train(&mut *run, 3);
+    let mut run = trained(&strong(2), 3);
     let mut other_best = 0;
     for (evals, roll) in [1, 100].into_iter().flat_map(|evals| Roll::ALL.map(|roll| (evals, roll))) {
         let dice = Some([roll.high(), roll.low()]);

@@ -7,8 +7,7 @@ use serde_json::json;
 
 /// A run in the middle of its second iteration, where it has one.
 fn under_way(config: &Config) -> Box<dyn AnyRun> {
-    let mut run = start(config);
-    train(&mut *run, 1);
+    let mut run = trained(config, 1);
     for _ in 0..2 {
         run.advance(1.0);
     }
@@ -33,10 +32,7 @@ fn refused(run: &mut dyn AnyRun, command: Command) -> RunError {
 /// Each way in which a config can be given is closed to this one.
 #[track_caller]
 fn refused_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
-    let texts = [
-        clear(&run::validate(config, host()).unwrap_err()),
-        clear(&run::begin(config.clone(), host()).err().unwrap()),
-    ];
+    let texts = [clear(&run::validate(config, host()).unwrap_err()), clear(&not_begun(&config))];
     let error = refused(run, Command::Reset { config: Some(config.clone()) });
     // Another room's run says first that it is another's.
     if config.room == run.schema().id {
@@ -141,8 +137,7 @@ fn checkpoints_of_another_room() {
     for (here, config) in first(1) {
         let mut run = under_way(&config);
         for (there, file) in files.iter().filter(|(there, _)| there.schema().id != here.schema().id) {
-            let error =
-                refused(&mut *run, Command::Restore { bytes: file.clone(), data: None, follow: false });
+            let error = refused(&mut *run, restored(file.clone()));
             assert!(matches!(error, RunError::OtherRoom { .. }), "{error}");
             assert!(error.to_string().contains(there.schema().id));
             clear(&here.restore(file, host(), None).err().unwrap());
@@ -153,18 +148,14 @@ fn checkpoints_of_another_room() {
         kitchen.header["config"]["room"] = "kitchen".into();
         let kitchen = kitchen.together();
         assert!(matches!(run::restore(&kitchen, host()), Err(RunError::UnknownRoom { .. })));
-        assert!(matches!(
-            refused(&mut *run, Command::Restore { bytes: kitchen, data: None, follow: false }),
-            RunError::OtherRoom { .. }
-        ));
+        assert!(matches!(refused(&mut *run, restored(kitchen)), RunError::OtherRoom { .. }));
     }
 }
 
 #[test]
 fn checkpoints_that_are_damaged_foreign_or_cut_short() {
     for (_, config) in every(1) {
-        let mut source = start(&config);
-        train(&mut *source, 1);
+        let mut source = trained(&config, 1);
         if config.room == "backgammon" {
             let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
             let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
@@ -176,10 +167,7 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
         let mut run = under_way(&config);
         let mut said = |what: &str, bytes: Vec<u8>| {
             let Err(error) = run::restore(&bytes, host()) else { panic!("{what} was taken") };
-            assert_eq!(
-                refused(&mut *run, Command::Restore { bytes, data: None, follow: false }).to_string(),
-                clear(&error)
-            );
+            assert_eq!(refused(&mut *run, restored(bytes)).to_string(), clear(&error));
             error.to_string()
         };
         // About forty places of a file, however long it is, and each byte of what comes first.

@@ -1,10 +1,12 @@
 //! What the tests share: every room with a config that is quick, a shell that drives a run, and checkpoints taken apart.
 
 use math::Isa;
-use run::protocol::{Command, Config, Event, Knobs, Mark, Progress, Row, Value};
+use run::protocol::{Column, Command, Config, Event, Knobs, Mark, Progress, Row, Value};
 use run::{AnyRoom, AnyRun, Host, RunError, config_of};
 use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
 use std::sync::Once;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub use testkit::{Apart, apart};
 
 pub fn host() -> Host {
@@ -26,56 +28,50 @@ pub fn knobs(list: &[(&str, f64)]) -> Knobs {
     list.iter().map(|&(name, value)| (name.to_string(), value.into())).collect()
 }
 
+/// The same as `--set` writes it: `lr=0.001 hidden=32-16`.
+pub fn written(text: &str) -> Knobs {
+    let knob = |text: &str| {
+        let (name, value) = text.split_once('=').unwrap();
+        (name.to_string(), value.parse().map_or_else(|_| value.into(), Value::Number))
+    };
+    text.split_whitespace().map(knob).collect()
+}
+
+/// A config with other knobs.
+pub fn with(mut config: Config, knobs: &str) -> Config {
+    config.knobs.extend(written(knobs));
+    config
+}
+
+/// With one whose value is a text that has blanks.
+pub fn with_text(mut config: Config, knob: &str, text: &str) -> Config {
+    config.knobs.insert(knob.into(), text.into());
+    config
+}
+
 /// Small enough to be quick, large enough to be cut into several slices.
-fn quick(room: &str, variant: &str) -> &'static [(&'static str, f64)] {
+fn quick(room: &str, variant: &str) -> &'static str {
     match (room, variant) {
-        ("control", _) => &[("envs", 256.0), ("rollout_steps", 16.0), ("hidden", 32.0), ("minibatches", 4.0)],
-        (_, "strong") => &[("hidden", 16.0), ("games", 24.0), ("batch", 128.0)],
-        (_, "published") => &[
-            ("tables", 2.0),
-            ("games", 4.0),
-            ("batch", 16.0),
-            ("evals", 8.0),
-            ("round_batches", 40.0),
-            ("minibatch", 32.0),
-            ("replay", 1024.0),
-            ("generation_rounds", 2.0),
-            ("duel_pairs", 2.0),
-        ],
-        ("cube", variant) if variant.contains("dqn") => &[
-            ("batch", 16.0),
-            ("updates", 8.0),
-            ("replay", 512.0),
-            ("warmup", 64.0),
-            ("envs", 8.0),
-            ("window", 10.0),
-            ("target_every", 10.0),
-        ],
-        ("logic", "life" | "rule") => &[("population", 2.0), ("batch", 2.0), ("updates", 2.0)],
-        ("logic", _) => &[("population", 2.0), ("batch", 1.0), ("updates", 2.0), ("steps", 6.0)],
-        ("cube", _) => &[("batch", 64.0), ("walk", 8.0), ("updates", 4.0)],
-        ("words", _) => &[
-            ("width", 32.0),
-            ("layers", 2.0),
-            ("heads", 2.0),
-            ("context", 16.0),
-            ("batch", 4.0),
-            ("micro", 2.0),
-            ("steps", 2.0),
-            ("warmup", 2.0),
-            ("characters", 20_000.0),
-            ("vocab", 300.0),
-            ("sample", 8.0),
-        ],
-        _ => &[],
+        ("control", _) => "envs=256 rollout_steps=16 hidden=32 minibatches=4",
+        (_, "strong") => "hidden=16 games=24 batch=128",
+        (_, "published") => {
+            "tables=2 games=4 batch=16 evals=8 round_batches=40 minibatch=32 replay=1024 generation_rounds=2 duel_pairs=2"
+        }
+        ("cube", variant) if variant.contains("dqn") => {
+            "hidden=32-16 batch=16 updates=8 replay=512 warmup=64 envs=8 window=10 target_every=10"
+        }
+        ("cube", _) => "hidden=32-16 batch=64 walk=8 updates=4",
+        ("logic", "life" | "rule") => "population=2 batch=2 updates=2",
+        ("logic", _) => "population=2 batch=1 updates=2 steps=6",
+        ("words", _) => {
+            "width=32 layers=2 heads=2 context=16 batch=4 micro=2 steps=2 warmup=2 characters=20000 vocab=300 sample=8"
+        }
+        _ => "",
     }
 }
 
 pub fn small(room: &str, variant: &str, seed: u32) -> Config {
-    let mut knobs = knobs(quick(room, variant));
-    if room == "cube" {
-        knobs.insert("hidden".into(), "32-16".into());
-    }
+    let knobs = written(quick(room, variant));
     Config { variant: variant.into(), seed, knobs, ..config_of(self::room(room)) }
 }
 
@@ -108,6 +104,37 @@ pub fn start(config: &Config) -> Box<dyn AnyRun> {
     run
 }
 
+/// Starts one and does so many iterations of it.
+pub fn trained(config: &Config, iterations: u32) -> Box<dyn AnyRun> {
+    let mut run = start(config);
+    train(&mut *run, iterations);
+    run
+}
+
+/// Works until the learner is there.
+pub fn prepare(run: &mut dyn AnyRun) {
+    while run.is_preparing() {
+        assert!(run.advance(0.0));
+    }
+}
+
+/// Why a run cannot begin.
+#[track_caller]
+pub fn not_begun(config: &Config) -> RunError {
+    run::begin(config.clone(), host()).err().expect("it began")
+}
+
+/// As a page takes up a file.
+pub fn restored(bytes: Vec<u8>) -> Command {
+    Command::Restore { bytes, data: None, follow: false }
+}
+
+/// A clock that a call moves on.
+pub fn ticks() -> f64 {
+    static TICKS: AtomicU64 = AtomicU64::new(0);
+    TICKS.fetch_add(1, Relaxed) as f64 / 1024.0
+}
+
 /// Restores what was saved, and starts it.
 pub fn go_on(bytes: &[u8]) -> Box<dyn AnyRun> {
     let mut run = run::restore(bytes, host()).unwrap();
@@ -137,19 +164,29 @@ pub fn saved(run: &mut dyn AnyRun) -> Vec<u8> {
     run.command(Command::Save).unwrap();
     let mut now_s = 0.0;
     loop {
-        for event in run.events() {
-            if let Event::Saved { bytes } = event {
-                return bytes;
-            }
+        if let Some(bytes) = Told::by(run).saved() {
+            return bytes;
         }
         now_s += 0.001;
         assert!(run.advance(now_s), "a save in the middle of an iteration ends it");
     }
 }
 
-pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: serde_json::Value) -> Result<T, RunError> {
+pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: Json) -> Result<T, RunError> {
     let answer = run.ask(question)?;
     Ok(serde_json::from_value(serde_json::to_value(&answer).unwrap()).unwrap())
+}
+
+/// What a question is answered with, as a page has it.
+#[track_caller]
+pub fn value(run: &mut dyn AnyRun, question: Json) -> Json {
+    ask(run, question).unwrap()
+}
+
+/// Why a question is not answered.
+#[track_caller]
+pub fn unanswered(run: &mut dyn AnyRun, question: Json) -> String {
+    clear(&ask::<Json>(run, question).unwrap_err())
 }
 
 /// What was told since the last call.
@@ -170,6 +207,13 @@ impl Told {
 
     pub fn marks(&self) -> Vec<&Mark> {
         self.0.iter().filter_map(|e| if let Event::Mark(mark) = e { Some(mark) } else { None }).collect()
+    }
+
+    /// The file, where one was saved.
+    pub fn saved(self) -> Option<Vec<u8>> {
+        self.0
+            .into_iter()
+            .find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None })
     }
 
     pub fn tests(&self) -> Vec<&Row> {
@@ -199,6 +243,12 @@ pub fn timeless(progress: &Progress) -> Progress {
 
 pub fn timeless_row(row: &Row) -> Row {
     Row { progress: timeless(&row.progress), values: row.values.clone() }
+}
+
+/// What stands in these columns of a row and does not depend on the time.
+pub fn unrated(columns: &[Column], row: &Row) -> Vec<Option<f64>> {
+    let values = columns.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
+    values.map(|(_, value)| *value).collect()
 }
 
 /// What a refusal has to have: words for what is the matter, and a step that helps.

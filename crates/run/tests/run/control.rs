@@ -60,8 +60,7 @@ fn picture(run: &mut dyn AnyRun, width: u32, height: u32) -> Picture {
 
 #[test]
 fn watching_leaves_no_trace_in_the_weights() {
-    let mut plain = start(&cart_pole(8));
-    train(&mut *plain, 4);
+    let plain = trained(&cart_pole(8), 4);
 
     let mut watched = control(cart_pole(8));
     watched.command(Command::Start).unwrap();
@@ -175,7 +174,7 @@ fn an_evaluation_is_of_so_many_fresh_episodes_and_the_same_again() {
 #[test]
 fn an_unknown_environment_is_refused_with_those_that_there_are() {
     let config = Config { variant: "Pong".into(), ..cart_pole(1) };
-    let error = run::begin(config, host()).err().unwrap();
+    let error = not_begun(&config);
     assert!(matches!(&error, RunError::UnknownVariant { word: "environment", .. }));
     assert!(clear(&error).contains("CartPole-v1, "), "{error}");
 }

@@ -18,15 +18,6 @@ fn solved_of(variant: &str) -> &'static str {
     if variant.starts_with('3') { SOLVED_3 } else { SOLVED }
 }
 
-fn value(run: &mut dyn AnyRun, question: Value) -> Value {
-    ask(run, question).unwrap()
-}
-
-fn refused(run: &mut dyn AnyRun, question: Value) -> String {
-    let error = ask::<Value>(run, question).unwrap_err();
-    clear(&error)
-}
-
 fn moves(view: &Value) -> Vec<String> {
     view["moves"].as_array().unwrap().iter().map(|m| m.as_str().unwrap().to_string()).collect()
 }
@@ -113,11 +104,12 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
         assert!(a != b && a == value(&mut *run, one(1)));
         let far = json!({ "ask": "draw", "distance": 15, "seed": 1 });
         match exact {
-            true => assert!(refused(&mut *run, far).contains("0 to 14")),
+            true => assert!(unanswered(&mut *run, far).contains("0 to 14")),
             false => assert_eq!(moves(&value(&mut *run, far)).len(), 15),
         }
         assert!(
-            refused(&mut *run, json!({ "ask": "scramble", "moves": 1001, "seed": 1 })).contains("0 to 1000")
+            unanswered(&mut *run, json!({ "ask": "scramble", "moves": 1001, "seed": 1 }))
+                .contains("0 to 1000")
         );
     }
 }
@@ -160,7 +152,7 @@ fn searches_go_on_in_slices_and_leave_no_trace() {
         train(&mut *asked, 1);
         asked.advance(0.0);
         let solved = solved_of(variant);
-        assert!(refused(&mut *asked, json!({ "ask": "solve_more" })).contains("Begin one"));
+        assert!(unanswered(&mut *asked, json!({ "ask": "solve_more" })).contains("Begin one"));
         // Somewhere in an iteration, whose weights do not judge yet.
         let drawn = value(&mut *asked, json!({ "ask": "draw", "distance": 3, "seed": 8 }));
         let facelets = drawn["facelets"].as_str().unwrap();
@@ -223,29 +215,28 @@ fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
         (json!({ "search": "beam", "width": 0, "weight": 1.0, "nodes": 100 }), "choose 1 or more"),
         (json!({ "search": "a_star", "width": 8, "weight": -1.0, "nodes": 100 }), "weight"),
     ] {
-        let said = refused(&mut *run, json!({ "ask": "solve", "facelets": facelets, "method": method }));
+        let said = unanswered(&mut *run, json!({ "ask": "solve", "facelets": facelets, "method": method }));
         assert!(said.contains(word), "{said}");
     }
     let mut policy = begin(&small("cube", "2x2x2-last", 1));
     let a_star = json!({ "search": "a_star", "width": 8, "weight": 1.0, "nodes": 100 });
     value(&mut *policy, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
-    assert!(refused(&mut *policy, json!({ "ask": "solve_more" })).contains("A* needs values"));
+    assert!(unanswered(&mut *policy, json!({ "ask": "solve_more" })).contains("A* needs values"));
     let mut three = begin(&small("cube", "3x3x3", 1));
     let exact = json!({ "search": "exact", "width": 1, "weight": 1.0, "nodes": 1 });
-    let said = refused(&mut *three, json!({ "ask": "solve", "facelets": SOLVED_3, "method": exact }));
+    let said = unanswered(&mut *three, json!({ "ask": "solve", "facelets": SOLVED_3, "method": exact }));
     assert!(said.contains("not known"), "{said}");
     // Memory is reckoned before it is allocated.
     let host = run::Host { memory_bytes: 256 << 20, ..host() };
     let mut tight = run::begin(small("cube", "2x2x2", 1), host).unwrap();
     let a_star = json!({ "search": "a_star", "width": 8, "weight": 1.0, "nodes": 100_000_000 });
-    let said = refused(&mut *tight, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
+    let said = unanswered(&mut *tight, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
     assert!(said.contains("MB of memory") && said.contains("fewer nodes"), "{said}");
 }
 
 #[test]
 fn a_beam_that_fails_is_followed_by_wider_ones_which_is_said() {
-    let mut run = start(&small("cube", "2x2x2", 1));
-    train(&mut *run, 30);
+    let mut run = trained(&small("cube", "2x2x2", 1), 30);
     let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 13, "seed": 1 }));
     let facelets = drawn["facelets"].as_str().unwrap().to_string();
     let mut by = |width: u64, nodes: u64| {
@@ -323,12 +314,12 @@ fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
     letters[17] = 'R';
     letters[r1] = 'L';
     let twice: String = letters.into_iter().collect();
-    let said = refused(&mut *two, json!({ "ask": "look", "facelets": twice }));
+    let said = unanswered(&mut *two, json!({ "ask": "look", "facelets": twice }));
     assert!(said.contains("no piece") || said.contains("twice"), "{said}");
     for (moves, word) in
         [("R X", "\"X\""), ("r", "lower case"), ("M", "middle"), ("R4", "quarter turns"), ("x", "whole cube")]
     {
-        let said = refused(&mut *two, json!({ "ask": "turn", "facelets": SOLVED, "moves": moves }));
+        let said = unanswered(&mut *two, json!({ "ask": "turn", "facelets": SOLVED, "moves": moves }));
         assert!(said.contains(word), "{moves}: {said}");
     }
 }
@@ -336,12 +327,9 @@ fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
 #[test]
 fn who_plays_shows_curriculum_and_replay() {
     for variant in variants() {
-        let mut config = small("cube", variant, 1);
-        if variant.contains("dqn") {
-            config.knobs.insert("prioritised".into(), 1.0.into());
-        }
-        let mut run = start(&config);
-        train(&mut *run, 20);
+        let more = if variant.contains("dqn") { "prioritised=1" } else { "" };
+        let config = with(small("cube", variant, 1), more);
+        let mut run = trained(&config, 20);
         let inside = value(&mut *run, json!({ "ask": "inside" }));
         let metrics = Told::by(&mut *run);
         let metrics = metrics.metrics();
@@ -369,10 +357,8 @@ fn who_plays_shows_curriculum_and_replay() {
 
 #[test]
 fn a_changed_reward_changes_what_values_mean_at_once() {
-    let mut config = small("cube", "2x2x2-dqn", 1);
-    config.knobs.extend(knobs(&[("gamma", 1.0), ("step_reward", -0.1), ("goal_reward", 0.0)]));
-    let mut run = start(&config);
-    train(&mut *run, 2);
+    let config = with(small("cube", "2x2x2-dqn", 1), "gamma=1 step_reward=-0.1 goal_reward=0");
+    let mut run = trained(&config, 2);
     let question = || json!({ "ask": "look", "facelets": SOLVED });
     let score = |view: Value| view["actions"][0]["score"].as_f64().unwrap();
     run.command(Command::Pause).unwrap();
@@ -384,14 +370,12 @@ fn a_changed_reward_changes_what_values_mean_at_once() {
 
 #[test]
 fn half_turns_are_moves_where_the_run_counts_them() {
-    let mut config = small("cube", "2x2x2", 1);
-    config.knobs.insert("metric".into(), "htm".into());
-    let mut run = begin(&config);
+    let mut run = begin(&with(small("cube", "2x2x2", 1), "metric=htm"));
     let view = value(&mut *run, json!({ "ask": "look", "facelets": SOLVED }));
     assert_eq!(view["actions"].as_array().unwrap().len(), 9);
     let turned = value(&mut *run, json!({ "ask": "turn", "facelets": SOLVED, "moves": "R2" }));
     assert_eq!(turned["distance"], 1);
-    assert!(refused(&mut *run, json!({ "ask": "draw", "distance": 12, "seed": 1 })).contains("0 to 11"));
+    assert!(unanswered(&mut *run, json!({ "ask": "draw", "distance": 12, "seed": 1 })).contains("0 to 11"));
     let test = run.test().unwrap();
     let schema = run.schema();
     let at = |distance: u32| test.values[schema.test(&format!("at_{distance}")).unwrap()];
@@ -401,9 +385,7 @@ fn half_turns_are_moves_where_the_run_counts_them() {
 /// Tests are due by states learned from, come early at first, and take a small share of the work.
 #[test]
 fn tests_come_early_and_cost_little() {
-    let mut config = small("cube", "2x2x2", 1);
-    config.knobs.insert("batch".into(), 16384.0.into());
-    let mut run = start(&config);
+    let mut run = start(&with(small("cube", "2x2x2", 1), "batch=16384"));
     let mut at = Vec::new();
     let mut now_s = 0.0;
     while at.len() < 3 {
@@ -421,8 +403,7 @@ fn tests_come_early_and_cost_little() {
 /// learned from, and three times as many as by the test before.
 #[test]
 fn a_test_is_due_by_the_states_since_the_test_before() {
-    let mut config = small("cube", "2x2x2", 1);
-    config.knobs.insert("batch".into(), 16384.0.into());
+    let config = with(small("cube", "2x2x2", 1), "batch=16384");
     let mut run = Run::<Cube>::new(config, host()).unwrap();
     let room = run.room();
     let at = |states: f64| {
@@ -444,9 +425,8 @@ fn a_test_is_due_by_the_states_since_the_test_before() {
 /// Some seconds of the default learner, smaller: it knows most of the near states by then, and a beam solves any.
 #[test]
 fn a_seeded_run_learns_to_solve_the_small_cube() {
-    let mut config = Config { seed: 3, ..config_of(room("cube")) };
-    config.knobs.insert("hidden".into(), "128-64".into());
-    let mut run = start(&config);
+    let config = Config { seed: 3, ..config_of(room("cube")) };
+    let mut run = start(&with(config, "hidden=128-64"));
     let mut now_s = 0.0;
     while run.progress().counts[0] < 1e6 || !run.at_boundary() {
         now_s += 0.001;

@@ -49,7 +49,7 @@ fn rooms_without_data_refuse_it() {
             let link = permalink::encode(&config, None);
             for error in [
                 run::validate(&config, host()).unwrap_err(),
-                run::begin(config.clone(), host()).err().unwrap(),
+                not_begun(&config),
                 permalink::decode(&link, host()).unwrap_err(),
             ] {
                 assert!(matches!(error, RunError::NoData { .. }), "{error}");
@@ -71,8 +71,8 @@ fn a_run_learns_from_what_was_brought() {
     let policy: Vec<f64> = ask(&mut *brought, json!({ "ask": "policy" })).unwrap();
     assert!(policy[3] > 0.5, "{policy:?}");
     // The room judges what it is given.
-    clear(&run::begin(on(Dataset::new("one.txt", b"0.5".to_vec())), host()).err().unwrap());
-    clear(&run::begin(on(Dataset::new("none.txt", Vec::new())), host()).err().unwrap());
+    clear(&not_begun(&on(Dataset::new("one.txt", b"0.5".to_vec()))));
+    clear(&not_begun(&on(Dataset::new("none.txt", Vec::new()))));
     clear(&run::begin(on(Dataset::new("program", vec![0xFF; 100])), host()).err().unwrap());
     // What is told has no bytes, and a run from it has to be given them.
     let began = serde_json::to_value(Told::by(&mut *brought).began()).unwrap();
@@ -80,14 +80,13 @@ fn a_run_learns_from_what_was_brought() {
         began["config"]["data"],
         json!({ "name": "payouts.txt", "bytes": 20, "hash": payouts().hash })
     );
-    missing(&run::begin(on(told(&payouts())), host()).err().unwrap());
+    missing(&not_begun(&on(told(&payouts()))));
     run::validate(&on(told(&payouts())), host()).unwrap();
 }
 
 #[test]
 fn a_checkpoint_has_the_data_it_learns_from() {
-    let mut run = start(&on(payouts()));
-    train(&mut *run, 7);
+    let mut run = trained(&on(payouts()), 7);
     let file = saved(&mut *run);
     assert_eq!(run::data_wanted(&file).unwrap(), None);
     let mut again = go_on(&file);
@@ -111,8 +110,7 @@ fn a_checkpoint_has_the_data_it_learns_from() {
 #[test]
 fn large_data_is_brought_again() {
     let data = large();
-    let mut run = start(&on(data.clone()));
-    train(&mut *run, 3);
+    let mut run = trained(&on(data.clone()), 3);
     let file = saved(&mut *run);
     assert!(file.len() < 1 << 20, "{}", file.len());
     assert_eq!(run::data_wanted(&file).unwrap(), Some(told(&data)));
@@ -179,7 +177,7 @@ fn links_and_commands_name_the_data() {
     assert_eq!(read, config);
     let found = read.data.clone().unwrap();
     assert!(found.name == data.name && found.content.is_none());
-    let error = run::begin(read.clone(), host()).err().unwrap();
+    let error = not_begun(&read);
     assert!(matches!(error, RunError::DataMissing { .. }) && clear(&error).contains("a.b & c.txt"));
     assert!(permalink::native_command(&config).ends_with(r" --data 'it'\''s 100% a.b & c.txt'"));
     // Whoever has the file starts the same run.
@@ -237,8 +235,7 @@ fn a_sweep_learns_from_the_same_data() {
 
 #[test]
 fn what_was_brought_is_told_by_no_event() {
-    let mut run = start(&on(Dataset::new("secret.txt", b"0.123456 0.654321".to_vec())));
-    train(&mut *run, 20);
+    let mut run = trained(&on(Dataset::new("secret.txt", b"0.123456 0.654321".to_vec())), 20);
     for event in run.events() {
         if !matches!(event, Event::Saved { .. }) {
             let json = serde_json::to_string(&event).unwrap();

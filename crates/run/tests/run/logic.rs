@@ -13,14 +13,6 @@ fn variants() -> Vec<&'static str> {
     room("logic").variants().iter().map(|variant| variant.id).collect()
 }
 
-fn value(run: &mut dyn AnyRun, question: Value) -> Value {
-    ask(run, question).unwrap()
-}
-
-fn refused(run: &mut dyn AnyRun, question: Value) -> String {
-    clear(&ask::<Value>(run, question).unwrap_err())
-}
-
 fn len(of: &Value) -> usize {
     of.as_array().unwrap().len()
 }
@@ -36,8 +28,7 @@ fn begun(width: u32, height: u32, start: &str, soft: bool) -> Value {
 #[test]
 fn members_their_gates_and_their_circuits() {
     for variant in variants() {
-        let mut run = start(&small("logic", variant, 1));
-        train(&mut *run, 2);
+        let mut run = trained(&small("logic", variant, 1), 2);
         let shape = value(&mut *run, json!({ "ask": "automaton" }));
         let gates = number(&shape["gates"]);
         let layers: usize = shape["layers"].as_array().unwrap().iter().map(number).sum();
@@ -81,7 +72,7 @@ fn members_their_gates_and_their_circuits() {
             assert!(file["name"].as_str().unwrap().starts_with(variant), "{file}");
         }
         for question in ["gates", "circuit"] {
-            assert!(refused(&mut *run, json!({ "ask": question, "member": 2 })).contains("0 to 1"));
+            assert!(unanswered(&mut *run, json!({ "ask": question, "member": 2 })).contains("0 to 1"));
         }
     }
 }
@@ -94,7 +85,7 @@ fn grids_run_are_damaged_and_leave_no_trace() {
         train(&mut *asked, 1);
         asked.advance(0.0);
         let run = &mut *asked;
-        assert!(refused(run, json!({ "ask": "advance", "steps": 1 })).contains("Begin one"));
+        assert!(unanswered(run, json!({ "ask": "advance", "steps": 1 })).contains("Begin one"));
         let about = run.variant().about.clone();
         let (width, height) = (number(&about["width"]) as u32 + 5, number(&about["height"]) as u32 + 2);
         for soft in [false, true] {
@@ -117,8 +108,8 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             };
             assert_eq!(differ(&hit, &one), 5, "{variant}");
             let outside = json!({ "ask": "damage", "x": width, "y": 0, "radius": 1, "how": "blank" });
-            assert!(refused(run, outside).contains("outside the grid"));
-            assert!(refused(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
+            assert!(unanswered(run, outside).contains("outside the grid"));
+            assert!(unanswered(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
             assert_eq!(
                 value(run, json!({ "ask": "advance", "steps": 0 }))["values"],
                 hit["values"],
@@ -145,9 +136,11 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             let cell = number(&next["values"][(width + 1) as usize]) & 1;
             assert_eq!(number(&bits[wire]), cell, "{variant}");
         }
-        assert!(refused(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
-        assert!(refused(run, begun(0, 4, "random", false)).contains("1 to"));
-        assert!(refused(run, begun(4096, 4, "random", false)).contains("1 to"));
+        assert!(
+            unanswered(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid")
+        );
+        assert!(unanswered(run, begun(0, 4, "random", false)).contains("1 to"));
+        assert!(unanswered(run, begun(4096, 4, "random", false)).contains("1 to"));
         // A target where there is one of the size.
         let (width, height) = (number(&about["width"]) as u32, number(&about["height"]) as u32);
         let target = value(run, begun(width, height, "target", false));
@@ -164,28 +157,25 @@ fn grids_run_are_damaged_and_leave_no_trace() {
 }
 
 #[test]
-fn big_grids_are_bits_and_too_big_ones_are_refused() {
+fn big_grids_are_bits_and_too_big_ones_are_unanswered() {
     let mut run = start(&small("logic", "life", 1));
     let big = |width: u32, height: u32| json!({ "ask": "big", "width": width, "height": height, "seed": 3, "member": 0 });
-    assert!(refused(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
+    assert!(unanswered(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
     let first = value(&mut *run, big(70, 9));
     assert_eq!((len(&first["words"]), &first["step"]), (9 * 9, &json!(0)));
     // As it begins, every gate passes on the first of what it reads.
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
     assert_eq!(next["step"], 1);
     for (width, height) in [(0, 8), (8, 70_000)] {
-        assert!(refused(&mut *run, big(width, height)).contains("1 to 65536"));
+        assert!(unanswered(&mut *run, big(width, height)).contains("1 to 65536"));
     }
     let host = run::Host { memory_bytes: 256 << 20, ..host() };
     let mut tight = run::begin(small("logic", "life", 1), host).unwrap();
-    assert!(refused(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
+    assert!(unanswered(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
     assert_eq!(value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }))["step"], 2, "intact");
 
     // Gates that have soon become others than those that pass on change the cells.
-    let mut config = small("logic", "life", 1);
-    config.knobs.insert("init".into(), 0.5.into());
-    let mut run = start(&config);
-    train(&mut *run, 5);
+    let mut run = trained(&with(small("logic", "life", 1), "init=0.5"), 5);
     let first = value(&mut *run, big(70, 9));
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
     assert!(next["words"] != first["words"]);
@@ -252,11 +242,9 @@ fn what_cannot_be_learned_is_refused_and_the_run_goes_on() {
         ("rule", "rule", "B3S23", "B3/S23"),
         ("rule", "rule", "B9/S23", "0 to 8"),
     ] {
-        let mut run = start(&small("logic", variant, 1));
-        train(&mut *run, 1);
+        let mut run = trained(&small("logic", variant, 1), 1);
         let digest = run.digest();
-        let mut config = run.config().clone();
-        config.knobs.insert(knob.into(), text.into());
+        let config = with_text(run.config().clone(), knob, text);
         for error in [
             run::validate(&config, host()).unwrap_err(),
             run.command(Command::Reset { config: Some(config.clone()) }).unwrap_err(),
@@ -267,11 +255,9 @@ fn what_cannot_be_learned_is_refused_and_the_run_goes_on() {
         train(&mut *run, 2);
     }
     // A larger drawing needs more steps.
-    let mut config = small("logic", "own", 1);
-    config.knobs.insert("target".into(), vec![".#".repeat(10); 20].join("/").as_str().into());
+    let config = with(small("logic", "own", 1), &format!("target={}", vec![".#".repeat(10); 20].join("/")));
     assert!(clear(&run::validate(&config, host()).unwrap_err()).contains("steps = 10"));
-    config.knobs.insert("steps".into(), 10.0.into());
-    run::validate(&config, host()).unwrap();
+    run::validate(&with(config, "steps=10"), host()).unwrap();
 }
 
 /// To the first test that finds every cell right, within so many updates.

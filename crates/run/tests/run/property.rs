@@ -72,6 +72,10 @@ enum EndedBy {
     Restore,
 }
 
+fn timeless_mark(mark: &Mark) -> Mark {
+    Mark { progress: timeless(&mark.progress), ..mark.clone() }
+}
+
 /// All that two runs have to have in common.
 #[derive(Debug, Default, PartialEq)]
 struct Story {
@@ -91,21 +95,16 @@ impl Story {
         for event in run.events() {
             match event {
                 Event::Metrics(row) => {
-                    let values =
-                        schema.metrics.iter().zip(row.values).filter(|(column, _)| column.rate.is_none());
-                    self.metrics.push((row.progress.iteration, values.map(|(_, value)| value).collect()));
+                    self.metrics.push((row.progress.iteration, unrated(schema.metrics, &row)));
                 }
                 Event::Test(row) => self.tests.push(timeless_row(&row)),
-                Event::Mark(mark) => self.marks.push(Mark { progress: timeless(&mark.progress), ..mark }),
+                Event::Mark(mark) => self.marks.push(timeless_mark(&mark)),
                 Event::Solved { progress, goal } => self.solved.push((progress.iteration, goal)),
                 Event::Saved { bytes } => saved = Some(bytes),
                 Event::Began(began) if began.progress.iteration > 0 => {
                     let told: Vec<Row> = began.tests.iter().map(timeless_row).collect();
                     assert_eq!(told, self.tests, "a restored run tells the tests so far");
-                    let told = began.marks.iter();
-                    let told: Vec<_> = told
-                        .map(|mark| Mark { progress: timeless(&mark.progress), ..mark.clone() })
-                        .collect();
+                    let told: Vec<Mark> = began.marks.iter().map(timeless_mark).collect();
                     assert_eq!(told, self.marks);
                     let told: Vec<u32> = began.history.iter().map(|row| row.progress.iteration).collect();
                     assert_eq!(told, self.metrics.iter().map(|m| m.0).collect::<Vec<_>>());
@@ -176,7 +175,7 @@ fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, 
                 let Ok(file) = file else { break };
                 let digest = run.digest();
                 if how == Some(EndedBy::Restore) {
-                    run.command(Command::Restore { bytes: file, data: None, follow: false }).unwrap();
+                    run.command(restored(file)).unwrap();
                 } else {
                     run = go_on(&file);
                 }

@@ -2,8 +2,9 @@
 
 use crate::common::*;
 use math::Isa;
-use run::protocol::{Change, Command, Config, Digest, Event, Level, Row, SweepSpec, Value};
+use run::protocol::{Change, Command, Config, Digest, Event, Level, SweepSpec, Value};
 use run::{AnyRun, DIGEST_EVERY, Host, RunError, Sweep, VERSION, permalink};
+use serde_json::json;
 
 #[test]
 fn a_resumed_run_equals_one_that_never_stopped() {
@@ -12,10 +13,8 @@ fn a_resumed_run_equals_one_that_never_stopped() {
         let mut whole = start(&config);
         settle(&mut *whole, 6);
 
-        let mut first = start(&config);
-        train(&mut *first, 3);
+        let mut first = trained(&config, 3);
         let file = saved(&mut *first);
-        drop(first);
         assert_eq!(run::room_of(&file).unwrap(), room.schema().id);
         let mut second = go_on(&file);
         settle(&mut *second, 6);
@@ -30,8 +29,7 @@ fn a_resumed_run_equals_one_that_never_stopped() {
 #[test]
 fn the_clock_and_tests_leave_no_trace_in_the_weights() {
     for (_, config) in every(8) {
-        let mut plain = start(&config);
-        train(&mut *plain, 4);
+        let plain = trained(&config, 4);
         let mut watched = start(&config);
         let mut now_s = 100.0;
         while watched.progress().iteration < 4 {
@@ -49,17 +47,13 @@ fn the_clock_and_tests_leave_no_trace_in_the_weights() {
 fn seeds_and_knobs_change_the_weights() {
     for (_, config) in every(1) {
         let digest = |config: &Config| {
-            let mut run = start(config);
             // The published learner collects before it learns.
-            train(&mut *run, 6);
-            run.digest().weights
+            trained(config, 6).digest().weights
         };
         let base = digest(&config);
         assert_eq!(base, digest(&config));
         assert_ne!(base, digest(&Config { seed: 2, ..config.clone() }), "{}", config.variant);
-        let mut other = config.clone();
-        other.knobs.insert("lr".into(), 0.0021.into());
-        assert_ne!(base, digest(&other), "{}", config.variant);
+        assert_ne!(base, digest(&with(config.clone(), "lr=0.0021")), "{}", config.variant);
     }
 }
 
@@ -203,8 +197,7 @@ fn the_first_test_that_reaches_the_goal_solves_it_and_the_file_says_so() {
 #[test]
 fn a_reset_begins_again_and_goes_on_running() {
     for (_, config) in every(1) {
-        let mut run = start(&config);
-        train(&mut *run, 2);
+        let mut run = trained(&config, 2);
         let digest = run.digest();
         run.events();
         let other = Config { seed: 7, ..config.clone() };
@@ -222,9 +215,7 @@ fn a_reset_begins_again_and_goes_on_running() {
 fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
     for (room, config) in first(4) {
         let schema = room.schema();
-        let mut six = start(&config);
-        train(&mut *six, 6);
-        let budget = six.progress().counts[0];
+        let budget = trained(&config, 6).progress().counts[0];
         let spec = SweepSpec {
             config: config.clone(),
             knob: "lr".into(),
@@ -243,9 +234,7 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
             cells.iter().map(|c| (c.value.clone(), c.seed)).collect::<Vec<_>>(),
             [has(0.0021, 4), has(0.0021, 5), has(0.004, 4), has(0.004, 5)]
         );
-        let mut alone_config = Config { seed: 5, ..config };
-        alone_config.knobs.insert("lr".into(), 0.004.into());
-        let mut alone = start(&alone_config);
+        let mut alone = start(&with(Config { seed: 5, ..config }, "lr=0.004"));
         let mut last = None;
         let at = schema.test(alone.variant().goal.unwrap().column).unwrap();
         while alone.progress().counts[0] < budget || !alone.at_boundary() {
@@ -274,9 +263,7 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
 #[test]
 fn a_sweep_compares_variants() {
     let config = small("cube", "2x2x2", 4);
-    let mut six = start(&config);
-    train(&mut *six, 6);
-    let budget = six.progress().counts[0];
+    let budget = trained(&config, 6).progress().counts[0];
     let names = ["2x2x2", "2x2x2-last", "2x2x2-dqn"];
     let values: Vec<Value> = names.map(Value::from).into();
     let knob = "variant".to_string();
@@ -306,13 +293,12 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             continue;
         }
         let id = &*config.variant;
-        let mut run = start(&config);
-        train(&mut *run, 1);
+        let mut run = trained(&config, 1);
         let good = saved(&mut *run);
         let good_digest = run.digest();
         let mut wild = apart(&good);
         wild.drive_wild();
-        run.command(Command::Restore { bytes: wild.together(), data: None, follow: false }).unwrap();
+        run.command(restored(wild.together())).unwrap();
         run.events();
         run.advance(0.0);
         let asked = !run.at_boundary();
@@ -344,12 +330,12 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         assert!(matches!(run.save(), Err(RunError::Diverged)), "{id}");
         assert!(matches!(run.command(Command::Save), Err(RunError::Diverged)), "{id}");
         let question = match room.schema().id {
-            "control" => serde_json::json!({ "ask": "picture", "width": 3, "height": 3 }),
-            "backgammon" => serde_json::json!({ "ask": "session" }),
-            "cube" => serde_json::json!({ "ask": "scramble", "moves": 3, "seed": 1 }),
-            "logic" => serde_json::json!({ "ask": "population" }),
-            "words" => serde_json::json!({ "ask": "about" }),
-            _ => serde_json::json!({ "ask": "policy" }),
+            "control" => json!({ "ask": "picture", "width": 3, "height": 3 }),
+            "backgammon" => json!({ "ask": "session" }),
+            "cube" => json!({ "ask": "scramble", "moves": 3, "seed": 1 }),
+            "logic" => json!({ "ask": "population" }),
+            "words" => json!({ "ask": "about" }),
+            _ => json!({ "ask": "policy" }),
         };
         run.ask(question).unwrap();
         run.command(Command::Start).unwrap();
@@ -357,7 +343,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             run.advance(1.0);
         }
         assert!(run.diverged() && !run.running(), "it stops again");
-        run.command(Command::Restore { bytes: good, data: None, follow: false }).unwrap();
+        run.command(restored(good)).unwrap();
         assert!(!run.diverged());
         assert_eq!(run.digest(), good_digest);
         run.command(Command::Start).unwrap();
@@ -370,8 +356,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
 fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
     for (room, config) in every(7) {
         let (id, variant) = (room.schema().id, &config.variant);
-        let mut first = start(&config);
-        train(&mut *first, DIGEST_EVERY);
+        let first = trained(&config, DIGEST_EVERY);
         let digest = first.digest();
         let link = permalink::encode(&first.config_now(), Some(&digest));
         assert!(link.starts_with(&format!("#/{id}?variant={variant}&seed=7&")), "{link}");
@@ -449,8 +434,7 @@ fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
         assert_eq!(again.shared(), shared, "whoever opened it gives the same link away");
 
         // From the middle of the replay, what is ahead still comes.
-        let mut early = start(&link.config);
-        train(&mut *early, 3);
+        let mut early = trained(&link.config, 3);
         assert_eq!(early.shared().address, shared.address);
         let mut early = go_on(&early.save().unwrap());
         assert_eq!(early.shared().address, shared.address);
@@ -480,33 +464,26 @@ fn defaults_lie_in_their_own_ranges_and_links_hold_them() {
 
 #[test]
 fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
-    let mut config = small("bandit", "three-arms", 4);
-    let payouts = "0.1 0.2   0.9&'=%#/✓";
+    let paying = |payouts: &str| with_text(small("bandit", "three-arms", 4), "payouts", payouts);
     // What is no payout is refused by the room, though the text is one.
-    config.knobs.insert("payouts".into(), payouts.into());
-    clear(&run::begin(config.clone(), host()).err().unwrap());
-    let link = permalink::encode(&config, None);
+    let wrong = paying("0.1 0.2   0.9&'=%#/✓");
+    clear(&not_begun(&wrong));
+    let link = permalink::encode(&wrong, None);
     assert!(!link.contains([' ', '\'', '✓']) && link.matches('#').count() == 1, "{link}");
     clear(&permalink::decode(&link, host()).unwrap_err());
-    config.knobs.insert("payouts".into(), "0.1 0.95 0.3 0.5".into());
-    config.knobs.insert("baseline".into(), "none".into());
+    let config = with(paying("0.1 0.95 0.3 0.5"), "baseline=none");
     let link = permalink::encode(&config, None);
     assert_eq!(permalink::decode(&link, host()).unwrap().config, config);
     let command = permalink::native_command(&config);
     assert!(command.ends_with("--set baseline=none --set payouts='0.1 0.95 0.3 0.5'"), "{command}");
 
-    let mut run = start(&config);
-    train(&mut *run, 2);
+    let mut run = trained(&config, 2);
     run.command(set("baseline", "mean")).unwrap();
-    assert!(matches!(run.command(set("baseline", "median")), Err(RunError::WrongKind { .. })));
-    assert!(matches!(run.command(set("baseline", 1.0)), Err(RunError::WrongKind { .. })));
+    let long = Command::Reset { config: Some(paying(&"1 ".repeat(200))) };
+    for command in [set("baseline", "median"), set("baseline", 1.0), long] {
+        assert!(matches!(run.command(command), Err(RunError::WrongKind { .. })));
+    }
     assert!(matches!(run.command(set("payouts", "1 2")), Err(RunError::NotLive { .. })));
-    let long = "1 ".repeat(200);
-    config.knobs.insert("payouts".into(), long.as_str().into());
-    assert!(matches!(
-        run.command(Command::Reset { config: Some(config.clone()) }),
-        Err(RunError::WrongKind { .. })
-    ));
     let told = Told::by(&mut *run);
     let mark = told.marks()[0].clone();
     assert_eq!((mark.from, mark.to), ("none".into(), "mean".into()));
@@ -523,7 +500,7 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
     }
     assert_eq!(run.digest(), restored.digest());
     // The order of the answers is that of the text.
-    let odds: Vec<f64> = ask(&mut *run, serde_json::json!({ "ask": "policy" })).unwrap();
+    let odds: Vec<f64> = ask(&mut *run, json!({ "ask": "policy" })).unwrap();
     assert_eq!(odds.len(), 4);
     assert!(odds[1] > odds[0] && odds[1] > odds[2], "{odds:?}");
 }
@@ -531,8 +508,8 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
 #[test]
 fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
     let large = [
-        ("backgammon", "published", &[("tables", 256.0), ("games", 1024.0), ("evals", 2000.0)][..]),
-        ("control", "LunarLander-v3", &[("envs", 32768.0), ("rollout_steps", 128.0), ("hidden", 512.0)]),
+        ("backgammon", "published", "tables=256 games=1024 evals=2000"),
+        ("control", "LunarLander-v3", "envs=32768 rollout_steps=128 hidden=512"),
     ];
     let host = Host { memory_bytes: 256 << 20, ..host() };
     let too_much = |error: RunError| match error {
@@ -541,9 +518,7 @@ fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
     };
     for (id, variant, knobs) in large {
         let fits = small(id, variant, 1);
-        let mut config = run::config_of(room(id));
-        config.variant = variant.into();
-        config.knobs = crate::common::knobs(knobs);
+        let config = Config { variant: variant.into(), knobs: written(knobs), ..run::config_of(room(id)) };
         too_much(run::validate(&config, host).unwrap_err());
         too_much(run::begin(config.clone(), host).err().unwrap());
         too_much(permalink::decode(&permalink::encode(&config, None), host).unwrap_err());
@@ -565,10 +540,10 @@ fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
         for place in ["/config/knobs", "/knobs"] {
             let mut claims = apart(&file);
             let all = claims.header.pointer_mut(place).unwrap().as_object_mut().unwrap();
-            all.extend(knobs.iter().map(|(name, value)| (name.to_string(), (*value).into())));
+            all.extend(written(knobs).into_iter().map(|(name, value)| (name, json!(value))));
             let bytes = claims.together();
             too_much(run::restore(&bytes, host).err().unwrap());
-            too_much(run.command(Command::Restore { bytes, data: None, follow: false }).unwrap_err());
+            too_much(run.command(restored(bytes)).unwrap_err());
             assert_eq!(run.digest(), digest);
         }
     }
@@ -586,7 +561,7 @@ fn a_checkpoint_that_claims_other_sizes_than_it_has_is_damaged() {
         ("control", "envs", 512.0.into()),
         ("control", "hidden", 64.0.into()),
         ("backgammon", "hidden", 32.0.into()),
-        ("cube", "hidden", serde_json::json!("64-16")),
+        ("cube", "hidden", json!("64-16")),
         ("cube", "inputs", "stickers".into()),
         ("logic", "population", 3.0.into()),
         ("logic", "gates", "four".into()),
@@ -632,17 +607,11 @@ fn rooms_are_listed_once_and_found_by_name() {
 /// A run can be moved to another thread whole.
 #[test]
 fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
-    fn ticks() -> f64 {
-        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-        static TICKS: AtomicU64 = AtomicU64::new(0);
-        TICKS.fetch_add(1, Relaxed) as f64 / 1024.0
-    }
     for (room, config) in every(2) {
         if room.schema().parts.is_empty() {
             continue;
         }
-        let mut plain = start(&config);
-        train(&mut *plain, 2);
+        let plain = trained(&config, 2);
         let mut run: Box<dyn AnyRun> = start(&config);
         run.set_clock(ticks);
         let mut told = Told(Vec::new());
@@ -661,17 +630,12 @@ fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
 /// Where somebody looks, the calls of a plan are timed, each of them; and the weights are those of a run that nobody looks into.
 #[test]
 fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
-    fn ticks() -> f64 {
-        use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-        static TICKS: AtomicU64 = AtomicU64::new(0);
-        TICKS.fetch_add(1, Relaxed) as f64 / 1024.0
-    }
     for (room, config) in every(7) {
         let what = format!("{} {}", room.schema().id, config.variant);
         let (mut plain, mut looked) = (start(&config), start(&config));
         looked.set_clock(ticks);
-        settle_preparing(&mut *plain);
-        settle_preparing(&mut *looked);
+        prepare(&mut *plain);
+        prepare(&mut *looked);
         let none = looked.operations(true);
         // Others have kernels of their own.
         let has_plan = matches!(
@@ -701,26 +665,11 @@ fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
     }
 }
 
-/// Works until the learner is there.
-fn settle_preparing(run: &mut dyn AnyRun) {
-    let mut now_s = 0.0;
-    while run.is_preparing() {
-        now_s += 0.001;
-        assert!(run.advance(now_s));
-    }
-}
-
 /// What a run told of its iterations, without what depends on the time.
 fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
     let columns = run.schema().metrics;
-    let rows = run.events().into_iter().filter_map(|event| match event {
-        Event::Metrics(row) => Some(row),
-        _ => None,
-    });
-    let values = |row: Row| {
-        columns.iter().zip(row.values).filter(|(c, _)| c.rate.is_none()).map(|(_, v)| v).collect::<Vec<_>>()
-    };
-    rows.map(values).collect()
+    let told = Told::by(run);
+    told.metrics().into_iter().map(|row| unrated(columns, row)).collect()
 }
 
 #[test]
@@ -732,9 +681,7 @@ fn a_save_at_any_slice_goes_on_to_the_bit() {
         let told = timeless_metrics(&mut *whole);
         for slices in [1, 2, 3, 5, 8, 13, 21] {
             let mut run = start(&config);
-            while run.is_preparing() {
-                run.advance(0.0);
-            }
+            prepare(&mut *run);
             // A second a slice: an iteration that lasts so long is saved within.
             (0..slices).for_each(|slice| assert!(run.advance(f64::from(slice))));
             if run.progress().iteration >= 2 {
@@ -759,12 +706,8 @@ fn a_save_at_any_slice_goes_on_to_the_bit() {
 /// A save counts only slices that wait for another machine: here every one of some thousands is work of this processor.
 #[test]
 fn a_save_works_through_an_iteration_of_thousands_of_slices() {
-    let mut config = small("words", "char", 2);
-    let tiny = [("width", 16), ("layers", 1), ("heads", 1), ("context", 8), ("batch", 1), ("micro", 1)];
-    for (knob, value) in tiny.into_iter().chain([("steps", 2200)]) {
-        config.knobs.insert(knob.into(), f64::from(value).into());
-    }
-    let mut run = start(&config);
+    let tiny = "width=16 layers=1 heads=1 context=8 batch=1 micro=1 steps=2200";
+    let mut run = start(&with(small("words", "char", 2), tiny));
     while run.is_preparing() || run.at_boundary() {
         run.advance(0.0);
     }
@@ -786,21 +729,14 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         ("cube", "2x2x2-dqn", "updates"),
     ];
     for (room, variant, knob) in hours {
-        let mut config = small(room, variant, 2);
-        config.knobs.insert(knob.into(), 10_000.0.into());
-        let mut run = start(&config);
-        while run.is_preparing() {
-            run.advance(0.0);
-        }
+        let mut run = start(&with(small(room, variant, 2), &format!("{knob}=10000")));
+        prepare(&mut *run);
         (0..9).for_each(|i| assert!(run.advance(0.2 * f64::from(i))));
         assert!(!run.at_boundary() && run.progress().iteration == 0, "{variant}");
         run.events();
         run.command(Command::Save).unwrap();
-        let saved = run.events().into_iter().find_map(|event| match event {
-            Event::Saved { bytes } => Some(bytes),
-            _ => None,
-        });
-        let again = run::restore(&saved.expect(variant), host()).unwrap();
+        let bytes = Told::by(&mut *run).saved().expect(variant);
+        let again = run::restore(&bytes, host()).unwrap();
         assert_eq!(again.progress(), run.progress(), "{variant}");
         assert!(!again.at_boundary(), "{variant}: it is in the file that so much of the iteration is done");
         assert_eq!(
@@ -833,17 +769,16 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         assert_eq!(run.saves(), None, "{variant}: it may be over soon");
         run.command(Command::Pause).unwrap();
         run.command(Command::Save).unwrap();
-        while !run.events().iter().any(|event| matches!(event, Event::Saved { .. })) {
+        while Told::by(&mut *run).saved().is_none() {
             now_s += 1.5;
             assert!(run.advance(now_s), "{variant}");
         }
         assert!(!run.at_boundary() && !run.advance(now_s), "{variant}: nothing goes on behind the save");
         assert_eq!(run.saves().map(|at| at.iteration), Some(1), "{variant}");
         let mut again = go_on(&run.save().unwrap());
-        let notices = run.events();
-        let told =
-            |event: &Event| matches!(event, Event::Notice { text, .. } if text.contains("as it was after 1"));
-        assert!(notices.iter().any(told), "{variant}: {notices:?}");
+        let told = Told::by(&mut *run);
+        let notices = told.notices();
+        assert!(notices.iter().any(|one| one.1.contains("as it was after 1")), "{variant}: {notices:?}");
         settle(&mut *again, 3);
         assert_eq!(again.digest(), whole.digest(), "{variant}");
         run.command(Command::Start).unwrap();
@@ -854,9 +789,7 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
 
 #[test]
 fn a_knob_that_waits_for_the_end_of_an_iteration_is_in_the_file() {
-    let mut config = small("words", "char", 2);
-    config.knobs.insert("steps".into(), 20.0.into());
-    let mut run = start(&config);
+    let mut run = start(&with(small("words", "char", 2), "steps=20"));
     while run.is_preparing() || run.at_boundary() {
         run.advance(0.0);
     }

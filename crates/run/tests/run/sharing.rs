@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use math::Isa;
-use run::protocol::{Column, Command, Config, Event, Row};
+use run::protocol::{Config, Event, Row};
 use run::{AnyRun, Host, RunError, play};
 use std::ops::Range;
 
@@ -11,11 +11,8 @@ const SHARING: [&str; 2] = ["strong", "published"];
 
 /// One of them, with enough pieces in a round to be cut.
 fn pieces(variant: &str) -> Config {
-    let mut config = small("backgammon", variant, 3);
-    if variant == "published" {
-        config.knobs.extend(knobs(&[("tables", 9.0), ("games", 2.0), ("batch", 6.0), ("duel_pairs", 1.0)]));
-    }
-    config
+    let more = if variant == "published" { "tables=9 games=2 batch=6 duel_pairs=1" } else { "" };
+    with(small("backgammon", variant, 3), more)
 }
 
 /// Each, with a run that does and one that does not.
@@ -70,9 +67,9 @@ fn bring(run: &mut dyn AnyRun, most: u64) {
 /// What it told that no clock has to do with.
 fn told(run: &mut dyn AnyRun) -> Vec<(u32, Vec<f64>, Vec<Option<f64>>)> {
     let schema = run.schema();
-    let untimed = |row: Row, columns: &[Column]| {
-        let values = columns.iter().zip(row.values).filter(|(column, _)| column.rate.is_none());
-        (row.progress.iteration, row.progress.counts, values.map(|(_, value)| value).collect())
+    let untimed = |row: Row, columns| {
+        let values = unrated(columns, &row);
+        (row.progress.iteration, row.progress.counts, values)
     };
     let rows = run.events().into_iter().filter_map(|event| match event {
         Event::Metrics(row) => Some(untimed(row, schema.metrics)),
@@ -114,8 +111,7 @@ fn a_save_waits_for_nobody_and_goes_on_as_the_run_does() {
         let saved = shared.save().unwrap();
         train(&mut *own, 2);
         assert_eq!(shared.digest(), own.digest());
-        let mut again = run::restore(&saved, host()).unwrap();
-        again.command(Command::Start).unwrap();
+        let mut again = go_on(&saved);
         // It is shared still, and what was restored is another's to share.
         bring(&mut *shared, 6);
         train(&mut *shared, 3);

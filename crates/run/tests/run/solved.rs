@@ -103,9 +103,8 @@ fn tests_and_confirmations_leave_no_trace_in_what_is_learned() {
 /// Episodes differ from test to test, and those of a confirmation from those of all tests.
 #[test]
 fn every_test_has_episodes_of_its_own() {
-    let mut config = small("control", "Pendulum-v1", 3);
     // So little is learned that returns differ by the episodes alone.
-    config.knobs.extend(knobs(&[("lr", 1e-5), ("epochs", 1.0)]));
+    let config = with(small("control", "Pendulum-v1", 3), "lr=0.00001 epochs=1");
     let mut run = Run::<Control>::new(config, host()).unwrap();
     run.command(Command::Start).unwrap();
     let (mut means, mut drift) = (Vec::new(), Vec::new());
@@ -164,9 +163,8 @@ fn every_goal_is_confirmed_on_other_draws_or_its_test_leaves_nothing_to_chance()
 /// A confirmation writes a text of its own, which follows from its seed; the test after it is on the learner's text again.
 #[test]
 fn a_confirmation_of_words_has_a_text_of_its_own() {
-    let mut config = small("words", "char", 5);
     // Every text is made of bytes, and so none has a token that the learner's text lacks.
-    config.knobs.insert("tokenizer".into(), "bytes".into());
+    let config = with(small("words", "char", 5), "tokenizer=bytes");
     let mut run = Run::<Words>::new(config, host()).unwrap();
     let test = found(run.room(), None);
     let confirmed = [1, 2, 1].map(|seed| found(run.room(), Some(seed)));
