@@ -16,7 +16,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use testkit::{Counting, Mutator, cases, fuzz, peak_bytes};
+use testkit::{Apart, Counting, Mutator, cases, fuzz, peak_bytes};
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -83,10 +83,7 @@ fn checkpoints(id: &str) {
     for (_, config) in every(1).into_iter().filter(|(room, _)| room.schema().id == id) {
         let mut run = trained(&config, 1);
         if id == "backgammon" {
-            let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
-            let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
-            run.ask(json!({ "ask": "new_session", "setup": setup })).unwrap();
-            run.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
+            sit_down(&mut *run);
         }
         // A mark, where this knob is live.
         let _ = run.command(set("lr", 0.002));
@@ -126,29 +123,21 @@ fn checkpoints(id: &str) {
     }
 }
 
-#[test]
-fn checkpoints_of_control_fuzz() {
-    checkpoints("control");
+macro_rules! of_checkpoints {
+    ($($test:ident: $room:literal,)*) => {
+        $(#[test]
+        fn $test() {
+            checkpoints($room);
+        })*
+    };
 }
 
-#[test]
-fn checkpoints_of_backgammon_fuzz() {
-    checkpoints("backgammon");
-}
-
-#[test]
-fn checkpoints_of_cubes_fuzz() {
-    checkpoints("cube");
-}
-
-#[test]
-fn checkpoints_of_logic_fuzz() {
-    checkpoints("logic");
-}
-
-#[test]
-fn checkpoints_of_words_fuzz() {
-    checkpoints("words");
+of_checkpoints! {
+    checkpoints_of_control_fuzz: "control",
+    checkpoints_of_backgammon_fuzz: "backgammon",
+    checkpoints_of_cubes_fuzz: "cube",
+    checkpoints_of_logic_fuzz: "logic",
+    checkpoints_of_words_fuzz: "words",
 }
 
 /// A config with every knob, text or number, as a link may have it.

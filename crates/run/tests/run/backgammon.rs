@@ -134,13 +134,8 @@ fn a_reset_begins_again_and_keeps_the_table() {
 
 /// Works until so many tests have been done; gives those since the last call.
 fn until_tested(run: &mut dyn AnyRun, times: usize) -> Vec<Row> {
-    let (mut all, mut now_s) = (Vec::new(), 0.0);
-    while all.len() < times {
-        now_s += 0.001;
-        assert!(run.advance(now_s));
-        all.extend(Told::by(run).tests().into_iter().map(timeless_row));
-    }
-    all
+    let told = until(run, |told| told.tests().len() >= times);
+    told.tests().into_iter().map(timeless_row).collect()
 }
 
 #[test]

@@ -157,10 +157,7 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
     for (_, config) in every(1) {
         let mut source = trained(&config, 1);
         if config.room == "backgammon" {
-            let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
-            let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
-            source.ask(json!({ "ask": "new_session", "setup": setup })).unwrap();
-            source.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
+            sit_down(&mut *source);
         }
         let file = source.save().unwrap();
         run::restore(&file, host()).unwrap();
@@ -182,87 +179,66 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
             let text = said(&format!("cut at {len}"), file[..len].to_vec());
             assert!(text.contains("cut short") || text.contains("no Hothouse checkpoint"), "{len}: {text}");
         }
-        let mut flipped = file.clone();
-        *flipped.last_mut().unwrap() ^= 1;
-        assert!(said("the last byte", flipped).contains("checksum"));
         let replaced = |from: &[u8], to: &[u8]| {
             let at = file.windows(from.len()).position(|window| window == from).unwrap();
             let mut file = file.clone();
             file[at..at + to.len()].copy_from_slice(to);
             file
         };
-        let reseeded = replaced(br#"\"seed\":1,"#, br#"\"seed\":2,"#);
-        assert!(
-            said("another seed", reseeded).contains("checksum"),
-            "what the file says of itself is covered too"
-        );
-        assert!(said("noise", vec![7; 5000]).contains("no Hothouse checkpoint"));
-        assert!(said("a picture", b"GIF89a".to_vec()).contains("no Hothouse checkpoint"));
-        let newer = replaced(br#"{\"version\":2"#, br#"{\"version\":7"#);
-        assert!(said("a newer one", newer).contains("newer Hothouse"));
-        let older = replaced(br#"{\"version\":2"#, br#"{\"version\":1"#);
-        assert!(said("an older one", older).contains("format 1, which this Hothouse does not know"));
+        let mut flipped = file.clone();
+        *flipped.last_mut().unwrap() ^= 1;
         let tensors: [(&str, safetensors::tensor::TensorView); 0] = [];
-        let foreign = safetensors::serialize(tensors, None).unwrap();
-        assert!(said("a foreign one", foreign).contains("without Hothouse's metadata"));
+        for (what, file, words) in [
+            ("the last byte", flipped, "checksum"),
+            // What the file says of itself is covered too.
+            ("another seed", replaced(br#"\"seed\":1,"#, br#"\"seed\":2,"#), "checksum"),
+            ("noise", vec![7; 5000], "no Hothouse checkpoint"),
+            ("a picture", b"GIF89a".to_vec(), "no Hothouse checkpoint"),
+            ("a newer one", replaced(br#"{\"version\":2"#, br#"{\"version\":7"#), "newer Hothouse"),
+            (
+                "an older one",
+                replaced(br#"{\"version\":2"#, br#"{\"version\":1"#),
+                "format 1, which this Hothouse does not know",
+            ),
+            ("a foreign one", safetensors::serialize(tensors, None).unwrap(), "without Hothouse's metadata"),
+        ] {
+            assert!(said(what, file).contains(words), "{what}");
+        }
 
         // The checksum is right, and what it is over is not.
-        let edited = |edit: &dyn Fn(&mut Apart)| {
-            let mut parts = apart(&file);
-            edit(&mut parts);
-            parts.together()
-        };
-        for place in ["config", "knobs", "progress", "marks", "tests", "names", "arithmetic"] {
-            let text = said(
-                place,
-                edited(&|parts: &mut Apart| {
-                    parts.header[place] = json!({ "nothing": "of the kind" });
-                }),
-            );
-            assert!(text.len() > 20, "{place}: {text}");
+        let good = apart(&file);
+        let mut names = good.header["names"].clone();
+        names["history"].as_array_mut().unwrap().pop();
+        let mut wild = good.header["config"].clone();
+        wild["knobs"]["lr"] = json!(1e9);
+        let mut nobody = good.header["config"].clone();
+        nobody["variant"] = json!("nobody");
+        let places = ["config", "knobs", "progress", "marks", "tests", "names", "arithmetic"];
+        let nothing = places.map(|place| (place, json!({ "nothing": "of the kind" }), ""));
+        let wrong = [
+            ("names", names, "columns"),
+            ("config", wild, "out of range"),
+            ("config", nobody, "called 'nobody'"),
+        ];
+        for (place, value, words) in nothing.into_iter().chain(wrong) {
+            let mut parts = good.clone();
+            parts.header[place] = value;
+            let text = said(place, parts.together());
+            assert!(text.len() > 20 && text.contains(words), "{place}: {text}");
         }
-        let text = said(
-            "names",
-            edited(&|parts: &mut Apart| {
-                parts.header["names"]["history"].as_array_mut().unwrap().pop();
-            }),
-        );
-        assert!(text.contains("columns"), "{text}");
-        let text = said(
-            "a wild knob",
-            edited(&|parts: &mut Apart| {
-                parts.header["config"]["knobs"]["lr"] = json!(1e9);
-            }),
-        );
-        assert!(text.contains("out of range"), "{text}");
-        let text = said(
-            "nobody",
-            edited(&|parts: &mut Apart| {
-                parts.header["config"]["variant"] = json!("nobody");
-            }),
-        );
-        assert!(text.contains("called 'nobody'"), "{text}");
         // A part that is gone, and one that is cut.
-        let parts = apart(&file);
-        for (name, _, _, bytes) in parts.state() {
-            if bytes.is_empty() {
-                continue;
+        for (name, dtype, _, bytes) in good.state().filter(|part| !part.3.is_empty()) {
+            let mut without = good.clone();
+            without.tensors.retain(|part| part.0 != *name);
+            let mut cut = good.clone();
+            let one = cut.tensors.iter_mut().find(|part| part.0 == *name).unwrap();
+            let width = if format!("{dtype:?}").ends_with("64") { 8 } else { 4 };
+            one.3.truncate(bytes.len() - width);
+            one.2 = vec![one.3.len() / width];
+            for (what, file) in [("without", without), ("cut", cut)] {
+                let text = said(&format!("{what} {name}"), file.together());
+                assert!(text.contains("damaged"), "{what} {name}: {text}");
             }
-            let text = said(
-                &format!("without {name}"),
-                edited(&|parts: &mut Apart| parts.tensors.retain(|t| t.0 != *name)),
-            );
-            assert!(text.contains("damaged"), "without {name}: {text}");
-            let text = said(
-                &format!("{name} cut"),
-                edited(&|parts: &mut Apart| {
-                    let one = parts.tensors.iter_mut().find(|t| t.0 == *name).unwrap();
-                    let width = if format!("{:?}", one.1).ends_with("64") { 8 } else { 4 };
-                    one.3.truncate(one.3.len() - width);
-                    one.2 = vec![one.3.len() / width];
-                }),
-            );
-            assert!(text.contains("damaged"), "{name} cut: {text}");
         }
     }
 }
@@ -275,29 +251,34 @@ fn links_that_cannot_be_read() {
             let link = format!("#/{id}?variant={}&{query}", config.variant);
             clear(&permalink::decode(&link, host()).unwrap_err())
         };
-        assert!(said("v=3").contains("newer Hothouse"));
-        assert!(said("v=999&whatever=that&means").contains("no value"));
-        assert!(said("v=999&whatever=that%20means").contains("newer Hothouse"), "the version comes first");
-        assert!(said("v=0").contains("format 0, which this Hothouse does not know"));
-        assert!(said("v=1").contains("format 1, which this Hothouse does not know"));
-        assert!(said("v=two").contains("no number"));
-        assert!(said("lr=banana").contains("a number from"));
-        assert!(said("lr=99").contains("out of range"));
-        assert!(said("lr=0.01&lr=0.01").contains("twice"));
-        assert!(said("seed=-1").contains("seed"));
-        assert!(said("wings=2").contains("no knob"));
-        assert!(said("lr=%zz").contains("not well written"));
-        assert!(said("lr=%ff").contains("not well written"));
-        assert!(said("digest=1.zz.fused").contains("digest"));
-        assert!(said("at=lr=0.01").contains("written as"));
-        assert!(said("at=5:lr=99").contains("out of range"));
-        assert!(said("at=5:wings=2").contains("no knob"));
+        for (query, words) in [
+            ("v=3", "newer Hothouse"),
+            ("v=999&whatever=that&means", "no value"),
+            // The version comes first.
+            ("v=999&whatever=that%20means", "newer Hothouse"),
+            ("v=0", "format 0, which this Hothouse does not know"),
+            ("v=1", "format 1, which this Hothouse does not know"),
+            ("v=two", "no number"),
+            ("lr=banana", "a number from"),
+            ("lr=99", "out of range"),
+            ("lr=0.01&lr=0.01", "twice"),
+            ("seed=-1", "seed"),
+            ("wings=2", "no knob"),
+            ("lr=%zz", "not well written"),
+            ("lr=%ff", "not well written"),
+            ("digest=1.zz.fused", "digest"),
+            ("at=lr=0.01", "written as"),
+            ("at=5:lr=99", "out of range"),
+            ("at=5:wings=2", "no knob"),
+            ("digest=1.0123456789abcdef.gpu", "digest"),
+            (&"&at=5:lr=0.001".repeat(65), "at most 64"),
+        ] {
+            assert!(said(query).contains(words), "{query}");
+        }
         let fixed = room.knobs(&config.variant).into_iter().find(|knob| !knob.live);
         if let Some(Knob { name, default, .. }) = fixed {
             assert!(said(&format!("at=5:{name}={default}")).contains("cannot change while"));
         }
-        assert!(said(&"&at=5:lr=0.001".repeat(65)).contains("at most 64"));
-        assert!(said("digest=1.0123456789abcdef.gpu").contains("digest"));
         let nobody = permalink::decode(&format!("#/{id}?variant=nobody&lr=0.1"), host()).unwrap_err();
         assert!(matches!(nobody, RunError::UnknownVariant { .. }), "{nobody}");
     }

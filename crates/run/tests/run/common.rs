@@ -1,13 +1,13 @@
 //! What the tests share: every room with a config that is quick, a shell that drives a run, and checkpoints taken apart.
 
 use math::Isa;
-use run::protocol::{Column, Command, Config, Event, Knobs, Mark, Progress, Row, Value};
+use run::protocol::{Column, Command, Config, Confirmation, Event, Knobs, Mark, Progress, Row, Value};
 use run::{AnyRoom, AnyRun, Host, RunError, config_of};
 use serde::de::DeserializeOwned;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-pub use testkit::{Apart, apart};
+pub use testkit::apart;
 
 pub fn host() -> Host {
     Host::new(Isa::best())
@@ -151,6 +151,17 @@ pub fn train(run: &mut dyn AnyRun, iterations: u32) {
     }
 }
 
+/// Works until something holds of what was told since the last call.
+pub fn until(run: &mut dyn AnyRun, holds: impl Fn(&Told) -> bool) -> Told {
+    let (mut told, mut now_s) = (Told(Vec::new()), 0.0);
+    while !holds(&told) {
+        now_s += 0.001;
+        assert!(run.advance(now_s) && now_s < 2000.0);
+        told.0.extend(run.events());
+    }
+    told
+}
+
 /// The same to the end of a test that is under way then.
 pub fn settle(run: &mut dyn AnyRun, iterations: u32) {
     train(run, iterations);
@@ -224,15 +235,26 @@ impl Told {
         self.0.iter().filter_map(|e| if let Event::Metrics(row) = e { Some(row) } else { None }).collect()
     }
 
+    pub fn confirmations(&self) -> Vec<&Confirmation> {
+        self.0
+            .iter()
+            .filter_map(|e| if let Event::Confirmation(one) = e { Some(one) } else { None })
+            .collect()
+    }
+
+    pub fn is_solved(&self) -> bool {
+        self.0.iter().any(|event| matches!(event, Event::Solved { .. }))
+    }
+
     /// Level, text and next step of each notice.
     pub fn notices(&self) -> Vec<(run::protocol::Level, &str, &str)> {
-        fn notice(event: &Event) -> Option<(run::protocol::Level, &str, &str)> {
-            match event {
-                Event::Notice { level, text, next_step } => Some((*level, text, next_step)),
-                _ => None,
+        let mut all = Vec::new();
+        for event in &self.0 {
+            if let Event::Notice { level, text, next_step } = event {
+                all.push((*level, &**text, &**next_step));
             }
         }
-        self.0.iter().filter_map(notice).collect()
+        all
     }
 }
 
@@ -249,6 +271,14 @@ pub fn timeless_row(row: &Row) -> Row {
 pub fn unrated(columns: &[Column], row: &Row) -> Vec<Option<f64>> {
     let values = columns.iter().zip(&row.values).filter(|(column, _)| column.rate.is_none());
     values.map(|(_, value)| *value).collect()
+}
+
+/// Somebody sits down at a run of backgammon, and rolls.
+pub fn sit_down(run: &mut dyn AnyRun) {
+    let agent = json!({ "who": { "kind": "now" }, "evals": 1 });
+    let setup = json!({ "seats": [null, agent], "length": 3, "cube": true, "seed": 1 });
+    run.ask(json!({ "ask": "new_session", "setup": setup })).unwrap();
+    run.ask(json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
 }
 
 /// What a refusal has to have: words for what is the matter, and a step that helps.

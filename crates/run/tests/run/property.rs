@@ -255,29 +255,21 @@ fn cases(id: &str, count: u32) {
     }
 }
 
-#[test]
-fn control_goes_on_to_the_bit_from_wherever_it_was_saved() {
-    cases("control", 6);
+macro_rules! of_rooms {
+    ($($test:ident: $room:literal, $cases:literal;)*) => {
+        $(#[test]
+        fn $test() {
+            cases($room, $cases);
+        })*
+    };
 }
 
-#[test]
-fn backgammon_goes_on_to_the_bit_from_wherever_it_was_saved() {
-    cases("backgammon", 6);
-}
-
-#[test]
-fn cubes_go_on_to_the_bit_from_wherever_they_were_saved() {
-    cases("cube", 6);
-}
-
-#[test]
-fn logic_goes_on_to_the_bit_from_wherever_it_was_saved() {
-    cases("logic", 3);
-}
-
-#[test]
-fn words_go_on_to_the_bit_from_wherever_they_were_saved() {
-    cases("words", 3);
+of_rooms! {
+    control_goes_on_to_the_bit_from_wherever_it_was_saved: "control", 6;
+    backgammon_goes_on_to_the_bit_from_wherever_it_was_saved: "backgammon", 6;
+    cubes_go_on_to_the_bit_from_wherever_they_were_saved: "cube", 6;
+    logic_goes_on_to_the_bit_from_wherever_it_was_saved: "logic", 3;
+    words_go_on_to_the_bit_from_wherever_they_were_saved: "words", 3;
 }
 
 #[test]

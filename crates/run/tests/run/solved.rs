@@ -11,34 +11,12 @@ use run::backgammon::{Backgammon, arena, player_from_checkpoint};
 use run::control::Control;
 use run::cube::Cube;
 use run::logic::Logic;
-use run::protocol::{Command, Config, Confirmation, Event, Row};
+use run::protocol::{Command, Config, Confirmation, Row};
 use run::room::Room;
 use run::words::Words;
 use run::{AnyRun, Run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
-
-fn confirmations(told: &Told) -> Vec<&Confirmation> {
-    told.0
-        .iter()
-        .filter_map(|event| if let Event::Confirmation(one) = event { Some(one) } else { None })
-        .collect()
-}
-
-fn is_solved(told: &Told) -> bool {
-    told.0.iter().any(|event| matches!(event, Event::Solved { .. }))
-}
-
-/// Works until something holds of what was told.
-fn until(run: &mut dyn AnyRun, holds: impl Fn(&Told) -> bool) -> Told {
-    let (mut told, mut now_s) = (Told(Vec::new()), 0.0);
-    while !holds(&told) {
-        now_s += 0.001;
-        assert!(run.advance(now_s) && now_s < 2000.0);
-        told.0.extend(run.events());
-    }
-    told
-}
 
 /// What a room finds in a test, or in a confirmation of this seed. Nothing is learned meanwhile.
 fn found<R: Room>(room: &mut R, confirmation: Option<u32>) -> Vec<Option<f64>> {
@@ -59,15 +37,15 @@ fn an_attempt_that_fails_is_told_kept_and_no_solution() {
     let mut failed = false;
     for seed in 1..=60 {
         let mut run = start(&small("control", "CartPole-v1", seed));
-        let told = until(&mut *run, |told| !confirmations(told).is_empty());
-        let all = confirmations(&told);
+        let told = until(&mut *run, |told| !told.confirmations().is_empty());
+        let all = told.confirmations();
         assert_eq!(all.len(), 1, "seed {seed}");
         let Confirmation { progress, value, goal, confirmed } = all[0];
         let test = told.tests().pop().unwrap();
         assert_eq!((test.progress.iteration, *goal), (progress.iteration, 475.0));
         assert!(test.values[0] >= Some(475.0), "{test:?}");
         assert_eq!(*confirmed, *value >= Some(475.0));
-        assert_eq!((is_solved(&told), run.solved().is_some()), (*confirmed, *confirmed), "seed {seed}");
+        assert_eq!((told.is_solved(), run.solved().is_some()), (*confirmed, *confirmed), "seed {seed}");
         assert_eq!(run.attempts(), u32::from(!confirmed));
         if *confirmed {
             continue;
@@ -77,7 +55,7 @@ fn an_attempt_that_fails_is_told_kept_and_no_solution() {
         assert_eq!((again.attempts(), again.solved()), (1, None));
         assert_eq!(Told::by(&mut *again).began().attempts, 1);
         // It goes on until it is confirmed; and what was learned by then is what it would have been.
-        until(&mut *again, is_solved);
+        until(&mut *again, Told::is_solved);
         let attempts = again.attempts();
         assert!(attempts >= 1 && again.solved().unwrap().iteration > progress.iteration);
         let again = run::restore(&again.save().unwrap(), host()).unwrap();
@@ -91,7 +69,7 @@ fn an_attempt_that_fails_is_told_kept_and_no_solution() {
 fn tests_and_confirmations_leave_no_trace_in_what_is_learned() {
     let config = small("control", "CartPole-v1", 1);
     let mut tested = start(&config);
-    until(&mut *tested, |told| !confirmations(told).is_empty());
+    until(&mut *tested, |told| !told.confirmations().is_empty());
     let iterations = tested.progress().iteration;
     let mut untested = Run::<Control>::new(config, host()).unwrap();
     while untested.progress().iteration < iterations {
@@ -284,7 +262,7 @@ fn a_confirmation_in_slices_goes_on_from_a_file() {
         }
         let told = Told::by(run);
         assert!(told.tests().is_empty(), "the test itself is not made again");
-        (slices, confirmations(&told)[0].clone())
+        (slices, told.confirmations()[0].clone())
     };
     let ((slices, one), (_, other)) = (ends(&mut *run), ends(&mut *again));
     assert!(slices > 20, "{slices}");
@@ -304,8 +282,8 @@ fn circuits_that_were_called_solved_are_right_on_other_grids() {
     for seed in [26, 30, 36, 40] {
         let config = Config { variant: "checkerboard".into(), seed, ..run::config_of(room("logic")) };
         let mut run = start(&config);
-        let told = until(&mut *run, is_solved);
-        let all = confirmations(&told);
+        let told = until(&mut *run, Told::is_solved);
+        let all = told.confirmations();
         assert_eq!(all.iter().filter(|one| !one.confirmed).count(), run.attempts() as usize);
         assert_eq!(all.last().unwrap().value, Some(1.0));
         let best: serde_json::Value = ask(&mut *run, json!({ "ask": "population" })).unwrap();
@@ -325,9 +303,9 @@ fn circuits_that_were_called_solved_are_right_on_other_grids() {
 fn a_test_of_every_case_confirms_itself() {
     let config = Config { variant: "life".into(), ..run::config_of(room("logic")) };
     let mut run = start(&config);
-    let told = until(&mut *run, is_solved);
+    let told = until(&mut *run, Told::is_solved);
     let test = told.tests().pop().unwrap();
-    let last = *confirmations(&told).last().unwrap();
+    let last = *told.confirmations().last().unwrap();
     assert_eq!((&last.progress, last.value), (&test.progress, test.values[0]));
     assert_eq!(run.attempts(), 0);
 }
