@@ -12,6 +12,7 @@ mod data;
 mod device;
 mod digests;
 mod files;
+mod fuzz;
 mod invariants;
 mod logic;
 mod monitor;
@@ -22,4 +23,6 @@ mod sessions;
 mod settings;
 mod sharing;
 mod solved;
+#[cfg(feature = "typescript")]
+mod typescript;
 mod words;

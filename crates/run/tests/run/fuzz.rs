@@ -1,13 +1,7 @@
 //! Whatever others may have made is read or refused with words, never with a panic, nor with more memory than twice what a good one
 //! of its kind takes: checkpoints, links, monitors, lines of programs that ask, sweeps, circuits. `FUZZ=10000` tries more.
 
-#[path = "../../../tests/bandit/src/lib.rs"]
-mod bandit;
-#[allow(dead_code)]
-#[path = "run/common.rs"]
-mod common;
-
-use common::*;
+use crate::common::*;
 use run::backgammon::{Board, PlayerLines, Reply, Results, Roll, RulesLines, baselines, decisions, fibs};
 use run::monitor::{Reader, Writer, heap};
 use run::protocol::{Command, Config, Digest, SweepSpec};

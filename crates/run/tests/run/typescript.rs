@@ -3,7 +3,6 @@
 //!
 //! The committed files must equal what the types say now; `UPDATE=1 cargo test -p run --features
 //! typescript` writes them anew.
-#![cfg(feature = "typescript")]
 
 use run::monitor::{Cursor, Layout, TrackLayout};
 use run::protocol::*;
