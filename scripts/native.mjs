@@ -13,8 +13,7 @@ const PATIENCE_MS = 2_400_000;
 
 /**
  * Builds `hothouse` and the library of the Python package as the tests have them; gives the program's path. It is asked for together with
- * one of the program's tests: without any, cargo
- * leaves out what tests ask of the dependencies, and compiles half of them anew for that.
+ * the program's tests: without any, cargo leaves out what tests ask of the dependencies, and compiles half of them anew for that.
  */
 export async function program() {
   const args = ["build", ...SELECTION, "--bin", "hothouse", "--lib", "--test", "cli"];

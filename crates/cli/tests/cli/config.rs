@@ -87,7 +87,8 @@ fn every_key_comes_back_as_it_was_written() {
 #[test]
 fn json_is_read_too() {
     let scratch = Scratch::new();
-    let text = r#"{"room":"control","seed":3,"steps":4096,"device":"cpu","knobs":{"envs":256,"rollout_steps":16,"hidden":32,"minibatches":4}}"#;
+    let knobs = r#"{"envs":256,"rollout_steps":16,"hidden":32,"minibatches":4}"#;
+    let text = format!(r#"{{"room":"control","seed":3,"steps":4096,"device":"cpu","knobs":{knobs}}}"#);
     scratch.write("run.json", text);
     let read = scratch.summary("train --config run.json");
     assert_eq!(read["digest"], scratch.train("--seed 3 --steps 4096")["digest"]);

@@ -52,7 +52,8 @@ fn of_every_room() -> String {
     );
     declare_all!(
         out:
-        Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal Command Event Confirmation Began Level Progress Row Mark
+        Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal
+        Command Event Confirmation Began Level Progress Row Mark
         Digest Device DeviceWish SweepSpec SweepCell Operation Backend Layout TrackLayout Cursor
     );
     tidy(&out)
