@@ -316,6 +316,7 @@ impl Running {
         lines.read_line(&mut String::new()).unwrap();
     }
 
+    #[cfg(unix)]
     /// Processor time of all its threads, also after it has ended and before it is waited for; nothing where the system has no `/proc`.
     pub fn processor_s(&self) -> Option<f64> {
         const TICKS_PER_S: f64 = 100.0;

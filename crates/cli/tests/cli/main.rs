@@ -15,6 +15,8 @@ mod logic;
 mod moves;
 mod shell;
 mod solve;
+#[cfg(unix)]
+mod stops;
 mod sweep;
 #[cfg(target_os = "linux")]
 mod terminal;

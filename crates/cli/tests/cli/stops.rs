@@ -1,11 +1,6 @@
-//! A run saves and ends within an iteration of hours, on SIGINT and on SIGTERM. A process of its own: what it measures must not wait for
-//! other tests.
+//! A run saves and ends within an iteration of hours, on SIGINT and on SIGTERM.
 
-#[allow(dead_code)] // it uses a part
-#[path = "cli/common.rs"]
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::Value;
 use std::time::{Duration, Instant};
 
@@ -28,7 +23,6 @@ fn ended_within<'a>(told: &'a [Value], by: &str, case: &str) -> &'a Value {
     done
 }
 
-#[cfg(unix)]
 #[test]
 fn an_iteration_of_hours_is_saved_by_itself_and_ended_at_once() {
     for room in CASES {
