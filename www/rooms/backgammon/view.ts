@@ -10,6 +10,7 @@ import { AnalysisPane } from "./analysis";
 import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane } from "./session";
 import * as text from "./text";
+import "../shared/layout.css";
 
 /** The position that the page's address names, until it was opened. */
 let linked = new URLSearchParams(location.search).get("position");
@@ -49,7 +50,7 @@ export class BackgammonView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div", { class: "salon" }, this.table.element, h("div", { class: "beside" }, curves, this.table.side));
+    return h("div", { class: "workbench" }, this.table.element, h("div", { class: "findings" }, curves, this.table.side));
   }
 
   close(): void {

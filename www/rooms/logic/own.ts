@@ -48,7 +48,7 @@ export class OwnPane {
     { id: id("own-side") },
     ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${side}x${side}`)),
   );
-  private readonly palette = h("fieldset", { class: "cell-palette" });
+  private readonly palette = h("fieldset", { class: "palette" });
   private readonly told = h("p", { class: "unseen", role: "status" });
   private readonly drawError = h("p", { class: "error", role: "alert" });
   private readonly ruleError = h("p", { class: "error", role: "alert", id: id("rule-error") });
@@ -112,7 +112,7 @@ export class OwnPane {
     );
     const form = h(
       "form",
-      { class: "own-rule" },
+      { class: "own-form" },
       h("p", { class: "field grow" }, h("label", { for: this.rule.id }, "Rule: births / survivals by neighbours"), this.rule),
       h("button", { type: "submit", class: "strong" }, "Train for this rule"),
     );
