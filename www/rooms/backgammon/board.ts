@@ -4,7 +4,7 @@
 
 import { h, id } from "../../parts/dom";
 import { calm } from "../../parts/loop";
-import { svg } from "./svg";
+import { svg } from "../shared/svg";
 
 /** Side 0 is whom the board is drawn for. */
 export type Side = 0 | 1;

@@ -8,7 +8,7 @@ import { Board, type Side } from "./board";
 import { perMove, signed } from "./candidates";
 import type { Backgammon } from "./client";
 import { capital, whoIs } from "./players";
-import { svg } from "./svg";
+import { svg } from "../shared/svg";
 
 const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 const WIDTH = 520;

@@ -4,7 +4,7 @@
 import type { Branch, Candidate } from "./protocol";
 import { h, write } from "../../parts/dom";
 import { signed } from "./candidates";
-import { svg } from "./svg";
+import { svg } from "../shared/svg";
 
 const MOST = 5;
 const ROW = 46;

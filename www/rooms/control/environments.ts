@@ -3,6 +3,7 @@
 import type { Frame } from "./protocol";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
+import { Asker } from "../shared/asking";
 import { Player, type Listener } from "./player";
 import { tally, type EnvironmentsPainter, type World } from "./worlds/world";
 
@@ -13,10 +14,9 @@ export class EnvironmentsView {
   private readonly surface: Surface;
   private readonly player: Player;
   private painter: EnvironmentsPainter | undefined;
+  private readonly asker = new Asker();
   private lastMs = 0;
-  private lastCalmMs = 0;
-  private dirty = true;
-  private pulling = false;
+  private drewMs = -Infinity;
   private readonly stops: (() => void)[];
 
   /** `visits` hears of every step that is played; `next` gives what was lived through since it was last asked. */
@@ -31,25 +31,20 @@ export class EnvironmentsView {
       ended: (env) => this.painter?.ended?.(env, this.player, this.lastMs),
     };
     this.player = new Player([own]);
-    this.surface = new Surface(this.element, () => (this.dirty = true));
-    this.stops = [animate(this.element, (nowMs) => this.draw(nowMs)), onTheme(() => (this.dirty = true)), () => this.surface.close()];
+    this.surface = new Surface(this.element, () => this.redraw());
+    this.stops = [animate(this.element, (nowMs) => this.draw(nowMs)), onTheme(() => this.redraw()), () => this.surface.close()];
   }
 
   /** A new run, perhaps of another world: nothing that waits is of interest. */
   begin(world: World): void {
     this.painter = world.environments();
     this.player.clear();
-    this.dirty = true;
+    this.redraw();
   }
 
   /** One question at a time, and none while the canvas is out of sight. */
   private pull(): void {
-    if (this.pulling) return;
-    this.pulling = true;
-    this.next()
-      .then((frame) => this.player.push(frame, performance.now()))
-      .catch(() => {}) // the run has ended
-      .finally(() => (this.pulling = false));
+    this.asker.ask(this.next, (frame) => this.player.push(frame, performance.now()));
   }
 
   get shown(): number {
@@ -59,7 +54,7 @@ export class EnvironmentsView {
   /** Draws so many from now on, or all that frames carry. */
   want(most: number): void {
     this.player.want(most);
-    this.dirty = true;
+    this.redraw();
   }
 
   get most(): number {
@@ -75,6 +70,10 @@ export class EnvironmentsView {
     for (const stop of this.stops) stop();
   }
 
+  private redraw(): void {
+    this.drewMs = -Infinity;
+  }
+
   private draw(nowMs: number): void {
     const passedS = Math.min(0.1, (nowMs - this.lastMs) / 1000);
     this.lastMs = nowMs;
@@ -82,9 +81,8 @@ export class EnvironmentsView {
     this.player.advance(passedS);
     const still = calm();
     // Less motion: the picture changes twice a second, with nothing in between.
-    if (still && nowMs - this.lastCalmMs < CALM_MS && !this.dirty) return;
-    this.lastCalmMs = nowMs;
-    this.dirty = false;
+    if (still && nowMs - this.drewMs < CALM_MS) return;
+    this.drewMs = nowMs;
     const c = this.surface.begin();
     if (this.player.shown > 0) this.painter?.draw(c, this.player, this.surface, nowMs, !still);
   }

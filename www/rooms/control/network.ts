@@ -5,18 +5,11 @@ import type { PlanView } from "./protocol";
 import { h } from "../../parts/dom";
 import { bytes, count } from "../../parts/format";
 import { Table } from "../../parts/table";
+import { svg } from "../shared/svg";
 
-const SVG = "http://www.w3.org/2000/svg";
 const BOX = { width: 160, height: 60, across: 40, apart: 22 };
 
 type Placed = { x: number; y: number };
-
-function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
 
 /** Columns by the longest way from an input; within a column near what is read, to keep lines from crossing. */
 function place(plan: PlanView): { at: Placed[]; columns: number; lanes: number } {

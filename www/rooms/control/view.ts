@@ -12,6 +12,7 @@ import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
+import { Choice } from "../shared/controls";
 import { EnvironmentsView } from "./environments";
 import { Plane } from "./plane";
 import type { Answers, Environment, Question } from "./protocol";
@@ -101,9 +102,9 @@ export class ControlView implements View {
       section(
         "portrait",
         "plane-title",
-        [planeTitle, h("div", { class: "row" }, this.plane.tableButton, this.plane.layers)],
+        [planeTitle, h("div", { class: "row" }, this.plane.table.button, this.plane.layers.element)],
         this.plane.element,
-        this.plane.table,
+        this.plane.table.element,
       ),
     );
   }
@@ -158,8 +159,8 @@ export class ControlView implements View {
     this.envs = Number(knobs.envs ?? 0);
     if (another) this.suit();
     this.environments.begin(this.world);
-    this.plane.begin(this.environment, this.world);
-    this.large.begin(this.environment, this.world);
+    this.plane.begin({ environment: this.environment, world: this.world });
+    this.large.begin({ environment: this.environment, world: this.world });
     void this.client.ask({ ask: "plan" }).then(
       (plan) => this.closed || this.network.show(plan),
       () => {},
@@ -205,28 +206,23 @@ export class ControlView implements View {
   private fewOrAll(): HTMLElement {
     const kept = recall("environments");
     const all = kept ? kept === "all" : (navigator.hardwareConcurrency || 1) > 4;
-    this.environments.want(all ? Infinity : FEW);
-    const choice = (label: string, most: number, checked: boolean): Node[] => {
-      const input = h("input", {
-        type: "radio",
-        name: "environments",
-        id: `environments-${label}`,
-        checked,
-        "aria-label": `Draw ${label}`,
-      });
-      input.addEventListener("change", () => {
-        remember("environments", most === FEW ? "few" : "all");
-        this.environments.want(most);
-      });
-      return [input, h("label", { for: input.id }, label)];
-    };
-    return h(
-      "fieldset",
-      { class: "speeds layers", hidden: true },
-      h("legend", { class: "unseen" }, "How many are drawn"),
-      ...choice(String(FEW), FEW, !all),
-      ...choice("all", Infinity, all),
+    const want = (drawn: "few" | "all"): void => this.environments.want(drawn === "few" ? FEW : Infinity);
+    const drawn = all ? "all" : "few";
+    want(drawn);
+    const { element } = new Choice(
+      "How many are drawn",
+      [
+        { value: "few", words: String(FEW), label: `Draw ${FEW}` },
+        { value: "all", words: "all", label: "Draw all" },
+      ],
+      drawn,
+      (value) => {
+        remember("environments", value);
+        want(value);
+      },
     );
+    element.hidden = true;
+    return element;
   }
 
   private turnPlane(): void {

@@ -2,9 +2,11 @@
 
 import { equation, i, n, o, row, sub, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
+import { stroke } from "../../shared/canvas";
 import type { Player } from "../player";
 import {
   CLASSES,
+  classBy,
   dot,
   fanAndGrid,
   MOST_RODS,
@@ -19,7 +21,7 @@ import {
 } from "./world";
 
 /** Heights of the tip over the bar, in links, from which it takes the next colour. */
-const HEIGHTS = [-1, 0, 0.8];
+const HEIGHTS = [-1, 0, 0.8] as const;
 
 class Fan implements EnvironmentsPainter {
   /** Directions of the two links, from hanging. */
@@ -28,8 +30,7 @@ class Fan implements EnvironmentsPainter {
 
   classOf(env: number, player: Player): number {
     const [cos1, sin1, cos2, sin2] = [player.seen(env, 0), player.seen(env, 1), player.seen(env, 2), player.seen(env, 3)];
-    const height = -cos1 - (cos1 * cos2 - sin1 * sin2);
-    return height < HEIGHTS[0]! ? 0 : height < HEIGHTS[1]! ? 1 : height < HEIGHTS[2]! ? 2 : 3;
+    return classBy(-cos1 - (cos1 * cos2 - sin1 * sin2), HEIGHTS);
   }
 
   draw(c: CanvasRenderingContext2D, player: Player, size: Size, _nowMs: number, smooth: boolean): void {
@@ -94,10 +95,7 @@ function drawLine(c: CanvasRenderingContext2D, from: number, to: number, y: numb
   c.strokeStyle = palette.accent;
   c.lineWidth = 1;
   c.setLineDash(DASH);
-  c.beginPath();
-  c.moveTo(from, y);
-  c.lineTo(to, y);
-  c.stroke();
+  stroke(c, from, y, to, y);
   c.setLineDash(SOLID);
 }
 const DASH = [4, 4];
@@ -114,10 +112,7 @@ const large: LargePainter = {
     drawLine(c, x - 2.2 * link, x + 2.2 * link, y - link);
     c.strokeStyle = palette.hair;
     c.lineWidth = 1;
-    c.beginPath();
-    c.moveTo(x - 0.5 * link, y);
-    c.lineTo(x + 0.5 * link, y);
-    c.stroke();
+    stroke(c, x - 0.5 * link, y, x + 0.5 * link, y);
   },
 
   body(c, size, pose) {
@@ -129,11 +124,7 @@ const large: LargePainter = {
     c.lineCap = c.lineJoin = "round";
     c.strokeStyle = tint(pose, "ink");
     c.lineWidth = Math.max(4, link * 0.12);
-    c.beginPath();
-    c.moveTo(x, y);
-    c.lineTo(knee.x, knee.y);
-    c.lineTo(tip.x, tip.y);
-    c.stroke();
+    stroke(c, x, y, knee.x, knee.y, tip.x, tip.y);
     c.fillStyle = tint(pose, "accent");
     dot(c, tip.x, tip.y, Math.max(5, link * 0.1));
     c.fillStyle = palette.paper;

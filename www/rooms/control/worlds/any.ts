@@ -3,10 +3,11 @@
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
+import { stroke } from "../../shared/canvas";
 import type { Player } from "../player";
-import { tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
+import { classBy, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
-const AGES = [10, 50, 200];
+const AGES = [10, 50, 200] as const;
 
 /** All of them as lines across the numbers of an observation, each number on its own scale. */
 class Lines implements EnvironmentsPainter {
@@ -14,8 +15,7 @@ class Lines implements EnvironmentsPainter {
   private readonly high: number[] = [];
 
   classOf(env: number, player: Player): number {
-    const age = player.age[env]!;
-    return age < AGES[0]! ? 0 : age < AGES[1]! ? 1 : age < AGES[2]! ? 2 : 3;
+    return classBy(player.age[env]!, AGES);
   }
 
   draw(c: CanvasRenderingContext2D, player: Player, { width, height }: Size, _nowMs: number, smooth: boolean): void {
@@ -44,10 +44,7 @@ class Lines implements EnvironmentsPainter {
 const bars = (environment: Environment): LargePainter => ({
   scene(c, { width, height }) {
     c.strokeStyle = palette.hair;
-    c.beginPath();
-    c.moveTo(width / 2, 8);
-    c.lineTo(width / 2, height - 8);
-    c.stroke();
+    stroke(c, width / 2, 8, width / 2, height - 8);
   },
   body(c, { width, height }, pose) {
     const { observation } = pose.body;

@@ -3,10 +3,12 @@
 import { equation, frac, gap, i, n, o, over, paren, row, sub, sup, w } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
+import { stroke } from "../../shared/canvas";
 import type { Player } from "../player";
 import {
   arrow,
   CLASSES,
+  classBy,
   dot,
   tint,
   type EnvironmentsPainter,
@@ -21,7 +23,7 @@ const LIMIT_M = 2.4;
 const LIMIT_RAD = (12 * Math.PI) / 180;
 const POLE_M = 1;
 /** Steps upright from which a pole takes the next colour. */
-const AGES = [25, 100, 250];
+const AGES = [25, 100, 250] as const;
 /** A pole that fell stays in sight this long. */
 const FALL_MS = 320;
 /** One step before the limits of 12 degrees and 2.4 m. */
@@ -70,8 +72,7 @@ class Forest implements EnvironmentsPainter {
   private readonly theta = new Float32Array(1024);
 
   classOf(env: number, player: Player): number {
-    const age = player.age[env]!;
-    return age < AGES[0]! ? 0 : age < AGES[1]! ? 1 : age < AGES[2]! ? 2 : 3;
+    return classBy(player.age[env]!, AGES);
   }
 
   ended(env: number, player: Player, nowMs: number): void {
@@ -236,10 +237,7 @@ const large: LargePainter = {
     c.strokeStyle = fallen ? palette.rust : tint(pose, "ink");
     c.lineWidth = 4;
     c.lineCap = "round";
-    c.beginPath();
-    c.moveTo(cart.x, floor);
-    c.lineTo(tip.x, tip.y);
-    c.stroke();
+    stroke(c, cart.x, floor, tip.x, tip.y);
     c.fillStyle = fallen ? palette.rust : tint(pose, "accent");
     dot(c, tip.x, tip.y, 6);
     c.fillStyle = tint(pose, "ink");

@@ -2,6 +2,7 @@
 
 import { equation, i, n, o, row, sub, sup } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
+import { fill, stroke } from "../../shared/canvas";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -26,22 +27,12 @@ function sky({ width, height }: Size): { px: (x: number) => number; py: (y: numb
 function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: number): void {
   c.strokeStyle = palette.ink;
   c.lineWidth = 2;
-  c.beginPath();
-  c.moveTo(px(-0.2), y);
-  c.lineTo(px(0.2), y);
-  c.stroke();
+  stroke(c, px(-0.2), y, px(0.2), y);
   c.lineWidth = 1;
   for (const x of FLAGS) {
-    c.beginPath();
-    c.moveTo(px(x), y);
-    c.lineTo(px(x), y - 15);
-    c.stroke();
+    stroke(c, px(x), y, px(x), y - 15);
     c.fillStyle = palette.accent;
-    c.beginPath();
-    c.moveTo(px(x), y - 15);
-    c.lineTo(px(x) + 8, y - 12);
-    c.lineTo(px(x), y - 9);
-    c.fill();
+    fill(c, px(x), y - 15, px(x) + 8, y - 12, px(x), y - 9);
   }
 }
 const FLAGS = [-0.2, 0.2];

@@ -3,8 +3,9 @@
 import { equation, gap, i, n, o, row, sub, w } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
+import { fill, stroke } from "../../shared/canvas";
 import type { Player } from "../player";
-import { arrow, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
+import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
 const [LEFT, RIGHT] = [-1.2, 0.6];
 const hill = (x: number): number => 0.45 * Math.sin(3 * x) + 0.55;
@@ -14,7 +15,7 @@ const GRAVITY = 0.0025;
 const energy = (x: number, speed: number): number => (speed * speed) / 2 + (GRAVITY / 3) * Math.sin(3 * x);
 const LEAST = -GRAVITY / 3;
 /** Shares of the energy that the flag asks for, from which a car takes the next colour. */
-const SHARES = [0.3, 0.6, 0.98];
+const SHARES = [0.3, 0.6, 0.98] as const;
 /** Cars are drawn in so many lanes one above the other, so that a throng shows. */
 const LANES = { each: 24, least: 6, most: 40 };
 const BINS = 90;
@@ -57,16 +58,9 @@ function drawRoad(c: CanvasRenderingContext2D, size: Size, { px, py }: ReturnTyp
   // The flag.
   const [x, y] = [px(flag), py(flag)];
   c.strokeStyle = palette.ink;
-  c.beginPath();
-  c.moveTo(x, y);
-  c.lineTo(x, y - 30);
-  c.stroke();
+  stroke(c, x, y, x, y - 30);
   c.fillStyle = palette.accent;
-  c.beginPath();
-  c.moveTo(x, y - 30);
-  c.lineTo(x + 15, y - 25.5);
-  c.lineTo(x, y - 21);
-  c.fill();
+  fill(c, x, y - 30, x + 15, y - 25.5, x, y - 21);
 }
 
 class Hill implements EnvironmentsPainter {
@@ -77,7 +71,7 @@ class Hill implements EnvironmentsPainter {
 
   classOf(env: number, player: Player): number {
     const share = (energy(player.seen(env, 0), player.seen(env, 1)) - LEAST) / (energy(this.flag, 0) - LEAST);
-    return share < SHARES[0]! ? 0 : share < SHARES[1]! ? 1 : share < SHARES[2]! ? 2 : 3;
+    return classBy(share, SHARES);
   }
 
   ended(env: number, player: Player, nowMs: number): void {

@@ -2,6 +2,7 @@
 
 import { equation, frac, gap, i, n, o, over, row, sup, w } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
+import { stroke } from "../../shared/canvas";
 import type { Player } from "../player";
 import {
   CLASSES,
@@ -96,10 +97,7 @@ const large: LargePainter = {
     // Upright: where it should stay.
     c.strokeStyle = palette.accent;
     c.lineWidth = 2;
-    c.beginPath();
-    c.moveTo(x, y - rod - 9);
-    c.lineTo(x, y - rod - 3);
-    c.stroke();
+    stroke(c, x, y - rod - 9, x, y - rod - 3);
   },
 
   body(c, size, pose) {
@@ -110,10 +108,7 @@ const large: LargePainter = {
     c.lineCap = "round";
     c.strokeStyle = tint(pose, "ink");
     c.lineWidth = Math.max(6, rod * 0.11);
-    c.beginPath();
-    c.moveTo(x, y);
-    c.lineTo(tip.x, tip.y);
-    c.stroke();
+    stroke(c, x, y, tip.x, tip.y);
     c.fillStyle = tint(pose, "accent");
     dot(c, tip.x, tip.y, Math.max(5, rod * 0.075));
     c.fillStyle = palette.paper;

@@ -89,6 +89,9 @@ export interface World {
   large: LargePainter;
 }
 
+/** The class of a number, by the bounds between the four. */
+export const classBy = (n: number, [a, b, c]: readonly [number, number, number]): number => (n < a ? 0 : n < b ? 1 : n < c ? 2 : 3);
+
 /** How many environments are in a class or a higher one. */
 export function tally(player: Player, painter: EnvironmentsPainter, from: number): number {
   let sum = 0;

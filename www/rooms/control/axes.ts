@@ -1,0 +1,65 @@
+// The two axes of the state plane: where on them something stands, and how they are drawn and named.
+
+import { figure } from "../../parts/format";
+import { palette } from "../../parts/theme";
+import type { Player } from "./player";
+import type { Axis } from "./protocol";
+
+/** Where the plane lies on its canvas. */
+export type Box = { left: number; top: number; width: number; height: number };
+const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 };
+const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';
+
+export const boxOf = ({ width, height }: { width: number; height: number }): Box => ({
+  left: MARGIN.left,
+  top: MARGIN.top,
+  width: Math.max(1, width - MARGIN.left - MARGIN.right),
+  height: Math.max(1, height - MARGIN.top - MARGIN.bottom),
+});
+
+/** `angle` of `angle (rad)` */
+export const nameOf = (axis: Axis): string => axis.name.replace(/ \(.*\)$/, "");
+export const share = (axis: Axis, value: number): number => (value - axis.low) / (axis.high - axis.low);
+/** The number at a share of the axis. */
+export const at = (axis: Axis, place: number): string => figure(axis.low + place * (axis.high - axis.low));
+
+/** Where an axis has an observation, or an environment. */
+export const of = (axis: Axis, seen: (feature: number) => number): number =>
+  axis.of.length === 2 ? Math.atan2(seen(axis.of[1]!), seen(axis.of[0]!)) : seen(axis.of[0]!);
+export const along = (axis: Axis, player: Player, env: number): number => of(axis, (feature) => player.seen(env, feature));
+
+/** The ends, between which the name stands; a whole circle in parts of π. */
+function ticks({ low, high }: Axis): { value: number; label: string }[] {
+  if (Math.abs(low + Math.PI) < 1e-6 && Math.abs(high - Math.PI) < 1e-6)
+    return [
+      { value: low, label: "−π" },
+      { value: high, label: "π" },
+    ];
+  return [low, high].map((value) => ({ value, label: figure(Number(value.toPrecision(3))) }));
+}
+
+export function drawAxes(c: CanvasRenderingContext2D, [x, y]: [Axis, Axis], box: Box): void {
+  c.strokeStyle = palette.hair;
+  c.lineWidth = 1;
+  c.strokeRect(box.left + 0.5, box.top + 0.5, box.width - 1, box.height - 1);
+  c.fillStyle = palette.muted;
+  c.font = FONT;
+  c.textBaseline = "alphabetic";
+  for (const tick of ticks(x)) {
+    c.textAlign = tick.value === x.low ? "left" : "right";
+    c.fillText(tick.label, box.left + share(x, tick.value) * box.width, box.top + box.height + 14);
+  }
+  c.textAlign = "center";
+  c.fillText(x.name, box.left + box.width / 2, box.top + box.height + 14);
+  c.textAlign = "right";
+  for (const tick of ticks(y)) {
+    const tall = box.top + (1 - share(y, tick.value)) * box.height;
+    c.fillText(tick.label, box.left - 5, Math.min(box.top + box.height, Math.max(box.top + 8, tall + 4)));
+  }
+  c.save();
+  c.translate(11, box.top + box.height / 2);
+  c.rotate(-Math.PI / 2);
+  c.textAlign = "center";
+  c.fillText(y.name, 0, 0);
+  c.restore();
+}

@@ -1,0 +1,159 @@
+// The hands at the single environment: keys that are held, a pointer that steers, and one that has taken hold of it.
+
+import { h, icon } from "../../parts/dom";
+import { clamp, modified } from "../shared/keys";
+import type { Environment } from "./protocol";
+import type { Point, World } from "./worlds/world";
+
+/** A pointer this far from the middle, as a share of the width, asks for the most there is. */
+const FULL_SHARE = 0.35;
+/** How near a pointer has to come to take hold. */
+const NEAR_PX = { mouse: 26, finger: 44 };
+
+export type Side = "left" | "right" | "up";
+const SIDES: Record<string, Side> = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", a: "left", d: "right", w: "up" };
+
+export type Scene = { environment: Environment; world: World };
+export type Grip = { what: string; hand: Point; words: string; from: Point };
+
+/** Who is told of hands. */
+export interface Handled {
+  /** A hand has the controls. */
+  readonly driving: boolean;
+  readonly scene: Scene | undefined;
+  /** What a pointer there would take hold of. */
+  reach(at: Point, near: number): string | undefined;
+  /** A hand did something. */
+  touched(): void;
+  /** A key pushes. */
+  pushed(side: Side, shift: boolean): void;
+  take(taken: boolean): void;
+}
+
+export class Hands {
+  readonly keys: Record<Side, boolean> & { shift: boolean } = { left: false, right: false, up: false, shift: false };
+  grip: Grip | undefined;
+  /** Where a pointer steers, while it is down: across from −1 to 1. */
+  private steer: number | undefined;
+
+  constructor(
+    private readonly field: HTMLElement,
+    private readonly handled: Handled,
+  ) {
+    field.addEventListener("pointerdown", (event) => this.down(event));
+    field.addEventListener("pointermove", (event) => this.move(event));
+    for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) field.addEventListener(end, () => this.letGo());
+    field.addEventListener("keydown", (event) => this.key(event, true));
+    field.addEventListener("keyup", (event) => this.key(event, false));
+    field.addEventListener("blur", () => Object.assign(this.keys, { left: false, right: false, up: false }));
+  }
+
+  letGo(): void {
+    this.grip = this.steer = undefined;
+    this.field.classList.remove("held");
+  }
+
+  /** −1 and 1 for the arrow that is held. */
+  get side(): number {
+    return Number(this.keys.right) - Number(this.keys.left);
+  }
+
+  /** A button that is a key while it is held. */
+  button(side: Side, label: string): HTMLButtonElement {
+    const hold = (down: boolean) => (): void => {
+      this.keys[side] = down;
+      if (down) this.handled.touched();
+    };
+    const button = h("button", { type: "button", "aria-label": label, title: label }, icon(side));
+    button.addEventListener("pointerdown", hold(true));
+    for (const up of ["pointerup", "pointerleave", "pointercancel", "blur", "keyup"]) button.addEventListener(up, hold(false));
+    button.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" || event.key === " ") hold(true)();
+    });
+    return button;
+  }
+
+  /** The action of the hand that has the controls, after so many steps. */
+  action({ environment, world }: Scene, steps: number): number {
+    const { keys, steer } = this;
+    if (environment.choices.length === 0) {
+      const [low, high] = environment.range;
+      const level = this.side * (keys.shift ? 0.5 : 1) || (steer ?? 0);
+      return (low + high) / 2 + (level * (high - low)) / 2;
+    }
+    const { left, right, up, rest } = world.controls;
+    // With a third engine the middle third of the picture is its own.
+    const third = up !== undefined ? 1 / 3 / (2 * FULL_SHARE) : 0;
+    if (up !== undefined && (keys.up || (steer !== undefined && Math.abs(steer) <= third))) return up;
+    if (left !== undefined && (keys.left || (steer !== undefined && steer < -third))) return left;
+    if (right !== undefined && (keys.right || (steer !== undefined && steer > third))) return right;
+    return rest ?? (steps % 2 ? right : left) ?? 0;
+  }
+
+  // ---- the pointer
+
+  private place(event: PointerEvent): Point {
+    const { left, top } = this.field.getBoundingClientRect();
+    return { x: event.clientX - left, y: event.clientY - top };
+  }
+
+  private across(event: PointerEvent): number {
+    const { left, width } = this.field.getBoundingClientRect();
+    return clamp((event.clientX - left - width / 2) / (width * FULL_SHARE), -1, 1);
+  }
+
+  private reach(event: PointerEvent): string | undefined {
+    return this.handled.reach(this.place(event), event.pointerType === "mouse" ? NEAR_PX.mouse : NEAR_PX.finger);
+  }
+
+  private down(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const { field, handled } = this;
+    if (handled.driving) this.steer = this.across(event);
+    else {
+      const what = this.reach(event);
+      if (!what) return;
+      const hand = this.place(event);
+      this.grip = { what, hand, from: hand, words: "" };
+      field.classList.add("held");
+    }
+    handled.touched();
+    event.preventDefault();
+    field.focus({ preventScroll: true });
+    field.setPointerCapture(event.pointerId);
+  }
+
+  private move(event: PointerEvent): void {
+    if (this.steer !== undefined) this.steer = this.across(event);
+    else if (this.grip) this.grip.hand = this.place(event);
+    else this.field.classList.toggle("near", !this.handled.driving && this.reach(event) !== undefined);
+  }
+
+  // ---- keys
+
+  private key(event: KeyboardEvent, down: boolean): void {
+    if (modified(event)) return;
+    const { handled } = this;
+    const { driving } = handled;
+    const letter = event.key.length === 1;
+    const key = letter ? event.key.toLowerCase() : event.key;
+    if (down && key === "Escape" && driving) handled.take(false);
+    else if (down && key === "c" && !event.repeat) handled.take(!driving);
+    else {
+      const side = SIDES[key];
+      if (!side || !this.used(side) || (letter && !driving)) return;
+      this.keys[side] = down;
+      this.keys.shift = event.shiftKey;
+      handled.touched();
+      if (down && !event.repeat && !driving) handled.pushed(side, event.shiftKey);
+    }
+    event.preventDefault();
+  }
+
+  private used(side: Side): boolean {
+    const { driving, scene } = this.handled;
+    if (!scene) return false;
+    const { controls, large } = scene.world;
+    return driving ? side !== "up" || controls.up !== undefined : side !== "up" && large.push !== undefined;
+  }
+}

@@ -1,0 +1,142 @@
+// What the policy would do and what the critic expects all over the state plane, as a picture with lines.
+
+import { palette, rgb, type Colour } from "../../parts/theme";
+import { clamp } from "../shared/keys";
+import type { Box } from "./axes";
+
+/** A picture, its numbers as such. */
+export type Picture = { width: number; height: number; channels: number; policy: Float32Array; values: Float32Array };
+export type Layer = "policy" | "value" | "visits";
+
+/** Points of a picture. */
+export const PICTURE = { width: 48, height: 36 };
+const LEVELS = 6;
+/** How strongly a policy that is sure is coloured: words and dots over it stay legible. */
+const INTENSITY = 0.82;
+/** Below 1, so that a mild preference shows as well. */
+const CONTRAST = 0.75;
+
+type Rgb = [number, number, number];
+const mixed = (from: Rgb, to: Rgb, t: number): Rgb => [
+  from[0] + (to[0] - from[0]) * t,
+  from[1] + (to[1] - from[1]) * t,
+  from[2] + (to[2] - from[2]) * t,
+];
+
+/** The point of a picture nearest to a place on the plane. */
+export const pointAt = ({ width, height }: Picture, x: number, y: number): number =>
+  Math.round(y * (height - 1)) * width + Math.round(x * (width - 1));
+
+export class Portrait {
+  /** The least and the greatest value of the picture. */
+  range: [number, number] = [NaN, NaN];
+  private readonly background = Object.assign(document.createElement("canvas"), PICTURE);
+  private picture: Picture | undefined;
+  private layer: Layer = "policy";
+  /** Lines over the picture, traced once for a picture and a size. */
+  private lines: { path: Path2D; width: number; height: number } | undefined;
+
+  paint(picture: Picture | undefined, layer: Layer, hues: Colour[]): void {
+    [this.picture, this.layer, this.lines] = [picture, layer, undefined];
+    if (!picture) this.range = [NaN, NaN];
+    if (!picture || layer === "visits") return;
+    const { width, height } = picture;
+    if (layer === "value") this.range = [picture.values.reduce((a, b) => Math.min(a, b)), picture.values.reduce((a, b) => Math.max(a, b))];
+    const colour = layer === "value" ? this.valued(picture) : picture.channels === 1 ? thrown(picture) : chosen(picture, hues);
+    const c = this.background.getContext("2d")!;
+    const pixels = c.createImageData(width, height);
+    for (let point = 0; point < width * height; point++) {
+      const row = height - 1 - Math.floor(point / width);
+      pixels.data.set([...colour(point), 255], 4 * (row * width + (point % width)));
+    }
+    c.putImageData(pixels, 0, 0);
+  }
+
+  draw(c: CanvasRenderingContext2D, box: Box): void {
+    if (!this.picture) return;
+    // Half a point at each side: the outermost points stand on the edge.
+    const [dx, dy] = [box.width / (PICTURE.width - 1) / 2, box.height / (PICTURE.height - 1) / 2];
+    c.imageSmoothingEnabled = true;
+    c.imageSmoothingQuality = "high";
+    c.drawImage(this.background, box.left - dx, box.top - dy, box.width + 2 * dx, box.height + 2 * dy);
+    if (this.lines?.width !== box.width || this.lines.height !== box.height)
+      this.lines = { path: this.traced(box, this.picture), width: box.width, height: box.height };
+    c.strokeStyle = palette.ink;
+    c.lineWidth = 1;
+    c.globalAlpha = 0.4;
+    c.stroke(this.lines.path);
+    c.globalAlpha = 1;
+  }
+
+  private valued({ values }: Picture): (point: number) => Rgb {
+    const [low, high] = this.range;
+    const [paper, accent] = [rgb("paper"), rgb("accent")];
+    return (point) => mixed(paper, accent, 0.06 + (high > low ? (0.94 * (values[point]! - low)) / (high - low) : 0));
+  }
+
+  /** Lines of equal value; of the policy, where it changes its mind. */
+  private traced(box: Box, picture: Picture): Path2D {
+    const lines = new Path2D();
+    const [low, high] = this.range;
+    if (this.layer === "value")
+      for (let k = 1; k < LEVELS; k++) trace(lines, box, picture, (point) => picture.values[point]! - (low + ((high - low) * k) / LEVELS));
+    else if (picture.channels === 1) trace(lines, box, picture, (point) => picture.policy[point]!);
+    else for (let choice = 0; choice < picture.channels; choice++) trace(lines, box, picture, (point) => lead(picture, point, choice));
+    return lines;
+  }
+}
+
+/** The colours of an action that is a number. */
+function thrown({ policy }: Picture): (point: number) => Rgb {
+  const [paper, left, right] = [rgb("paper"), rgb("minus"), rgb("plus")];
+  return (point) => {
+    const mean = clamp(policy[point]!, -1, 1);
+    return mixed(paper, mean < 0 ? left : right, INTENSITY * Math.abs(mean) ** CONTRAST);
+  };
+}
+
+/** The colours of choices, each as strongly as it is likelier than chance. */
+function chosen({ channels, policy }: Picture, names: Colour[]): (point: number) => Rgb {
+  const paper = rgb("paper");
+  const hues = names.map((name) => rgb(name));
+  const even = 1 / channels;
+  return (point) => {
+    const colour: Rgb = [...paper];
+    hues.forEach((hue, choice) => {
+      const sure = INTENSITY * (Math.max(0, policy[point * channels + choice]! - even) / (1 - even)) ** CONTRAST;
+      for (let k = 0; k < 3; k++) colour[k]! += sure * (hue[k]! - paper[k]!);
+    });
+    return colour;
+  };
+}
+
+/** By how much a choice leads before the others: 0 where the policy changes its mind. */
+function lead({ policy, channels }: Picture, point: number, choice: number): number {
+  let other = 0;
+  for (let k = 0; k < channels; k++) if (k !== choice) other = Math.max(other, policy[point * channels + k]!);
+  return policy[point * channels + choice]! - other;
+}
+
+/** The line where `height` is 0, by marching squares. */
+function trace(lines: Path2D, box: Box, { width, height }: Picture, level: (point: number) => number): void {
+  const [dx, dy] = [box.width / (width - 1), box.height / (height - 1)];
+  for (let row = 0; row + 1 < height; row++)
+    for (let column = 0; column + 1 < width; column++) {
+      const point = row * width + column;
+      const [a, b, d, e] = [level(point), level(point + 1), level(point + width), level(point + width + 1)];
+      let begun = false;
+      const meet = (from: number, to: number, [x0, y0]: [number, number], [x1, y1]: [number, number]): void => {
+        if (from < 0 === to < 0) return;
+        const t = from / (from - to);
+        const x = box.left + (column + x0 + (x1 - x0) * t) * dx;
+        const y = box.top + box.height - (row + y0 + (y1 - y0) * t) * dy;
+        if (begun) lines.lineTo(x, y);
+        else lines.moveTo(x, y);
+        begun = !begun;
+      };
+      meet(a, b, [0, 0], [1, 0]);
+      meet(b, e, [1, 0], [1, 1]);
+      meet(e, d, [1, 1], [0, 1]);
+      meet(d, a, [0, 1], [0, 0]);
+    }
+}

@@ -1,0 +1,177 @@
+// What stands beside the single environment: what the agent thinks while it acts, or how a hand does against it.
+
+import { h, write } from "../../parts/dom";
+import { figure } from "../../parts/format";
+import { Surface } from "../../parts/loop";
+import { palette } from "../../parts/theme";
+import { stroke } from "../shared/canvas";
+import { clamp } from "../shared/keys";
+import { bodyRow, headRow } from "../shared/tables";
+import type { Scene } from "./hands";
+import type { Round, Stage } from "./protocol";
+import * as text from "./text";
+
+/** Values of the critic that its curve shows. */
+const MEMORY = 240;
+const SHOWN_ROUNDS = 4;
+
+const number = (): HTMLOutputElement => h("output", { class: "number" });
+const reading = (name: string, value: HTMLElement): HTMLElement => h("p", { class: "reading" }, h("span", { class: "small" }, name), value);
+
+/** The agent acts: the odds of its actions, and what its critic expects. */
+export class Watching {
+  readonly element: HTMLElement;
+  private readonly odds = h("div", { class: "odds" });
+  private readonly value = number();
+  private readonly total = number();
+  private readonly best = number();
+  private readonly curve = h("canvas", { role: "img", "aria-label": "The critic's value over the last seconds" });
+  private readonly surface = new Surface(this.curve);
+  private bars: { bar: HTMLElement; number: HTMLElement }[] = [];
+  private range: [number, number] | undefined;
+  private readonly values: number[] = [];
+
+  constructor() {
+    this.element = h(
+      "div",
+      { class: "watching" },
+      this.odds,
+      reading(text.stage.value, this.value),
+      this.curve,
+      reading(text.stage.total, this.total),
+      reading(text.stage.best, this.best),
+    );
+  }
+
+  begin({ environment: { choices, range }, world }: Scene): void {
+    this.values.length = 0;
+    this.range = choices.length > 0 ? undefined : range;
+    const rows = choices.length > 0 ? choices : [text.stage.action];
+    this.bars = rows.map((_, k) => {
+      const bar = h("span", { class: this.range ? "bar both" : "bar", "aria-hidden": "true" });
+      if (!this.range) bar.style.setProperty("--hue", `var(--${world.hues[k] ?? "accent"})`);
+      return { bar, number: h("output", { class: "small number" }) };
+    });
+    this.odds.replaceChildren(
+      ...rows.map((name, k) => {
+        const { bar, number } = this.bars[k]!;
+        return h("p", { class: "odd" }, h("span", { class: "small" }, name), bar, number);
+      }),
+    );
+  }
+
+  remember(value: number): void {
+    this.values.push(value);
+    if (this.values.length > MEMORY) this.values.shift();
+  }
+
+  show({ player, odds, value, best }: Stage): void {
+    if (this.range) this.showSpread(this.range, odds);
+    else
+      this.bars.forEach(({ bar, number }, k) => {
+        const share = odds[k] ?? 0;
+        bar.style.setProperty("--share", `${(100 * share).toFixed(0)}%`);
+        write(number, `${Math.round(100 * share)}%`);
+      });
+    write(this.value, figure(Math.round(value * 10) / 10));
+    write(this.total, player.over && player.terminated ? `${figure(player.total)}, over` : figure(player.total));
+    write(this.best, best === null ? "–" : figure(best));
+    this.drawCurve();
+  }
+
+  close(): void {
+    this.surface.close();
+  }
+
+  /** Mean and spread of an action that is a number. */
+  private showSpread([low, high]: [number, number], [mean = 0, spread = 0]: number[]): void {
+    const place = clamp((mean - low) / (high - low), 0, 1);
+    const wide = Math.min(0.5, spread / (high - low));
+    const { bar, number } = this.bars[0]!;
+    bar.style.setProperty("--from", `${(100 * Math.max(0, place - wide)).toFixed(0)}%`);
+    bar.style.setProperty("--to", `${(100 * (1 - Math.min(1, place + wide))).toFixed(0)}%`);
+    bar.style.setProperty("--at", `${(100 * place).toFixed(1)}%`);
+    write(number, figure(Math.round(mean * 100) / 100));
+  }
+
+  private drawCurve(): void {
+    const c = this.surface.begin();
+    const { width, height } = this.surface;
+    const { values } = this;
+    let [least, most] = [Math.min(...values), Math.max(...values)];
+    const room = Math.max(1, most - least) * 0.1;
+    [least, most] = [least - room, most + room];
+    c.strokeStyle = palette.hair;
+    stroke(c, 0, height - 0.5, width, height - 0.5);
+    c.strokeStyle = palette.accent;
+    c.lineWidth = 1.5;
+    c.lineJoin = "round";
+    c.beginPath();
+    values.forEach((value, k) => {
+      const x = width - ((values.length - 1 - k) / (MEMORY - 1)) * width;
+      c.lineTo(x, 2 + (height - 4) * (1 - (value - least) / (most - least)));
+    });
+    c.stroke();
+  }
+}
+
+/** A hand plays against the agent: the returns of both, and the rounds before. */
+export class Duel {
+  readonly element: HTMLElement;
+  private readonly yours = number();
+  private readonly agents = number();
+  private readonly leads = h("span", { class: "small" });
+  private readonly rounds = h("tbody");
+  private seen = "[]";
+
+  /** `say` tells of a round that has ended. */
+  constructor(private readonly say: (text: string, about: string) => void) {
+    const side = (name: string, value: HTMLElement): HTMLElement => h("span", {}, h("span", { class: "small" }, name), value);
+    const head = headRow("Round", "You", "Agent");
+    head.className = "unseen";
+    this.element = h(
+      "div",
+      { class: "driving", hidden: true },
+      h("p", { class: "duel" }, side("you", this.yours), side("agent", this.agents)),
+      this.leads,
+      h("table", { class: "rounds" }, h("caption", { class: "unseen" }, "The last rounds, newest first"), head, this.rounds),
+    );
+  }
+
+  begin(): void {
+    this.seen = "[]";
+    this.rounds.replaceChildren();
+  }
+
+  tell(words: string): void {
+    write(this.leads, words);
+  }
+
+  show({ player, rival }: Stage): void {
+    write(this.yours, figure(player.total));
+    write(this.agents, rival ? figure(rival.total) : "–");
+  }
+
+  take(rounds: Round[]): void {
+    const seen = JSON.stringify(rounds);
+    if (seen === this.seen) return;
+    this.seen = seen;
+    const won = rounds.filter(({ yours, agents }) => yours > agents).length;
+    const lost = rounds.filter(({ yours, agents }) => yours < agents).length;
+    const standing =
+      won === lost ? (won ? `${won} all` : "even") : won > lost ? `you lead ${won} to ${lost}` : `the agent leads ${lost} to ${won}`;
+    this.tell(rounds.length ? `${standing[0]!.toUpperCase()}${standing.slice(1)}` : "");
+    const points = (own: number, other: number): { class: string; words: string } => ({
+      class: own > other ? "won" : "",
+      words: figure(own),
+    });
+    this.rounds.replaceChildren(
+      ...rounds
+        .map(({ yours, agents }, k) => bodyRow(false, String(k + 1), points(yours, agents), points(agents, yours)))
+        .slice(-SHOWN_ROUNDS)
+        .reverse(),
+    );
+    const last = rounds.at(-1);
+    if (last) this.say(`Round ${rounds.length}: you ${figure(last.yours)}, the agent ${figure(last.agents)}. ${standing}.`, "round");
+  }
+}

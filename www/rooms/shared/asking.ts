@@ -1,0 +1,54 @@
+// Questions to the worker whose answers may come too late, or not at all.
+
+import { sentence } from "../../run/notice";
+
+/** What was refused, or found impossible, as a sentence. */
+export const reason = (error: unknown): string => sentence(error instanceof Error ? error.message : String(error));
+
+/** Of what is done in turn, only the newest counts. */
+export class Turns {
+  private newest = 0;
+
+  /** Takes the turn. What it gives tells whether another has taken it since. */
+  take(): () => boolean {
+    this.newest++;
+    return this.stale();
+  }
+
+  /** The same for who goes on with the turn as it stands. */
+  stale(): () => boolean {
+    const own = this.newest;
+    return () => own !== this.newest;
+  }
+
+  /** The part is closed: whatever is done from now on is stale, as NaN equals nothing. */
+  close(): void {
+    this.newest = NaN;
+  }
+}
+
+/** One question at a time. An answer that is stale is dropped, and a refusal let go: between two runs there is nobody to ask. */
+export class Asker {
+  readonly turns = new Turns();
+  private asking = false;
+  private askedMs = -Infinity;
+
+  /** Asks at most so often, unless it is wanted now. */
+  constructor(private readonly everyMs: () => number = () => 0) {}
+
+  ask<A>(question: () => Promise<A>, take: (answer: A) => void, now = false): void {
+    if (this.asking || (!now && performance.now() - this.askedMs < this.everyMs())) return;
+    this.asking = true;
+    this.askedMs = performance.now();
+    const stale = this.turns.stale();
+    void question()
+      .then((answer) => stale() || take(answer))
+      .catch(() => {})
+      .finally(() => (this.asking = false));
+  }
+
+  /** The next question need not wait. */
+  hurry(): void {
+    this.askedMs = -Infinity;
+  }
+}

@@ -1,0 +1,16 @@
+// Lines and areas on a canvas, through points that are given as x and y in turn.
+
+function through(c: CanvasRenderingContext2D, at: number[]): void {
+  c.beginPath();
+  for (let k = 0; k < at.length; k += 2) c.lineTo(at[k]!, at[k + 1]!);
+}
+
+export function stroke(c: CanvasRenderingContext2D, ...at: number[]): void {
+  through(c, at);
+  c.stroke();
+}
+
+export function fill(c: CanvasRenderingContext2D, ...at: number[]): void {
+  through(c, at);
+  c.fill();
+}

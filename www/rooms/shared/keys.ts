@@ -1,0 +1,20 @@
+// Keys and numbers of what one walks over.
+
+export const modified = ({ ctrlKey, altKey, metaKey }: KeyboardEvent): boolean => ctrlKey || altKey || metaKey;
+
+const ARROWS: Record<string, readonly [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+/** Where an arrow points: across to the right, and down. */
+export const arrowOf = ({ key }: KeyboardEvent): readonly [number, number] | undefined => ARROWS[key];
+
+/** The next place in a row of so many, by the arrows left and right, home and end. */
+export const placeOf = ({ key }: KeyboardEvent, at: number, count: number): number | undefined => {
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: count - 1 }[key];
+  return to === undefined ? undefined : clamp(to, 0, count - 1);
+};
+
+export const clamp = (n: number, low: number, high: number): number => Math.max(low, Math.min(high, n));
