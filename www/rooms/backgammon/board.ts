@@ -18,7 +18,7 @@ export type Dice = { side: Side; shown: [number, number]; left: number[] };
 export const BAR = 25;
 export const OFF = 0;
 /** Where a side's checkers stand before a game. */
-const START: [place: number, count: number][] = [
+export const START: [place: number, count: number][] = [
   [6, 5],
   [8, 3],
   [13, 5],

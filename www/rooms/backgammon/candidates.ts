@@ -3,12 +3,11 @@
 import type { Candidate, CubeOutlook, Depth, Outlook } from "./protocol";
 import { h, id } from "../../parts/dom";
 import { minus } from "../../parts/format";
+import { button } from "../shared/controls";
+import { bodyRow, headRow } from "../shared/tables";
 
 /** `+0.123`, in points a game. */
 export const signed = (equity: number): string => minus(`${equity < 0 ? "" : "+"}${equity.toFixed(3)}`);
-
-/** What a player's moves give away, wherever it is told: points a game below zero, a move that had a choice. */
-export const perMove = (equity: number): string => `${minus(equity.toFixed(4))} a move`;
 
 const percent = (share: number): string => `${(100 * share).toFixed(share > 0 && share < 0.0995 ? 1 : 0)}%`;
 
@@ -111,16 +110,7 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
       title: searched ? `${percent(share)} of the search's evaluations went here` : `${percent(prior)} of its attention before any search`,
     });
     const name = choice
-      ? h(
-          "button",
-          {
-            type: "button",
-            class: "quiet small",
-            "aria-pressed": String(choice.chosen === candidate.id),
-            onclick: () => choice.pick(candidate),
-          },
-          text,
-        )
+      ? button(text, () => choice.pick(candidate), { class: "quiet small", "aria-pressed": String(choice.chosen === candidate.id) })
       : h("span", {}, text);
     return h(
       "tr",
@@ -135,20 +125,7 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
     "table",
     { class: "candidates" },
     h("caption", { class: "unseen" }, caption),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ...[
-          ["Move", "text"],
-          ["Equity", ""],
-          ["Error", ""],
-          ["How games end", "ends"],
-        ].map(([title, kind]) => h("th", { scope: "col", class: kind }, title)),
-      ),
-    ),
+    headRow({ class: "text", words: "Move" }, "Equity", "Error", { class: "ends", words: "How games end" }),
     ...groups.map(({ ply, candidates }) =>
       h(
         "tbody",
@@ -182,29 +159,17 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
     "table",
     { class: "cube-table" },
     h("caption", { class: "unseen" }, "Decisions on the cube"),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        h("th", { scope: "col", class: "text" }, "Cube"),
-        h("th", { scope: "col" }, "Equity"),
-        h("th", { scope: "col" }, "Against the best"),
-        ...(match_chances ? [h("th", { scope: "col" }, "Match won")] : []),
-      ),
-    ),
+    headRow({ class: "text", words: "Cube" }, "Equity", "Against the best", ...(match_chances ? ["Match won"] : [])),
     h(
       "tbody",
       {},
       ...rows.map(([name, equity, k]) =>
-        h(
-          "tr",
-          { class: Math.abs(equity - best) < 5e-7 && "chosen" },
-          h("th", { scope: "row", class: "text" }, name),
-          h("td", { class: "number" }, signed(equity)),
-          h("td", {}, Math.abs(equity - best) < 0.0005 ? "best" : signed(equity - best)),
-          ...(match_chances ? [h("td", {}, `${(100 * match_chances[k]!).toFixed(1)}%`)] : []),
+        bodyRow(
+          Math.abs(equity - best) < 5e-7 && "chosen",
+          { class: "text", words: name },
+          { class: "number", words: signed(equity) },
+          Math.abs(equity - best) < 0.0005 ? "best" : signed(equity - best),
+          ...(match_chances ? [`${(100 * match_chances[k]!).toFixed(1)}%`] : []),
         ),
       ),
     ),
@@ -222,11 +187,11 @@ export function folding(words: string, body: HTMLElement, opened: () => void = (
   const bodyId = id("fold");
   body.id = bodyId;
   body.hidden = true;
-  const button = h("button", { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": bodyId }, words);
-  button.addEventListener("click", () => {
+  const turn = (): void => {
     body.hidden = !body.hidden;
-    button.setAttribute("aria-expanded", String(!body.hidden));
+    opener.setAttribute("aria-expanded", String(!body.hidden));
     if (!body.hidden) opened();
-  });
-  return h("div", { class: "folding" }, button, body);
+  };
+  const opener = button(words, turn, { class: "quiet small", "aria-expanded": "false", "aria-controls": bodyId });
+  return h("div", { class: "folding" }, opener, body);
 }

@@ -3,16 +3,13 @@
 
 import type { Draft, Standing } from "./protocol";
 import { h, id, write } from "../../parts/dom";
-import { BAR, Board, OFF } from "./board";
+import { Turns } from "../shared/asking";
+import { button, labelled, select } from "../shared/controls";
+import { BAR, Board, OFF, START } from "./board";
 import type { Backgammon } from "./client";
-import { capital } from "./players";
+import { DICE_ASKED, readDice } from "./dice";
+import { capital, refusal } from "./players";
 
-const START_PLACES: [number, number][] = [
-  [6, 5],
-  [8, 3],
-  [13, 5],
-  [24, 2],
-];
 const ALL = 15;
 
 /** Points 1 to 24 and the bar of each side, with nothing at 0. */
@@ -21,7 +18,7 @@ type Sides = [number[], number[]];
 const none = (): number[] => Array<number>(BAR + 1).fill(0);
 const start = (): number[] => {
   const places = none();
-  for (const [place, count] of START_PLACES) places[place] = count;
+  for (const [place, count] of START) places[place] = count;
   return places;
 };
 const on = (places: number[]): number => places.reduce((sum, count, place) => sum + (place === OFF ? 0 : count), 0);
@@ -29,19 +26,20 @@ const on = (places: number[]): number => places.reduce((sum, count, place) => su
 export class Editor {
   readonly element: HTMLElement;
   private readonly board: Board;
-  private readonly pieces: HTMLSelectElement;
-  private readonly cube = h(
-    "select",
-    { id: id("cube-value") },
-    ...[1, 2, 4, 8, 16, 32, 64].map((value) => h("option", { value }, String(value))),
+  private readonly pieces = select("pieces", [
+    [0, "checkers of who rolls"],
+    [1, "checkers of the other"],
+    ["-", "nothing: take away"],
+  ]);
+  private readonly cube = select(
+    "cube-value",
+    [1, 2, 4, 8, 16, 32, 64].map((value) => [value, String(value)]),
   );
-  private readonly owner = h(
-    "select",
-    { id: id("cube-owner") },
-    h("option", { value: "" }, "nobody"),
-    h("option", { value: "mine" }, "who rolls"),
-    h("option", { value: "theirs" }, "the other"),
-  );
+  private readonly owner = select("cube-owner", [
+    ["", "nobody"],
+    ["mine", "who rolls"],
+    ["theirs", "the other"],
+  ]);
   private readonly length = h("input", { type: "number", id: id("match-length"), min: 0, max: 64, value: 0 });
   private readonly scores = [0, 1].map(() => h("input", { type: "number", id: id("score"), min: 0, max: 63, value: 0 }));
   private readonly crawford = h("input", { type: "checkbox", id: id("crawford") });
@@ -57,7 +55,7 @@ export class Editor {
   private readonly apply: HTMLButtonElement;
   private sides: Sides = [start(), start()];
   private standing: Standing | undefined;
-  private question = 0;
+  private readonly questions = new Turns();
 
   constructor(
     private readonly client: Backgammon,
@@ -68,18 +66,7 @@ export class Editor {
       refuse: () => {},
       pick: (place, less) => this.pick(place, less),
     });
-    this.pieces = h(
-      "select",
-      { id: id("pieces") },
-      h("option", { value: "0" }, "checkers of who rolls"),
-      h("option", { value: "1" }, "checkers of the other"),
-      h("option", { value: "-" }, "nothing: take away"),
-    );
-    const field = (label: string, input: HTMLElement): HTMLElement =>
-      h("p", { class: "field" }, h("label", { for: input.id }, label), input);
-    const button = (words: string, does: () => void, strong = false): HTMLButtonElement =>
-      h("button", { type: "button", class: strong && "strong", onclick: does }, words);
-    this.apply = button("Apply", () => this.standing && this.done(this.standing), true);
+    this.apply = button("Apply", () => this.standing && this.done(this.standing), { class: "strong" });
     for (const input of [this.cube, this.owner, this.length, ...this.scores, this.crawford, this.dice])
       input.addEventListener("input", () => void this.check());
     this.element = h(
@@ -88,7 +75,7 @@ export class Editor {
       h(
         "p",
         { class: "row" },
-        field("Put down", this.pieces),
+        labelled("Put down", this.pieces),
         button("Start position", () => this.set([start(), start()])),
         button("Empty board", () => this.set([none(), none()])),
         button("Other side to roll", () => this.turn()),
@@ -97,12 +84,12 @@ export class Editor {
       h(
         "div",
         { class: "row editor-fields" },
-        field("Dice", this.dice),
-        field("Cube", this.cube),
-        field("Cube belongs to", this.owner),
-        field("Match to (0: money)", this.length),
-        field("Points of who rolls", this.scores[0]!),
-        field("Points of the other", this.scores[1]!),
+        labelled("Dice", this.dice),
+        labelled("Cube", this.cube),
+        labelled("Cube belongs to", this.owner),
+        labelled("Match to (0: money)", this.length),
+        labelled("Points of who rolls", this.scores[0]!),
+        labelled("Points of the other", this.scores[1]!),
         h("p", { class: "row" }, this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
       ),
       this.said,
@@ -135,7 +122,7 @@ export class Editor {
   }
 
   close(): void {
-    this.question++;
+    this.questions.take();
     this.element.hidden = true;
   }
 
@@ -171,15 +158,15 @@ export class Editor {
   }
 
   private draft(): Draft | string {
-    const digits = this.dice.value.replaceAll(/[\s,-]+/g, "");
-    if (!/^(\d\d)?$/.test(digits)) return "Give two dice like 3 1, or none.";
+    const dice = readDice(this.dice.value);
+    if (dice === undefined) return DICE_ASKED;
     const whole = (input: HTMLInputElement): number => Math.max(0, Math.trunc(Number(input.value) || 0));
     const length = whole(this.length);
     const counts = (places: number[]): number[] => places.slice(1);
     return {
       mine: counts(this.sides[0]),
       theirs: counts(this.sides[1]),
-      dice: digits ? (digits.split("").map(Number) as [number, number]) : null,
+      dice,
       cube: Number(this.cube.value),
       cube_is_mine: this.owner.value === "" ? null : this.owner.value === "mine",
       length,
@@ -190,7 +177,7 @@ export class Editor {
   }
 
   private async check(): Promise<void> {
-    const question = ++this.question;
+    const stale = this.questions.take();
     const owner = this.owner.value === "" ? null : this.owner.value === "mine" ? 0 : 1;
     this.board.turnCube({ value: Number(this.cube.value), owner });
     this.apply.disabled = true;
@@ -199,7 +186,7 @@ export class Editor {
     if (typeof draft === "string") return this.tell(draft);
     try {
       const standing = await this.client.ask({ ask: "compose", draft });
-      if (question !== this.question) return;
+      if (stale()) return;
       this.standing = standing;
       this.apply.disabled = false;
       const [mine, theirs] = this.sides;
@@ -208,7 +195,7 @@ export class Editor {
           `the other: ${on(theirs)}, ${theirs[OFF]} off, ${standing.position.their_pips} pips.`,
       );
     } catch (error) {
-      if (question === this.question) this.tell(capital(error instanceof Error ? error.message : String(error)));
+      if (!stale()) this.tell(capital(refusal(error)));
     }
   }
 }

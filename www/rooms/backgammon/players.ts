@@ -1,7 +1,8 @@
 // Whom one can play or ask: the agent as it is, as it was, and the baselines; and how far they look ahead.
 
-import { FREEZE_MINUTES, type Frozen, type PlayerKind } from "./protocol";
+import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
 import { h, id } from "../../parts/dom";
+import { labelled, select } from "../shared/controls";
 
 const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);
 
@@ -16,15 +17,21 @@ const CHOICES: { value: string; words: string; who: PlayerKind }[] = [
   { value: "random", words: "random moves", who: { kind: "random" } },
 ];
 
-const LOOK_AHEAD: { evals: number; words: string }[] = [
-  { evals: 0, words: "none" },
-  { evals: 100, words: "100 positions" },
-  { evals: 400, words: "400 positions" },
+const LOOK_AHEAD: [evals: number, words: string][] = [
+  [0, "none"],
+  [100, "100 positions"],
+  [400, "400 positions"],
 ];
 
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
-/** A player's name as a sentence begins with it. */
-export const whoIs = (name: string): string => capital(name.startsWith("agent") ? `the ${name}` : name);
+/** A player's name within a sentence, and as one begins with it. */
+export const within = (name: string): string => (name.startsWith("agent") ? `the ${name}` : name);
+export const whoIs = (name: string): string => capital(within(name));
+/** What was refused, in the worker's words. */
+export const refusal = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What judges a person's moves. */
+export const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 
 /** A labelled choice of whom. */
 export class WhoField {
@@ -32,11 +39,10 @@ export class WhoField {
   private readonly select = h("select", { id: id("who") });
 
   /** Baselines have no opinion to tell, so where one is asked for they are left out. */
-  constructor(label: string, baselines: boolean, changed: () => void = () => {}) {
+  constructor(label: string, baselines: boolean) {
     const choices = CHOICES.filter(({ who }) => baselines || who.kind === "now" || who.kind === "frozen");
     this.select.append(...choices.map(({ value, words }) => h("option", { value }, words)));
-    this.select.addEventListener("change", changed);
-    this.element = h("p", { class: "field" }, h("label", { for: this.select.id }, label), this.select);
+    this.element = labelled(label, this.select);
     this.offer([]);
   }
 
@@ -58,10 +64,6 @@ export class WhoField {
 }
 
 export function lookAheadField(label: string, evals: number): { element: HTMLElement; evals: () => number } {
-  const select = h(
-    "select",
-    { id: id("evals") },
-    ...LOOK_AHEAD.map((one) => h("option", { value: one.evals, selected: one.evals === evals }, one.words)),
-  );
-  return { element: h("p", { class: "field" }, h("label", { for: select.id }, label), select), evals: () => Number(select.value) };
+  const chosen = select("evals", LOOK_AHEAD, evals);
+  return { element: labelled(label, chosen), evals: () => Number(chosen.value) };
 }

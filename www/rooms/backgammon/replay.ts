@@ -1,16 +1,19 @@
 // A game looked at again, thing by thing: the board as it stood, what was done, how good that was, and the equity over the game as a
 // curve on which one can click. The opinions are the agent's as it is now, and are asked for one at a time.
 
-import type { Engine, Judged, Moment, Session } from "./protocol";
+import type { Judged, Moment, Session } from "./protocol";
 import { h, write } from "../../parts/dom";
 import { minus } from "../../parts/format";
 import { Board, type Side } from "./board";
-import { perMove, signed } from "./candidates";
+import { signed } from "./candidates";
 import type { Backgammon } from "./client";
-import { capital, whoIs } from "./players";
+import { allOf, rollText, type Roll } from "./dice";
+import { capital, JUDGE, whoIs, within } from "./players";
+import { button } from "../shared/controls";
+import { modified, placeOf } from "../shared/keys";
 import { svg } from "../shared/svg";
+import { perMove } from "./told";
 
-const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 const WIDTH = 520;
 const HEIGHT = 120;
 const EDGE = 12;
@@ -36,21 +39,17 @@ export class ReplayPane {
 
   constructor(
     private readonly client: Backgammon,
-    analyse: (id: string, dice: [number, number] | null) => void,
+    analyse: (id: string, dice: Roll | null) => void,
   ) {
-    const button = (words: string, name: string, to: () => number): HTMLButtonElement =>
-      h("button", { type: "button", class: "small", "aria-label": name, title: name, onclick: () => void this.go(to()) }, words);
+    const step = (words: string, name: string, to: () => number): HTMLButtonElement =>
+      button(words, () => this.go(to()), { class: "small", "aria-label": name, title: name });
     this.buttons = [
-      button("|<", "First move (home)", () => 0),
-      button("<", "Previous move (left arrow)", () => this.at - 1),
-      button(">", "Next move (right arrow)", () => this.at + 1),
-      button(">|", "Last move (end)", () => this.moves.length - 1),
+      step("|<", "First move (home)", () => 0),
+      step("<", "Previous move (left arrow)", () => this.at - 1),
+      step(">", "Next move (right arrow)", () => this.at + 1),
+      step(">|", "Last move (end)", () => this.moves.length - 1),
     ];
-    this.analyseIt = h(
-      "button",
-      { type: "button", class: "small", onclick: () => this.moment && analyse(this.moment.id, this.moment.dice) },
-      "Analyse this",
-    );
+    this.analyseIt = button("Analyse this", () => this.moment && analyse(this.moment.id, this.moment.dice), { class: "small" });
     this.element = h(
       "div",
       { class: "replay", tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow step" },
@@ -61,9 +60,9 @@ export class ReplayPane {
       this.rates,
     );
     this.element.addEventListener("keydown", (event) => {
-      const to = { ArrowLeft: this.at - 1, ArrowRight: this.at + 1, Home: 0, End: this.moves.length - 1 }[event.key];
+      const to = placeOf(event, this.at, this.moves.length);
       // On the board the arrows go from point to point.
-      if (to === undefined || event.ctrlKey || event.altKey || event.metaKey || this.board.element.contains(event.target as Node)) return;
+      if (to === undefined || modified(event) || this.board.element.contains(event.target as Node)) return;
       event.preventDefault();
       void this.go(to);
     });
@@ -121,11 +120,7 @@ export class ReplayPane {
     this.board.show(moment.position);
     this.board.say(side, moment.dice ? "" : capital(moment.text));
     this.board.point(side, moment.steps, true);
-    this.board.throw(
-      moment.dice
-        ? { side, shown: moment.dice, left: moment.dice[0] === moment.dice[1] ? [...moment.dice, ...moment.dice] : moment.dice }
-        : undefined,
-    );
+    this.board.throw(moment.dice ? { side, shown: moment.dice, left: allOf(moment.dice) } : undefined);
     this.board.turnCube(this.session?.setup.cube ? { value: moment.cube, owner: moment.cube_owner as Side | null } : undefined);
     this.buttons.forEach((button, k) => (button.disabled = k < 2 ? at === 0 : at === this.moves.length - 1));
     this.analyseIt.disabled = false;
@@ -137,14 +132,13 @@ export class ReplayPane {
     const { at, moment, session } = this;
     if (!moment || !session) return;
     const name = whoIs(session.names[moment.seat]!);
-    const dice = moment.dice ? ` ${moment.dice[0]}-${moment.dice[1]}` : "";
+    const dice = moment.dice ? ` ${rollText(moment.dice)}` : "";
     write(this.told, `${at + 1} of ${this.moves.length}. ${name}${dice}: ${moment.text}. ${this.opinion(this.judged[at])}`);
   }
 
   /** Whose equity is told, within a sentence. */
   private get first(): string {
-    const name = this.session?.names[0] ?? "";
-    return name.startsWith("agent") ? `the ${name}` : name;
+    return within(this.session?.names[0] ?? "");
   }
 
   private opinion(judged: Judged | undefined): string {

@@ -1,8 +1,9 @@
 // The tree of a decision, two levels deep: from the roll to its candidates, and from each to the other side's 21 rolls, every
 // one a dot where its best reply leaves the game. A good move has its dots far to the right; wide ones need luck.
 
-import type { Branch, Candidate } from "./protocol";
+import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, write } from "../../parts/dom";
+import type { Backgammon } from "./client";
 import { signed } from "./candidates";
 import { svg } from "../shared/svg";
 
@@ -10,6 +11,22 @@ const MOST = 5;
 const ROW = 46;
 const ROOT_X = 22;
 const FROM_X = 78;
+
+/** Asks what follows each move that is drawn, one after the other, until the game or the run has ended. */
+export async function unfold(
+  client: Backgammon,
+  tree: Tree,
+  who: PlayerKind,
+  stale: () => boolean,
+  took = (_: string): void => {},
+): Promise<void> {
+  for (const { id } of tree.shown) {
+    const branches = await client.ask({ ask: "unfold", unfold: { id, who, evals: 0 } }).catch(() => undefined);
+    if (!branches || stale()) return;
+    tree.unfold(id, branches);
+    took(id);
+  }
+}
 
 export class Tree {
   readonly element: HTMLElement;
@@ -50,6 +67,11 @@ export class Tree {
     if (!this.candidates.some((candidate) => candidate.id === id)) return;
     this.branches.set(id, branches);
     this.draw();
+  }
+
+  /** What follows a move, once it is known. */
+  after(id: string): Branch[] | undefined {
+    return this.branches.get(id);
   }
 
   choose(id: string): void {

@@ -26,7 +26,7 @@ export class BackgammonView implements View {
     { shown: "enter", does: "on the board: take up a checker, put it down; twice moves it by the larger die" },
     { shown: "esc", does: "on the board: let go of the checker" },
   ];
-  private readonly table: SessionPane;
+  private readonly session: SessionPane;
   private readonly analysis: AnalysisPane;
   /** Agents that were kept, to be played. */
   private frozen: Frozen[] = [];
@@ -34,7 +34,7 @@ export class BackgammonView implements View {
   constructor(private readonly page: RoomPage) {
     const { client, announcer } = page;
     this.analysis = new AnalysisPane(client, announcer);
-    this.table = new SessionPane(
+    this.session = new SessionPane(
       client,
       announcer,
       (id, dice) => this.analysis.show(id, dice),
@@ -42,19 +42,29 @@ export class BackgammonView implements View {
     );
     this.bands = [{ name: "analysis-band", heading: "Analyse a position", element: this.analysis.element, place: "before knobs" }];
     this.keys = [
-      { key: "d", shown: "d", does: "at the table: roll, or confirm", run: () => this.table.go() },
-      { key: "u", shown: "u", does: "at the table: undo", run: () => this.table.undo() },
-      { key: "h", shown: "h", does: "at the table: a hint", run: () => this.table.askHint() },
-      { key: "b", shown: "b", does: "go to the board", run: () => this.table.goToBoard() },
+      {
+        key: "d",
+        shown: "d",
+        does: "at the table: roll, or confirm",
+        run: () => this.session.table.actions.press("roll", "confirm", "next"),
+      },
+      { key: "u", shown: "u", does: "at the table: undo", run: () => this.session.table.actions.press("undo") },
+      { key: "h", shown: "h", does: "at the table: a hint", run: () => this.session.table.actions.press("hint") },
+      { key: "b", shown: "b", does: "go to the board", run: () => this.session.table.board.focus() },
     ];
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div", { class: "workbench" }, this.table.element, h("div", { class: "findings" }, curves, this.table.side));
+    return h(
+      "div",
+      { class: "workbench" },
+      this.session.table.element,
+      h("div", { class: "findings" }, curves, this.session.considered.element),
+    );
   }
 
   close(): void {
-    this.table.close();
+    this.session.close();
     this.analysis.close();
   }
 
@@ -92,7 +102,7 @@ export class BackgammonView implements View {
     this.frozen = [...((room as Notes | null)?.frozen ?? [])];
     present?.notes.push(...this.frozen.map(note));
     this.offer();
-    void this.table.begin();
+    void this.session.begin();
     void this.openLinked();
   }
 
@@ -124,7 +134,7 @@ export class BackgammonView implements View {
   }
 
   private offer(): void {
-    this.table.offer(this.frozen);
+    this.session.offer(this.frozen);
     this.analysis.offer(this.frozen);
   }
 }

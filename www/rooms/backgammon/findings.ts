@@ -1,0 +1,183 @@
+// What an analysis found: the position on a board, what is played for, its moves ranked, each to be looked at and followed one
+// level further.
+
+import { copyField } from "../../parts/dialog";
+import { h, write } from "../../parts/dom";
+import { button } from "../shared/controls";
+import { bodyRow, headRow, scrolling } from "../shared/tables";
+import { Board } from "./board";
+import { candidateTable, cubeAdvice, folding, outcomeLegend, outlookParts, signed } from "./candidates";
+import { allOf, rollText } from "./dice";
+import { whoIs } from "./players";
+import type { Analysis, Branch, Candidate, Standing } from "./protocol";
+import { Tree } from "./tree";
+
+const MOST = 12;
+
+export class Findings {
+  readonly element: HTMLElement;
+  readonly tree = new Tree((candidate) => this.choose(candidate));
+  private readonly board = new Board("The position, seen by the player who rolls");
+  private readonly stakes = h("p", { class: "small stakes" });
+  private readonly links = h("div", { class: "position-links" });
+  private readonly summary = h("p", { class: "analysis-summary" });
+  private readonly list = h("div", { class: "candidate-place" });
+  private readonly legend = outcomeLegend();
+  private readonly ends = h("div");
+  private readonly more = button("", () => this.unfold(), { class: "small" });
+  private readonly chosenId = h("div");
+  private readonly replies = h("div");
+  private readonly repliesFold = folding("The replies as a table", this.replies);
+  private analysis: Analysis | undefined;
+  private chosen: Candidate | undefined;
+  /** All moves are listed. */
+  private all = false;
+
+  constructor() {
+    this.element = h(
+      "div",
+      { class: "analysis-body" },
+      h("div", {}, this.board.element, this.stakes, this.chosenId, this.links),
+      h("div", {}, this.summary, this.list, this.more, this.legend, this.ends, this.tree.element, this.repliesFold),
+    );
+    this.board.turnCube(undefined);
+    this.showList();
+  }
+
+  close(): void {
+    this.chosen = undefined;
+    this.tree.close();
+  }
+
+  /** What was thought of another position would be taken for this one. */
+  clear(): void {
+    this.analysis = this.chosen = undefined;
+    write(this.summary, "Nothing is analysed.");
+    write(this.stakes, "");
+    for (const part of [this.ends, this.links, this.chosenId, this.replies]) part.replaceChildren();
+    this.tree.begin("", []);
+    this.board.point(0, []);
+    this.board.throw(undefined);
+    this.showList();
+  }
+
+  /** Gives it in a few words. */
+  show(analysis: Analysis): string {
+    const { position, dice, candidates, outlook, standing } = analysis;
+    [this.analysis, this.chosen, this.all] = [analysis, undefined, false];
+    this.board.show(position);
+    this.board.point(0, []);
+    this.board.throw(dice ? { side: 0, shown: dice, left: allOf(dice) } : undefined);
+    this.ends.replaceChildren(...(outlook ? outlookParts(outlook) : []));
+    for (const part of [this.chosenId, this.replies]) part.replaceChildren();
+    if (standing) this.showStanding(standing);
+    const summary = summaryOf(analysis);
+    write(this.summary, summary);
+    this.tree.begin(rollText(dice), candidates);
+    const [best] = candidates;
+    if (best) this.choose(best);
+    else this.showList();
+    return best ? `${candidates.length} moves, the best ${best.text}, ${signed(best.equity)} points.` : summary;
+  }
+
+  /** More is known of what follows a move. */
+  followed(id: string): void {
+    if (this.chosen?.id === id) this.showReplies(this.chosen);
+  }
+
+  /** What is played for, the ids, and a link that opens here. */
+  private showStanding(standing: Standing): void {
+    const { cube, cube_is_mine, xgid, gnu_id } = standing;
+    this.board.turnCube({ value: cube, owner: cube_is_mine === null ? null : cube_is_mine ? 0 : 1 });
+    write(this.stakes, stakesOf(standing));
+    const link = `${location.origin}${location.pathname}?position=${encodeURIComponent(xgid.replace(/^XGID=/, ""))}#/backgammon`;
+    this.links.replaceChildren(
+      copyField("Link to this position", link),
+      copyField("XGID", xgid),
+      copyField("GNU Backgammon's ids", gnu_id),
+    );
+  }
+
+  private unfold(): void {
+    this.all = !this.all;
+    this.showList();
+  }
+
+  private showList(): void {
+    const candidates = this.analysis?.candidates ?? [];
+    this.legend.hidden = this.repliesFold.hidden = candidates.length === 0;
+    this.more.hidden = candidates.length <= MOST;
+    write(this.more, this.all ? `The best ${MOST} alone` : `All ${candidates.length} moves`);
+    const shown = this.all ? candidates : candidates.slice(0, MOST);
+    const focused = this.list.contains(document.activeElement);
+    this.list.replaceChildren(
+      ...(candidates.length
+        ? [candidateTable("Moves, the best first", shown, { pick: (candidate) => this.choose(candidate), chosen: this.chosen?.id })]
+        : []),
+    );
+    if (focused) this.list.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
+  }
+
+  /** Shows a candidate on the board, with how it comes about. */
+  private choose(candidate: Candidate): void {
+    if (!this.analysis) return;
+    this.chosen = candidate;
+    this.board.show(this.analysis.position);
+    void this.board.play(0, candidate.steps).then(() => {
+      if (this.chosen === candidate) this.board.point(0, candidate.steps);
+    });
+    this.tree.choose(candidate.id);
+    this.showList();
+    this.showReplies(candidate);
+    this.chosenId.replaceChildren(copyField("The position after it, seen by the mover", candidate.id));
+  }
+
+  private showReplies({ id, text }: Candidate): void {
+    const branches = this.tree.after(id);
+    this.replies.replaceChildren(
+      branches ? repliesTable(text, branches) : h("p", { class: "small" }, "The tree unfolds the first five moves; choose one of them."),
+    );
+  }
+}
+
+function summaryOf({ name, candidates, outlook, evals }: Analysis): string {
+  const by = `${whoIs(name)}${evals > 1 && candidates.length ? `, up to ${evals} positions looked at` : ""}`;
+  if (!outlook) return `${by}: ${candidates.length === 1 ? "one move" : `${candidates.length} moves`}.`;
+  const { equity, cube } = outlook;
+  return (
+    `${by}: ${cubeAdvice(cube)} ${signed(equity)} points a game before the roll without the cube, ` + `${signed(cube.no_double)} with it.`
+  );
+}
+
+function stakesOf({ length, score, crawford, cube, cube_is_mine, jacoby, bare, doubled }: Standing): string {
+  const whose = cube_is_mine === null ? "in the middle" : cube_is_mine ? "with who rolls" : "with the other";
+  const stakes = length
+    ? `Match to ${length}: who rolls has ${score[0]}, the other ${score[1]}${crawford ? ", the Crawford game" : ""}`
+    : "Money play";
+  const notes = [
+    jacoby && "The id asks for the Jacoby rule, which is not played here: gammons count at once.",
+    length > 0 &&
+      "Moves and the cube are ranked by the chance to win the match, told as points at the present cube; moves without a further double.",
+    bare && "A position id alone says nothing of a match.",
+    doubled && "A double is offered; it is up to the other.",
+  ].filter(Boolean);
+  return [`${stakes}, the cube at ${cube} ${whose}.`, ...notes].join(" ");
+}
+
+const repliesTable = (move: string, branches: Branch[]): HTMLElement =>
+  scrolling(
+    { "aria-label": "Replies" },
+    h(
+      "table",
+      {},
+      h("caption", {}, `After ${move}: the other side's best reply to each roll, and what is left for the mover`),
+      headRow("Roll", "Of 36", { class: "text", words: "Reply" }, "Equity"),
+      h(
+        "tbody",
+        {},
+        ...branches.map(({ dice, ways, text, equity }) =>
+          bodyRow(false, rollText(dice), String(ways), { class: "text", words: text }, signed(equity)),
+        ),
+      ),
+    ),
+  );

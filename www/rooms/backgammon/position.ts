@@ -1,0 +1,142 @@
+// The position that is asked about: its id, dice, and by whom; or made by hand in the editor.
+
+import { h, id, write } from "../../parts/dom";
+import { button, form, labelled, line, markInvalid } from "../shared/controls";
+import type { Backgammon } from "./client";
+import { DICE_ASKED, readDice, type Roll } from "./dice";
+import { Editor } from "./editor";
+import { capital, lookAheadField, WhoField } from "./players";
+import type { Answers, Frozen, Question, Standing } from "./protocol";
+
+const START = "4HPwATDgc/ABMA";
+
+export type Asked = (Question & { ask: "analyse" })["request"];
+type Read = Answers["read_id"];
+
+export class PositionForm {
+  readonly elements: HTMLElement[];
+  private readonly error = h("p", { class: "error", role: "alert", id: id("error") });
+  private readonly position = line("position", { value: START, class: "position", "aria-describedby": this.error.id });
+  private readonly dice = h("input", {
+    type: "text",
+    id: id("dice"),
+    value: "3 1",
+    autocomplete: "off",
+    inputmode: "numeric",
+    class: "dice-field",
+    "aria-describedby": this.error.id,
+  });
+  private readonly who = new WhoField("By", false);
+  private readonly lookAhead = lookAheadField("Look-ahead", 100);
+  private readonly editor: Editor;
+  private readonly edit = button("Edit the position", () => this.openEditor(), { "aria-expanded": "false" });
+  /** The id that the dice in their box were taken from, and whether they were written by hand since. */
+  private readText: string | undefined = START;
+  private diceTouched = false;
+  private reading: Promise<void> = Promise.resolve();
+  private closed = false;
+
+  constructor(
+    private readonly client: Backgammon,
+    private readonly ask: () => void,
+  ) {
+    this.editor = new Editor(client, (standing) => this.closeEditor(standing));
+    this.position.addEventListener("change", () => void this.read());
+    this.dice.addEventListener("input", () => (this.diceTouched = true));
+    this.elements = [
+      form(
+        "analysis-form",
+        ask,
+        labelled("Position id, match id or XGID", this.position, "field grow"),
+        labelled("Dice (may be empty)", this.dice),
+        this.who.element,
+        this.lookAhead.element,
+        h("button", { type: "submit", class: "strong" }, "Analyse"),
+        this.edit,
+      ),
+      this.error,
+      this.editor.element,
+    ];
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+
+  offer(frozen: Frozen[]): void {
+    this.who.offer(frozen);
+  }
+
+  /** What is asked; undefined where it is told what is wrong, or where it is `stale` by now. */
+  async request(stale: () => boolean): Promise<Asked | undefined> {
+    this.clear();
+    await this.read();
+    if (stale()) return undefined;
+    const dice = readDice(this.dice.value);
+    if (dice === undefined) return void this.refuse(DICE_ASKED);
+    return { id: this.position.value.trim(), dice, who: this.who.who, evals: this.lookAhead.evals() };
+  }
+
+  refuse(words: string): void {
+    markInvalid(/\bdie\b|\bdice\b/.test(words) ? this.dice : this.position, true);
+    write(this.error, capital(words));
+  }
+
+  clear(): void {
+    write(this.error, "");
+    for (const input of [this.position, this.dice]) markInvalid(input, false);
+  }
+
+  /** A link's id, before it is read; rejects where it is none. */
+  async open(id: string): Promise<Read> {
+    this.position.value = id;
+    this.readText = undefined;
+    return this.client.ask({ ask: "read_id", id });
+  }
+
+  /** Takes up a position from elsewhere. */
+  set(position: string, dice: Roll | null): void {
+    this.position.value = this.readText = position;
+    this.dice.value = dice ? dice.join(" ") : "";
+  }
+
+  focus(): void {
+    this.position.focus({ preventScroll: true });
+  }
+
+  /** Takes the dice of another id than before into their box; whoever asks meanwhile waits for that. */
+  private read(): Promise<void> {
+    const text = this.position.value.trim();
+    if (text === this.readText) return this.reading;
+    this.readText = text;
+    this.diceTouched = false;
+    return (this.reading = this.client.ask({ ask: "read_id", id: text }).then(
+      (standing) => {
+        // Who types dice meanwhile means those. An id that says no more than where checkers stand says nothing of dice.
+        if (this.closed || text !== this.readText || standing.bare || this.diceTouched) return;
+        this.dice.value = standing.dice ? standing.dice.join(" ") : "";
+      },
+      () => {}, // the analysis says what is wrong
+    ));
+  }
+
+  private async openEditor(): Promise<void> {
+    if (!this.editor.element.hidden) return this.closeEditor(undefined);
+    const standing = await this.client
+      .ask({ ask: "read_id", id: this.position.value.trim() })
+      .catch(() => this.client.ask({ ask: "read_id", id: START }));
+    if (this.closed) return;
+    this.edit.setAttribute("aria-expanded", "true");
+    const dice = readDice(this.dice.value);
+    this.editor.open({ ...standing, dice: dice?.every((n) => n >= 1 && n <= 6) ? dice : null });
+  }
+
+  private closeEditor(standing: Standing | undefined): void {
+    this.editor.close();
+    this.edit.setAttribute("aria-expanded", "false");
+    this.edit.focus();
+    if (!standing) return;
+    this.set(standing.xgid, standing.dice);
+    this.ask();
+  }
+}

@@ -1,0 +1,50 @@
+// How a match is set up.
+
+import { h, id } from "../../parts/dom";
+import { form, labelled, select } from "../shared/controls";
+import { lookAheadField, WhoField } from "./players";
+import type { Frozen, Setup } from "./protocol";
+
+const LENGTHS: [length: number, words: string][] = [
+  [0, "money play"],
+  [1, "to 1 point"],
+  [3, "to 3 points"],
+  [5, "to 5 points"],
+  [7, "to 7 points"],
+];
+
+export class SetupForm {
+  readonly element: HTMLElement;
+  private readonly opponent = new WhoField("Against", true);
+  private readonly lookAhead = lookAheadField("Look-ahead", 100);
+  private readonly length = select("length", LENGTHS);
+  private readonly cube = h("input", { type: "checkbox", id: id("cube"), checked: true });
+
+  constructor(begin: () => unknown) {
+    this.element = form(
+      "setup",
+      begin,
+      this.opponent.element,
+      this.lookAhead.element,
+      labelled("Length", this.length),
+      h("p", { class: "row" }, this.cube, h("label", { for: this.cube.id }, "Doubling cube")),
+      h("button", { type: "submit" }, "New match"),
+    );
+  }
+
+  /** Agents that can be played by now. */
+  offer(frozen: Frozen[]): void {
+    this.opponent.offer(frozen);
+  }
+
+  /** A fresh match for a person, or for the agent as it is now. */
+  setup(person: boolean): Setup {
+    const evals = this.lookAhead.evals();
+    return {
+      seats: [person ? null : { who: { kind: "now" }, evals }, { who: this.opponent.who, evals }],
+      length: Number(this.length.value),
+      cube: this.cube.checked,
+      seed: Math.floor(Math.random() * 2 ** 32),
+    };
+  }
+}
