@@ -1,13 +1,9 @@
 // A run of this room, as its pictures ask it.
 
 import type { Client } from "../../run/client";
-import { sentence } from "../../run/notice";
 import type { Answers, Puzzle, Question } from "./protocol";
 
 export type CubeClient = Client<Question, Answers>;
 
 /** What is trained, for whoever draws it. */
 export const puzzleOf = (client: CubeClient): Puzzle => client.variant.about as Puzzle;
-
-/** What was refused, or found impossible, as a sentence. */
-export const reason = (error: unknown): string => sentence(error instanceof Error ? error.message : String(error));

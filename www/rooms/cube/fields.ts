@@ -2,6 +2,8 @@
 
 import { h, id } from "../../parts/dom";
 import { count, short } from "../../parts/format";
+import { labelled, select } from "../shared/controls";
+import { clamp } from "../shared/keys";
 import type { Puzzle, SearchKind, SolveMethod } from "./protocol";
 import { SEARCHES } from "./solver";
 
@@ -12,11 +14,16 @@ export const numberField = (
   max: number,
 ): { element: HTMLElement; input: HTMLInputElement; value: () => number } => {
   const input = h("input", { type: "number", id: id("number"), value, min, max, step: 1, inputmode: "numeric" });
-  const whole = (): number =>
-    Math.round(Math.max(Number(input.min), Math.min(Number(input.max), input.valueAsNumber || Number(input.min))));
+  const whole = (): number => Math.round(clamp(input.valueAsNumber || Number(input.min), Number(input.min), Number(input.max)));
   input.addEventListener("change", () => (input.value = String(whole())));
-  return { element: h("p", { class: "field" }, h("label", { for: input.id }, label), input), input, value: whole };
+  return { element: labelled(label, input), input, value: whole };
 };
+
+const numbers = (stem: string, all: number[], words: (n: number) => string): HTMLSelectElement =>
+  select(
+    stem,
+    all.map((n) => [n, words(n)]),
+  );
 
 /** How a search is made. */
 export class MethodFields {
@@ -26,32 +33,15 @@ export class MethodFields {
     { id: id("search") },
     ...SEARCHES.map(({ search, words, about }) => h("option", { value: search, title: about }, words)),
   );
-  private readonly width = h(
-    "select",
-    { id: id("width") },
-    ...[1, 4, 16, 64, 256, 1024, 4096, 16384, 65536].map((n) => h("option", { value: n }, count(n))),
-  );
-  private readonly weight = h(
-    "select",
-    { id: id("weight") },
-    ...[0, 0.2, 0.4, 0.6, 0.8, 1].map((n) => h("option", { value: n }, String(n))),
-  );
-  private readonly widthField = h("p", { class: "field" }, h("label", { for: this.width.id }, "Width"), this.width);
-  private readonly weightField = h("p", { class: "field" }, h("label", { for: this.weight.id }, "Weight"), this.weight);
-  private readonly nodes = h(
-    "select",
-    { id: id("nodes") },
-    ...[1e3, 1e4, 1e5, 1e6, 4e6, 16e6].map((n) => h("option", { value: n }, short(n))),
-  );
-  private readonly nodesField = h("p", { class: "field" }, h("label", { for: this.nodes.id }, "Most nodes"), this.nodes);
+  private readonly width = numbers("width", [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536], count);
+  private readonly weight = numbers("weight", [0, 0.2, 0.4, 0.6, 0.8, 1], String);
+  private readonly nodes = numbers("nodes", [1e3, 1e4, 1e5, 1e6, 4e6, 16e6], short);
+  private readonly widthField = labelled("Width", this.width);
+  private readonly weightField = labelled("Weight", this.weight);
+  private readonly nodesField = labelled("Most nodes", this.nodes);
 
   constructor() {
-    this.elements = [
-      h("p", { class: "field" }, h("label", { for: this.search.id }, "Method"), this.search),
-      this.widthField,
-      this.weightField,
-      this.nodesField,
-    ];
+    this.elements = [labelled("Method", this.search), this.widthField, this.weightField, this.nodesField];
     this.search.addEventListener("change", () => this.suit());
     this.suit();
   }

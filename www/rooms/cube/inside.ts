@@ -3,6 +3,9 @@
 
 import { h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
+import { Asker } from "../shared/asking";
+import { button } from "../shared/controls";
+import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { Bars, percent } from "./bars";
 import type { CubeClient } from "./client";
 import type { Inside } from "./protocol";
@@ -23,9 +26,7 @@ export class InsidePane {
   private readonly priorities = new Bars("Replay: transitions by priority", ["Priority from", "Share"]);
   private readonly top = h("tbody");
   private readonly prioritised = h("div", { hidden: true });
-  private askedMs = 0;
-  private asking = false;
-  private closed = false;
+  private readonly asker = new Asker(() => ASK_EVERY_MS);
 
   constructor(
     private readonly client: CubeClient,
@@ -33,12 +34,23 @@ export class InsidePane {
     /** The names of the actions, in the order of the Q-values. */
     private readonly actions: () => string[],
   ) {
-    this.button = h(
-      "button",
-      { type: "button", "aria-expanded": "false", "aria-controls": this.body.id, onclick: () => this.open() },
-      "Look inside",
-    );
+    this.button = button("Look inside", () => this.open(), { "aria-expanded": "false", "aria-controls": this.body.id });
     const caption = id("top");
+    const transitions = scrolling(
+      { "aria-labelledby": caption },
+      h(
+        "table",
+        {},
+        h(
+          "caption",
+          { id: caption },
+          "The transitions of the greatest priority, which it is the most wrong about, with what Q says there now.",
+        ),
+        headRow("State", "Action", "Reward", "Priority", { class: "text", words: "Q of each action" }),
+        this.top,
+      ),
+    );
+    transitions.classList.add("transitions");
     this.depths.table.caption.textContent = "The curriculum, depth by depth.";
     this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row also have what lies beyond.";
     this.body.append(
@@ -61,31 +73,7 @@ export class InsidePane {
       this.priorities.element,
       h("p", { class: "row" }, this.priorities.table.button),
       this.priorities.table.element,
-      h(
-        "div",
-        { class: "scroll transitions", tabindex: 0, role: "region", "aria-labelledby": caption },
-        h(
-          "table",
-          {},
-          h(
-            "caption",
-            { id: caption },
-            "The transitions of the greatest priority, which it is the most wrong about, with what Q says there now.",
-          ),
-          h(
-            "thead",
-            {},
-            h(
-              "tr",
-              {},
-              ...["State", "Action", "Reward", "Priority", "Q of each action"].map((title) =>
-                h("th", { scope: "col", class: title.startsWith("Q") && "text" }, title),
-              ),
-            ),
-          ),
-          this.top,
-        ),
-      ),
+      transitions,
     );
     this.element = h(
       "div",
@@ -108,26 +96,22 @@ export class InsidePane {
   }
 
   close(): void {
-    this.closed = true;
+    this.asker.turns.close();
   }
 
   private open(): void {
     this.body.hidden = !this.body.hidden;
     this.button.setAttribute("aria-expanded", String(!this.body.hidden));
     write(this.button, this.body.hidden ? "Look inside" : "Close");
-    this.askedMs = 0;
+    this.asker.hurry();
   }
 
   refresh(): void {
-    const now = performance.now();
-    if (this.body.hidden || this.asking || document.hidden || now - this.askedMs < ASK_EVERY_MS) return;
-    this.askedMs = now;
-    this.asking = true;
-    void this.client
-      .ask({ ask: "inside" })
-      .then((inside) => this.closed || this.body.hidden || !inside || this.show(inside))
-      .catch(() => {}) // between two runs there is nobody to ask
-      .finally(() => (this.asking = false));
+    if (this.body.hidden || document.hidden) return;
+    this.asker.ask(
+      () => this.client.ask({ ask: "inside" }),
+      (inside) => this.body.hidden || !inside || this.show(inside),
+    );
   }
 
   private show({ stage, depths, replay }: Inside): void {
@@ -169,42 +153,30 @@ export class InsidePane {
     );
     // Whoever is in it reads it.
     if (this.top.contains(document.activeElement)) return;
-    const names = this.actions();
     this.top.replaceChildren(
       ...replay.top.slice(0, SHOWN).map(({ facelets, action, reward, done, priority, q }) => {
         const stickers = normalised(facelets) ?? facelets;
-        const best = q.indexOf(Math.max(...q));
-        return h(
-          "tr",
-          {},
-          h(
-            "th",
-            { scope: "row" },
-            h(
-              "button",
-              {
-                type: "button",
-                class: "quiet",
-                "aria-label": `Put this state on the cube: ${spoken(stickers)}`,
-                onclick: () => this.place(stickers, "A state from the replay."),
-              },
-              smallNet(stickers, "the state"),
-            ),
-          ),
-          h("td", {}, action),
-          h("td", {}, `${figure(reward)}${done ? ", solved" : ""}`),
-          h("td", { class: "number" }, figure(priority)),
-          h(
-            "td",
-            { class: "text" },
-            ...q.map((of, k) =>
-              h("span", { class: k === best ? "q-value best" : "q-value" }, `${names[k] ?? k + 1} ${minus(of.toFixed(2))}`),
-            ),
-          ),
+        const onTheCube = { class: "quiet", "aria-label": `Put this state on the cube: ${spoken(stickers)}` };
+        return bodyRow(
+          false,
+          button(smallNet(stickers, "the state"), () => this.place(stickers, "A state from the replay."), onTheCube),
+          action,
+          `${figure(reward)}${done ? ", solved" : ""}`,
+          { class: "number", words: figure(priority) },
+          { class: "text", words: qValues(q, this.actions()) },
         );
       }),
     );
   }
+}
+
+function qValues(q: number[], names: string[]): DocumentFragment {
+  const best = q.indexOf(Math.max(...q));
+  const fragment = document.createDocumentFragment();
+  fragment.append(
+    ...q.map((of, k) => h("span", { class: k === best ? "q-value best" : "q-value" }, `${names[k] ?? k + 1} ${minus(of.toFixed(2))}`)),
+  );
+  return fragment;
 }
 
 /** A power of two as one reads it. */

@@ -2,10 +2,13 @@
 
 import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
-import { count, seconds } from "../../parts/format";
-import { puzzleOf, reason, type CubeClient } from "./client";
+import { count } from "../../parts/format";
+import { reason, Turns } from "../shared/asking";
+import { button, swap } from "../shared/controls";
+import { bodyRow, headRow, scrolling } from "../shared/tables";
+import { puzzleOf, type CubeClient } from "./client";
 import type { Puzzle, SolveMethod } from "./protocol";
-import { nameOf, widened, type Found, type Solver } from "./solver";
+import { msText, nameOf, widened, type Found, type Solver } from "./solver";
 
 type Entry = { method: SolveMethod; found?: Found; failed?: string };
 
@@ -23,18 +26,13 @@ function methodsOf({ exact, method }: Puzzle): SolveMethod[] {
 
 export class MethodsPane {
   readonly element: HTMLElement;
-  private readonly startButton = h(
-    "button",
-    { type: "button", class: "strong", onclick: () => void this.compare() },
-    "Compare on this state",
-  );
-  private readonly endButton = h("button", { type: "button", hidden: true, onclick: () => this.end("Stopped.") }, "Stop");
+  private readonly startButton = button("Compare on this state", () => this.compare(), { class: "strong" });
+  private readonly endButton = button("Stop", () => this.end("Stopped."), { hidden: true });
   private readonly status = h("p", { class: "small" });
   private readonly error = h("p", { class: "error", role: "alert" });
   private readonly body = h("tbody");
   private readonly table: HTMLElement;
-  private comparing = 0;
-  private closed = false;
+  private readonly comparisons = new Turns();
 
   constructor(
     private readonly client: CubeClient,
@@ -44,28 +42,19 @@ export class MethodsPane {
     private readonly watch: (found: Found, method: SolveMethod) => void,
   ) {
     const caption = id("methods");
-    this.table = h(
-      "div",
-      { class: "scroll", hidden: true, tabindex: 0, role: "region", "aria-labelledby": caption },
+    const head = headRow({ class: "text", words: "Method" }, "Solved", "Moves", "Optimal", "States", "Time");
+    head.firstElementChild!.append(h("td"));
+    this.table = scrolling(
+      { "aria-labelledby": caption },
       h(
         "table",
         { class: "methods" },
         h("caption", { id: caption }, "One state, each method on its own, with the network as it is at that moment."),
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            ...["Method", "Solved", "Moves", "Optimal", "States", "Time"].map((title, k) =>
-              h("th", { scope: "col", class: k === 0 && "text" }, title),
-            ),
-            h("td", {}),
-          ),
-        ),
+        head,
         this.body,
       ),
     );
+    this.table.hidden = true;
     this.element = h(
       "div",
       { class: "methods-pane" },
@@ -87,12 +76,11 @@ export class MethodsPane {
   }
 
   close(): void {
-    this.closed = true;
-    this.comparing++;
+    this.comparisons.close();
   }
 
   private end(words: string): void {
-    this.comparing++;
+    this.comparisons.take();
     if (!this.startButton.hidden) return write(this.status, words);
     this.solver.stop();
     this.running(false);
@@ -100,15 +88,12 @@ export class MethodsPane {
   }
 
   private running(running: boolean): void {
-    const focused = document.activeElement;
-    this.startButton.hidden = running;
-    this.endButton.hidden = !running;
-    if (focused === this.startButton) this.endButton.focus();
-    else if (focused === this.endButton) this.startButton.focus();
+    if (running) swap(this.endButton, this.startButton);
+    else swap(this.startButton, this.endButton);
   }
 
   private async compare(): Promise<void> {
-    const own = ++this.comparing;
+    const stale = this.comparisons.take();
     const facelets = this.state();
     const entries: Entry[] = methodsOf(puzzleOf(this.client)).map((method) => ({ method }));
     write(this.error, "");
@@ -121,11 +106,11 @@ export class MethodsPane {
         const found = await this.solver.solve(facelets, entry.method, ({ nodes }) =>
           write(this.status, `${nameOf(entry.method)} searches: ${count(nodes)} states.`),
         );
-        if (this.closed || own !== this.comparing) return;
+        if (stale()) return;
         if (!found) return this.end("Another search took its place.");
         entry.found = found;
       } catch (error) {
-        if (this.closed || own !== this.comparing) return;
+        if (stale()) return;
         entry.failed = reason(error);
       }
       this.draw(entries);
@@ -144,33 +129,20 @@ export class MethodsPane {
       ...entries.map(({ method, found, failed }) => {
         const solution = found?.solution;
         const why = found?.failure ? reason(found.failure) : (failed ?? "");
-        const wider = found ? widened(found, method) : "";
         const made = solution?.moves.length;
-        return h(
-          "tr",
-          { class: made !== undefined && made === least && "best" },
-          h("th", { scope: "row", class: "text" }, nameOf(method) + wider, why && h("span", { class: "small why-not" }, why)),
-          h("td", {}, found || failed ? (solution ? "yes" : "no") : "…"),
-          h("td", { class: "number" }, made === undefined ? "" : String(made)),
-          h("td", {}, solution?.optimal == null ? "" : String(solution.optimal)),
-          h("td", {}, found && method.search !== "exact" ? count(found.nodes) : ""),
-          h("td", {}, found ? (found.ms < 1000 ? `${Math.round(found.ms)} ms` : seconds(found.ms / 1000)) : ""),
-          h(
-            "td",
-            {},
-            solution && made
-              ? h(
-                  "button",
-                  {
-                    type: "button",
-                    class: "small",
-                    "aria-label": `Watch the solution of ${nameOf(method)}`,
-                    onclick: () => this.watch(found!, method),
-                  },
-                  "Watch",
-                )
-              : "",
-          ),
+        const watch = { class: "small", "aria-label": `Watch the solution of ${nameOf(method)}` };
+        return bodyRow(
+          made !== undefined && made === least && "best",
+          {
+            class: "text",
+            words: h("span", {}, nameOf(method) + (found ? widened(found, method) : ""), why && h("span", { class: "small why-not" }, why)),
+          },
+          found || failed ? (solution ? "yes" : "no") : "…",
+          { class: "number", words: made === undefined ? "" : String(made) },
+          solution?.optimal == null ? "" : String(solution.optimal),
+          found && method.search !== "exact" ? count(found.nodes) : "",
+          found ? msText(found.ms) : "",
+          solution && made ? button("Watch", () => this.watch(found!, method), watch) : "",
         );
       }),
     );

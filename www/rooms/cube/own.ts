@@ -1,7 +1,9 @@
 // A cube of one's own: painted on a net, or written as facelets or as a scramble. What is wrong with it the worker says.
 
 import { h, id, write } from "../../parts/dom";
-import { puzzleOf, reason, type CubeClient } from "./client";
+import { reason, Turns } from "../shared/asking";
+import { button, form, labelled, line, markInvalid } from "../shared/controls";
+import { puzzleOf, type CubeClient } from "./client";
 import { PaintNet } from "./net";
 import { thought } from "./opinion";
 import { COLOURS, FACES, normalised, solved, stickersAt } from "./stickers";
@@ -13,19 +15,11 @@ export class OwnPane {
   private readonly net: PaintNet;
   private readonly palette: { letter: string; input: HTMLInputElement; left: HTMLElement }[];
   private readonly verdict = h("p", { class: "own-verdict", role: "status", id: id("own-verdict") });
-  private readonly text = h("input", {
-    type: "text",
-    id: id("own"),
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    "aria-describedby": this.verdict.id,
-  });
+  private readonly text = line("own", { "aria-describedby": this.verdict.id });
   private readonly buttons: HTMLButtonElement[];
   private size = 0;
-  private judging = 0;
+  private readonly judging = new Turns();
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private closed = false;
 
   constructor(
     private readonly client: CubeClient,
@@ -57,19 +51,13 @@ export class OwnPane {
         ),
       ]),
     );
-    const button = (words: string, does: () => void, strong = false): HTMLButtonElement =>
-      h("button", { type: "button", class: strong && "strong", onclick: does }, words);
-    this.buttons = [button("Solve it", () => void this.use(true), true), button("Put it on the cube", () => void this.use(false))];
-    const form = h(
-      "form",
-      { class: "own-form" },
-      h("p", { class: "field grow" }, h("label", { for: this.text.id }, "Facelets, or the moves of a scramble"), this.text),
+    this.buttons = [button("Solve it", () => this.use(true), { class: "strong" }), button("Put it on the cube", () => this.use(false))];
+    const writing = form(
+      "own-form",
+      () => this.read(),
+      labelled("Facelets, or the moves of a scramble", this.text, "field grow"),
       h("button", { type: "submit" }, "Take it"),
     );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      void this.read();
-    });
     this.element = h(
       "div",
       { class: "own" },
@@ -89,7 +77,7 @@ export class OwnPane {
           { class: "own-side" },
           this.verdict,
           h("p", { class: "row" }, ...this.buttons),
-          form,
+          writing,
           h(
             "p",
             { class: "row" },
@@ -110,7 +98,7 @@ export class OwnPane {
   }
 
   close(): void {
-    this.closed = true;
+    this.judging.close();
     clearTimeout(this.timer);
   }
 
@@ -125,15 +113,14 @@ export class OwnPane {
       const over = Array.from(text).filter((one) => one === letter).length - this.size ** 2;
       write(left, over === 0 ? "" : over > 0 ? `+${over}` : `−${-over}`);
     }
-    this.text.removeAttribute("aria-invalid");
+    markInvalid(this.text, false);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.judge(), JUDGE_MS);
   }
 
   /** Whether it is a cube; undefined where it was painted on meanwhile. */
   private async judge(): Promise<boolean | undefined> {
-    const own = ++this.judging;
-    const stale = (): boolean => this.closed || own !== this.judging;
+    const stale = this.judging.take();
     try {
       const view = await this.client.ask({ ask: "look", facelets: this.net.text });
       if (stale()) return undefined;
@@ -169,16 +156,16 @@ export class OwnPane {
     const stickers =
       /^[A-Za-z0-9]+$/.test(letters) &&
       (letters.length === 6 * this.size ** 2 || text.split(/\s+/).some((word) => /^[A-Za-z]{5,}$/.test(word)));
-    const own = ++this.judging;
+    const stale = this.judging.take();
     clearTimeout(this.timer);
     try {
       const taken = stickers
         ? (await this.client.ask({ ask: "look", facelets: text })).facelets
         : (await this.client.ask({ ask: "turn", facelets: solved(this.size), moves: text })).facelets;
-      if (this.closed || own !== this.judging) return;
+      if (stale()) return;
       this.show(normalised(taken) ?? taken);
     } catch (error) {
-      if (this.closed || own !== this.judging) return;
+      if (stale()) return;
       // What can be drawn of it is, so that one sees where.
       const drawn = stickers && letters.length === 6 * this.size ** 2 ? normalised(letters) : undefined;
       if (drawn) {
@@ -186,7 +173,7 @@ export class OwnPane {
         this.painted();
         clearTimeout(this.timer);
       }
-      this.text.setAttribute("aria-invalid", "true");
+      markInvalid(this.text, true);
       this.tell(reason(error), true);
     }
   }

@@ -2,8 +2,9 @@
 // it stands. There is one at a time; a new one ends the one before.
 
 import type { CubeClient } from "./client";
-import type { SearchKind, SolveMethod, SolveView } from "./protocol";
-import { count } from "../../parts/format";
+import { moves } from "./opinion";
+import type { SearchKind, Solution, SolveMethod, SolveView } from "./protocol";
+import { count, seconds } from "../../parts/format";
 
 export const SEARCHES: { search: SearchKind; words: string; about: string }[] = [
   { search: "greedy", words: "Greedy", about: "always the best move that does not take the last one back; looks one move ahead" },
@@ -21,6 +22,22 @@ export const widened = ({ width }: SolveView, method: SolveMethod): string =>
   width !== null && width > method.width ? `, widened to ${count(width)}` : "";
 
 export type Found = SolveView & { ms: number };
+
+/** What a search took. */
+export function costOf(found: Found, method: SolveMethod): string {
+  const { nodes, ms } = found;
+  const time = msText(ms);
+  return method.search === "exact" ? time : `${count(nodes)} states in ${time}${widened(found, method)}`;
+}
+
+export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));
+
+/** What it found, in a sentence. */
+export function outcomeOf({ moves: made, optimal }: Solution, { search }: SolveMethod): string {
+  if (made.length === 0) return "It is solved.";
+  if (search === "exact") return `Optimal is ${made.length}.`;
+  return optimal === null ? `The agent needs ${moves(made.length)}.` : `Optimal is ${optimal}, the agent needs ${made.length}.`;
+}
 
 export class Solver {
   private searches = 0;

@@ -150,7 +150,7 @@ export class CubeView implements View {
   private showDepths(): void {
     const { present } = this.page;
     const { exact } = this.puzzle;
-    this.depths.showTries(this.cube.tries, exact);
+    this.depths.showTries(this.cube.practice.tries, exact);
     if (exact && present) this.depths.show(present);
   }
 

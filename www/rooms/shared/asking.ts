@@ -36,7 +36,7 @@ export class Asker {
   /** Asks at most so often, unless it is wanted now. */
   constructor(private readonly everyMs: () => number = () => 0) {}
 
-  ask<A>(question: () => Promise<A>, take: (answer: A) => void, now = false): void {
+  ask<A>(question: () => Promise<A>, take: (answer: A) => unknown, now = false): void {
     if (this.asking || (!now && performance.now() - this.askedMs < this.everyMs())) return;
     this.asking = true;
     this.askedMs = performance.now();
@@ -50,5 +50,32 @@ export class Asker {
   /** The next question need not wait. */
   hurry(): void {
     this.askedMs = -Infinity;
+  }
+}
+
+/** Asks about what changes: one question at a time, and again where it has changed meanwhile. */
+export class Follower<A> {
+  private wanted = false;
+  private asking = false;
+  askedMs = -Infinity;
+
+  constructor(
+    private readonly question: () => Promise<A>,
+    private readonly take: (answer: A) => unknown,
+  ) {}
+
+  /** It has changed. */
+  async ask(): Promise<void> {
+    this.askedMs = performance.now();
+    this.wanted = true;
+    if (this.asking) return;
+    this.asking = true;
+    while (this.wanted) {
+      this.wanted = false;
+      const answer = await this.question().catch(() => undefined);
+      if (answer === undefined) break; // between two runs there is nobody to ask
+      this.take(answer);
+    }
+    this.asking = false;
   }
 }
