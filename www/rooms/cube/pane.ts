@@ -33,9 +33,11 @@ export class CubePane {
   private readonly picture: CubePicture;
   private readonly solution = new SolutionPane({ goTo: (step) => this.goTo(step), play: () => this.play() });
   private readonly controls: Controls;
-  private readonly status = h("p", { class: "cube-status" });
-  private readonly error = h("p", { class: "error", role: "alert", id: id("cube-error") });
-  private readonly progress = h("p", { class: "small search-progress" });
+  private readonly told = {
+    status: h("p", { class: "cube-status" }),
+    error: h("p", { class: "error", role: "alert", id: id("cube-error") }),
+    progress: h("p", { class: "small search-progress" }),
+  };
   private puzzle: Puzzle;
   private stickers = solved(2);
   private readonly made: Turn[] = [];
@@ -81,7 +83,7 @@ export class CubePane {
         showLetters: (letters) => this.picture.showLetters(letters),
         tryOrNot: (byItself) => this.tryOrNot(byItself),
       },
-      this.error,
+      this.told.error,
     );
     const { tools, turns, forms, writing } = this.controls;
     this.element = h(
@@ -89,7 +91,7 @@ export class CubePane {
       { class: "cube-pane", "aria-labelledby": "cube-title" },
       h("div", { class: "head" }, h("h2", { id: "cube-title", class: "label" }, "The cube"), tools),
       this.picture.element,
-      h("div", {}, this.status, this.error, this.progress),
+      h("div", {}, ...Object.values(this.told)),
       this.solution.element,
       turns,
       forms,
@@ -118,7 +120,7 @@ export class CubePane {
       this.began = true;
       this.controls.suit(this.puzzle);
       this.show(solved(this.puzzle.size));
-      write(this.status, this.controls.byItself ? "Soon it tries its first scramble." : "");
+      write(this.told.status, this.controls.byItself ? "Soon it tries its first scramble." : "");
     }
     this.look();
   }
@@ -173,11 +175,11 @@ export class CubePane {
     this.picture.hurry();
     this.interrupt();
     this.setPlaying(false);
-    write(this.error, "");
+    write(this.told.error, "");
     this.controls.forgive();
     if (!this.controls.byItself) return;
     this.controls.take();
-    if (!this.path) write(this.status, "");
+    if (!this.path) write(this.told.status, "");
   }
 
   private tryOrNot(byItself: boolean): void {
@@ -185,17 +187,17 @@ export class CubePane {
     this.interrupt();
     this.setPlaying(false);
     this.practice.dueMs = 0;
-    if (!byItself) write(this.status, "It waits for you.");
+    if (!byItself) write(this.told.status, "It waits for you.");
   }
 
   private tell(words: string): void {
-    write(this.status, words);
+    write(this.told.status, words);
     this.announcer.say(words, "cube");
   }
 
   private refuse(error: unknown): void {
-    write(this.error, "");
-    write(this.error, reason(error));
+    write(this.told.error, "");
+    write(this.told.error, reason(error));
   }
 
   // ---- turns
@@ -203,7 +205,7 @@ export class CubePane {
   private turn(turn: Turn): void {
     // A quick row of keys is queued; only what somebody else was doing ends at once.
     if (this.controls.byItself || this.playing || this.controls.searching) this.take();
-    write(this.error, "");
+    write(this.told.error, "");
     this.picture.turn(turn);
     this.changed(turn, nameOf(this.puzzle.size, turn));
   }
@@ -232,7 +234,7 @@ export class CubePane {
     this.controls.undoable = this.made.length > 0;
     this.forget();
     const done = isSolved(this.stickers);
-    write(this.status, done ? "Solved." : `${words}.`);
+    write(this.told.status, done ? "Solved." : `${words}.`);
     this.announcer.say(done ? `${words}. Solved.` : words, "turn");
     this.look();
   }
@@ -254,7 +256,7 @@ export class CubePane {
     this.path = undefined;
     this.setPlaying(false);
     this.solution.clear();
-    write(this.progress, "");
+    write(this.told.progress, "");
   }
 
   /** Moves as they were typed: the worker reads them. */
@@ -268,7 +270,7 @@ export class CubePane {
       this.make(made.moves);
       // Where they hold the cube another way, theirs counts.
       if (this.stickers !== made.facelets) this.show(made.facelets);
-      write(this.status, `${made.moves.join(" ")}.`);
+      write(this.told.status, `${made.moves.join(" ")}.`);
     } catch (error) {
       if (stale()) return;
       this.controls.wrote(true);
@@ -314,12 +316,12 @@ export class CubePane {
 
   private searching(searching: boolean): void {
     this.controls.searching = searching;
-    if (!searching) write(this.progress, "");
+    if (!searching) write(this.told.progress, "");
   }
 
   private cancel(): void {
     this.interrupt();
-    write(this.status, "The search was cancelled.");
+    write(this.told.status, "The search was cancelled.");
   }
 
   private async solve(): Promise<void> {
@@ -329,13 +331,13 @@ export class CubePane {
     const stale = this.hands.stale();
     this.searching(true);
     this.picture.inSight();
-    write(this.status, `${methodName(method)} looks for a solution.`);
+    write(this.told.status, `${methodName(method)} looks for a solution.`);
     try {
       const found = await this.search(method, stale);
       if (!found) return;
       this.searching(false);
       if (!found.solution) {
-        write(this.status, `${methodName(method)} found no solution.`);
+        write(this.told.status, `${methodName(method)} found no solution.`);
         return this.refuse(found.failure ?? "There is none.");
       }
       this.follow(found, method);
@@ -344,7 +346,7 @@ export class CubePane {
     } catch (error) {
       if (stale()) return;
       this.searching(false);
-      write(this.status, "");
+      write(this.told.status, "");
       this.refuse(error);
     }
   }
@@ -356,7 +358,7 @@ export class CubePane {
       const { steps, nodes, nearest } = view;
       const near = nearest === null ? "" : `; the nearest is thought to be ${nearest.toFixed(1)} moves away`;
       const s = (performance.now() - beganMs) / 1000;
-      write(this.progress, `${moves(steps)} ahead, ${count(nodes)} states${widened(view, method)}${near}. ${seconds(s)}`);
+      write(this.told.progress, `${moves(steps)} ahead, ${count(nodes)} states${widened(view, method)}${near}. ${seconds(s)}`);
     });
     return stale() ? undefined : found;
   }
@@ -453,8 +455,8 @@ export class CubePane {
     try {
       const there = await this.client.ask({ ask: "draw", distance: depth, seed: drawn() });
       if (stale()) return;
-      write(this.error, "");
-      write(this.status, `It tries by itself: ${exact ? `${moves(depth)} from solved` : `a scramble of ${moves(depth)}`}.`);
+      write(this.told.error, "");
+      write(this.told.status, `It tries by itself: ${exact ? `${moves(depth)} from solved` : `a scramble of ${moves(depth)}`}.`);
       await this.mix(there);
       if (stale()) return;
       const found = await this.search(method, stale);
@@ -464,11 +466,11 @@ export class CubePane {
       if (found.solution) {
         this.follow(found, method);
         const needs = found.solution.moves.length;
-        write(this.status, `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${needs}.`);
+        write(this.told.status, `It tries by itself: ${exact ? "optimal is" : "scrambled by"} ${depth}, it needs ${needs}.`);
         this.setPlaying(true);
       } else {
         const from = exact ? `${moves(depth)} from solved` : `scrambled by ${moves(depth)}`;
-        write(this.status, `It tries by itself, ${from}: no way found yet.`);
+        write(this.told.status, `It tries by itself, ${from}: no way found yet.`);
       }
     } catch {
       practice.failed(); // the run changed meanwhile, or in half turns no state is so far

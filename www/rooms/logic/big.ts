@@ -1,11 +1,13 @@
 // The circuit on a big grid, as many steps as go: bit-packed, a gate is one instruction for all cells of a word.
 
 import type { Announcer } from "../../parts/announce";
-import { h, icon, id, write } from "../../parts/dom";
+import { h, icon, write } from "../../parts/dom";
 import { count, short, two, words } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
+import { reason, Turns } from "../shared/asking";
+import { button, labelled, select } from "../shared/controls";
 import { Cells } from "./cells";
-import { reason, type Chosen, type LogicClient } from "./client";
+import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import type { BigView } from "./protocol";
 
@@ -22,17 +24,12 @@ export class BigPane {
   private readonly cells = new Cells("The big grid", undefined, () => this.paint());
   private readonly figure = h("div", { class: "big-picture", hidden: true });
   private readonly runButton = h("button", { type: "button", class: "strong play-grid", onclick: () => this.run(!this.running) });
-  private readonly size = h(
-    "select",
-    { id: id("big-size") },
-    ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${count(side)}x${count(side)}`)),
+  private readonly size = select(
+    "big-size",
+    SIDES.map((side) => [side, `${count(side)}x${count(side)}`]),
+    SIDE,
   );
-  private readonly readouts: Record<"step" | "steps" | "cells" | "gates", HTMLElement> = {
-    step: h("dd"),
-    steps: h("dd"),
-    cells: h("dd"),
-    gates: h("dd"),
-  };
+  private readonly readouts = { step: h("dd"), steps: h("dd"), cells: h("dd"), gates: h("dd") };
   private readonly meaning = h("p", { class: "big-meaning" });
   private readonly error = h("p", { class: "error", role: "alert" });
   private view: BigView | undefined;
@@ -41,13 +38,9 @@ export class BigPane {
   /** The circuit that runs is right. */
   private perfect = false;
   private asking = false;
-  private shownMs = 0;
-  private toldMs = 0;
-  private speed = { steps: 0, cells: 0, gates: 0 };
-  /** Where steps were counted from. */
-  private since = { step: 0, ms: 0 };
-  private grids = 0;
-  private closed = false;
+  private readonly lastMs = { shown: 0, told: 0 };
+  private readonly speed = new Speed();
+  private readonly grids = new Turns();
   private readonly stop: () => void;
 
   constructor(
@@ -71,8 +64,8 @@ export class BigPane {
         "div",
         { class: "row" },
         this.runButton,
-        h("button", { type: "button", onclick: () => this.again() }, "Other random cells"),
-        h("p", { class: "field" }, h("label", { for: this.size.id }, "Grid"), this.size),
+        button("Other random cells", () => this.again()),
+        labelled("Grid", this.size),
       ),
       this.error,
       h(
@@ -91,36 +84,38 @@ export class BigPane {
   }
 
   begin(): void {
-    this.grids++;
-    this.running = false;
-    this.renew = true;
     this.view = undefined;
     this.figure.hidden = true;
-    write(this.error, "");
     write(this.meaning, "");
-    this.speed = { steps: 0, cells: 0, gates: 0 };
+    this.renewed();
     for (const value of Object.values(this.readouts)) write(value, "–");
-    this.showRunning();
+    this.run(false);
   }
 
   close(): void {
-    this.closed = true;
+    this.grids.close();
+    this.running = false;
     this.stop();
     this.cells.close();
   }
 
   private run(running: boolean): void {
     this.running = running;
-    this.since = { step: this.view?.step ?? 0, ms: performance.now() };
+    this.speed.since(this.view?.step ?? 0);
     write(this.error, "");
     this.showRunning();
     if (!running && this.view) this.announcer.say(this.spoken(), "big");
   }
 
-  private again(): void {
-    this.grids++;
-    this.speed = { steps: 0, cells: 0, gates: 0 };
+  /** Other cells are wanted. */
+  private renewed(): void {
+    this.grids.take();
+    this.speed.clear();
     this.renew = true;
+  }
+
+  private again(): void {
+    this.renewed();
     this.run(true);
   }
 
@@ -129,33 +124,18 @@ export class BigPane {
   }
 
   private tick(nowMs: number): void {
-    if (this.asking || !this.running || this.closed) return;
+    if (this.asking || !this.running) return;
     this.asking = true;
     // A circuit that is not right yet gives way to the first that is.
     if (!this.perfect && this.chosen.perfect) this.renew = true;
     if (this.renew) this.perfect = this.chosen.perfect;
-    const { grids, renew } = this;
+    const { renew } = this;
     this.renew = false;
-    const side = Number(this.size.value);
-    const asked = renew
-      ? this.client.ask({ ask: "big", width: side, height: side, seed: Math.floor(Math.random() * 2 ** 32), member: this.chosen.member })
-      : this.client.ask({ ask: "big_advance", ms: ASK_MS });
-    void asked
-      .then((view) => {
-        if (this.closed || grids !== this.grids) return;
-        this.view = view;
-        if (renew) this.since = { step: view.step, ms: performance.now() };
-        else this.measure(view);
-        this.figure.hidden = false;
-        if (renew || !calm() || nowMs - this.shownMs > CALM_MS) {
-          this.shownMs = nowMs;
-          this.paint();
-        }
-        this.tell();
-      })
+    const stale = this.grids.stale();
+    void this.question(renew)
+      .then((view) => stale() || this.take(view, renew, nowMs))
       .catch((error: unknown) => {
-        if (this.closed || grids !== this.grids) return;
-        write(this.error, reason(error));
+        if (stale()) return;
         this.run(false);
         write(this.error, reason(error));
         this.renew = true;
@@ -163,22 +143,33 @@ export class BigPane {
       .finally(() => (this.asking = false));
   }
 
-  private measure({ step, cells_per_s, gate_cells_per_s }: BigView): void {
-    const now = performance.now();
-    const steps = (1000 * (step - this.since.step)) / Math.max(1, now - this.since.ms);
-    const calmed = (before: number, value: number): number => (before === 0 ? value : before + 0.1 * (value - before));
-    this.speed = { steps, cells: calmed(this.speed.cells, cells_per_s), gates: calmed(this.speed.gates, gate_cells_per_s) };
-    if (now - this.since.ms > 4000) this.since = { step, ms: now };
+  private question(renew: boolean): Promise<BigView> {
+    if (!renew) return this.client.ask({ ask: "big_advance", ms: ASK_MS });
+    const side = Number(this.size.value);
+    const seed = Math.floor(Math.random() * 2 ** 32);
+    return this.client.ask({ ask: "big", width: side, height: side, seed, member: this.chosen.member });
+  }
+
+  private take(view: BigView, fresh: boolean, nowMs: number): void {
+    this.view = view;
+    if (fresh) this.speed.since(view.step);
+    else this.speed.measure(view);
+    this.figure.hidden = false;
+    if (fresh || !calm() || nowMs - this.lastMs.shown > CALM_MS) {
+      this.lastMs.shown = nowMs;
+      this.paint();
+    }
+    this.tell();
   }
 
   private tell(): void {
     const now = performance.now();
     const { view } = this;
-    if (!view || (now - this.toldMs < TELL_EVERY_MS && this.readouts.step.textContent !== "–")) return;
-    this.toldMs = now;
+    if (!view || (now - this.lastMs.told < TELL_EVERY_MS && this.readouts.step.textContent !== "–")) return;
+    this.lastMs.told = now;
     const { steps, cells, gates } = this.speed;
     write(this.readouts.step, count(view.step));
-    if (now - this.since.ms > 500) write(this.readouts.steps, steps < 10 ? steps.toFixed(1) : short(steps));
+    if (this.speed.known) write(this.readouts.steps, steps < 10 ? steps.toFixed(1) : short(steps));
     write(this.readouts.cells, short(cells));
     write(this.readouts.gates, short(gates));
     write(this.meaning, this.spoken());
@@ -210,6 +201,37 @@ export class BigPane {
     for (let y = 0; y < height; y++)
       for (let x = 0; x < width; x++) pixels[y * width + x] = (bits[y * bytes + (x >> 3)]! >> (x & 7)) & 1 ? on : off;
     this.cells.draw();
+  }
+}
+
+/** How fast it goes, calmed so that one can read it. */
+class Speed {
+  steps = 0;
+  cells = 0;
+  gates = 0;
+  /** Where steps are counted from. */
+  private from = { step: 0, ms: 0 };
+
+  clear(): void {
+    this.steps = this.cells = this.gates = 0;
+  }
+
+  since(step: number): void {
+    this.from = { step, ms: performance.now() };
+  }
+
+  /** Long enough for the steps to be told. */
+  get known(): boolean {
+    return performance.now() - this.from.ms > 500;
+  }
+
+  measure({ step, cells_per_s, gate_cells_per_s }: BigView): void {
+    const ms = performance.now() - this.from.ms;
+    const calmed = (before: number, value: number): number => (before === 0 ? value : before + 0.1 * (value - before));
+    this.steps = (1000 * (step - this.from.step)) / Math.max(1, ms);
+    this.cells = calmed(this.cells, cells_per_s);
+    this.gates = calmed(this.gates, gate_cells_per_s);
+    if (ms > 4000) this.since(step);
   }
 }
 

@@ -3,6 +3,7 @@
 import { h } from "../../parts/dom";
 import { Surface } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
+import { arrowOf, clamp, modified } from "../shared/keys";
 
 /** Between cells as large as this there are lines, in CSS pixels. */
 const LINED = 7;
@@ -129,8 +130,7 @@ export class Cells {
 
   private at(event: PointerEvent): { x: number; y: number } {
     const box = this.element.getBoundingClientRect();
-    const place = (from: number, size: number, cells: number): number =>
-      Math.max(0, Math.min(cells - 1, Math.floor((from / size) * cells)));
+    const place = (from: number, size: number, cells: number): number => clamp(Math.floor((from / size) * cells), 0, cells - 1);
     return { x: place(event.clientX - box.left, box.width, this.width), y: place(event.clientY - box.top, box.height, this.height) };
   }
 
@@ -179,13 +179,12 @@ export class Cells {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.altKey || event.metaKey || !this.image) return;
-    const way: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const step = way[event.key];
+    if (modified(event) || !this.image) return;
+    const step = arrowOf(event);
     const { x, y } = this.cursor;
     if (step) {
       this.over = undefined;
-      this.stand(Math.max(0, Math.min(this.width - 1, x + step[0])), Math.max(0, Math.min(this.height - 1, y + step[1])));
+      this.stand(clamp(x + step[0], 0, this.width - 1), clamp(y + step[1], 0, this.height - 1));
     } else if (event.key === "Enter") this.hands!.touched(x, y);
     else if (!this.hands!.key?.(event.key)) return;
     event.preventDefault();

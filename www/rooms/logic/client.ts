@@ -1,16 +1,12 @@
 // A run of this room, as its pictures ask it.
 
 import type { Client } from "../../run/client";
-import { sentence } from "../../run/notice";
 import type { Answers, Experiment, Question, Shows } from "./protocol";
 
 export type LogicClient = Client<Question, Answers>;
 
 /** What is learned, for whoever draws it. */
 export const experimentOf = (client: LogicClient): Experiment => client.variant.about as Experiment;
-
-/** What was refused, as a sentence. */
-export const reason = (error: unknown): string => sentence(error instanceof Error ? error.message : String(error));
 
 /** What one looks at: a member of the population, the best, whichever that is, or one that was chosen; and its cells in colours or not. */
 export class Chosen {

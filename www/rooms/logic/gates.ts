@@ -6,6 +6,8 @@ import { count } from "../../parts/format";
 import { animate, Surface, touch } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
 import { floats } from "../../run/floats";
+import { Asker } from "../shared/asking";
+import { clamp, modified } from "../shared/keys";
 import type { Chosen, LogicClient } from "./client";
 import { opColour } from "./colours";
 import { OPS } from "./ops";
@@ -39,9 +41,7 @@ export class GatesPane {
   /** The one that is pointed at or stood on, and the operation that is picked out. */
   private at: number | undefined;
   private picked: number | undefined;
-  private asking = false;
-  private closed = false;
-  private runs = 0;
+  private readonly asker = new Asker();
 
   constructor(
     private readonly client: LogicClient,
@@ -50,11 +50,10 @@ export class GatesPane {
     const title = id("gates");
     this.legend = OPS.map(({ name, plain }, op) => {
       const number = h("span", { class: "op-count" });
-      const swatch = h("span", { class: "op-swatch", "aria-hidden": "true" });
       const button = h(
         "button",
         { type: "button", class: "quiet small op", "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) },
-        swatch,
+        h("span", { class: "op-swatch", "aria-hidden": "true" }),
         h("span", { class: "op-name" }, name),
         h("span", { class: "unseen" }, `, ${plain}: `),
         number,
@@ -80,10 +79,9 @@ export class GatesPane {
       ),
     );
     this.surface = new Surface(this.canvas, () => this.layOut());
-    this.canvas.addEventListener("pointermove", (event) => this.point(this.under(event)));
-    this.canvas.addEventListener("pointerdown", (event) => this.point(this.under(event)));
-    this.canvas.addEventListener("pointerleave", () => this.point(undefined));
-    this.canvas.addEventListener("blur", () => this.point(undefined));
+    for (const kind of ["pointermove", "pointerdown"] as const)
+      this.canvas.addEventListener(kind, (event) => this.point(this.under(event)));
+    for (const kind of ["pointerleave", "blur"]) this.canvas.addEventListener(kind, () => this.point(undefined));
     this.canvas.addEventListener("keydown", (event) => this.key(event));
     this.stops = [animate(this.canvas, () => this.ask(), ASK_EVERY_MS), onTheme(() => this.recolour()), () => this.surface.close()];
     this.recolour();
@@ -92,7 +90,7 @@ export class GatesPane {
 
   /** A run has begun. */
   begin(): void {
-    this.runs++;
+    this.asker.turns.take();
     this.ops = new Uint8Array();
     this.automaton = undefined;
     this.tell();
@@ -111,25 +109,21 @@ export class GatesPane {
   }
 
   close(): void {
-    this.closed = true;
+    this.asker.turns.close();
     for (const stop of this.stops) stop();
   }
 
   private ask(): void {
-    if (this.asking || !this.automaton) return;
-    this.asking = true;
-    const run = this.runs;
-    void this.client
-      .ask({ ask: "gates", member: this.chosen.member })
-      .then(({ ops, certainty }) => {
-        if (this.closed || run !== this.runs) return;
+    if (!this.automaton) return;
+    this.asker.ask(
+      () => this.client.ask({ ask: "gates", member: this.chosen.member }),
+      ({ ops, certainty }) => {
         this.ops = ops;
         this.certainty = Float32Array.from(floats(certainty));
         this.tell();
         this.draw();
-      })
-      .catch(() => {})
-      .finally(() => (this.asking = false));
+      },
+    );
   }
 
   private tell(): void {
@@ -253,7 +247,7 @@ export class GatesPane {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.altKey || event.metaKey || !this.ops.length) return;
+    if (modified(event) || !this.ops.length) return;
     const at = this.at ?? 0;
     const columns = this.place(at)?.block.columns ?? 1;
     const way: Record<string, number> = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
@@ -261,7 +255,7 @@ export class GatesPane {
     const next = event.key in jump ? jump[event.key]! : at + (way[event.key] ?? NaN);
     if (Number.isNaN(next)) return;
     event.preventDefault();
-    this.point(this.at === undefined ? 0 : Math.max(0, Math.min(this.ops.length - 1, next)));
+    this.point(this.at === undefined ? 0 : clamp(next, 0, this.ops.length - 1));
   }
 
   // ---- drawing

@@ -4,6 +4,7 @@
 import type { Value, Variant } from "../../run/protocol";
 import { h, id, write } from "../../parts/dom";
 import { touch } from "../../parts/loop";
+import { button, form, labelled, line, markInvalid, select } from "../shared/controls";
 import { Cells } from "./cells";
 import { cellColours, COLOUR_NAMES, css, packed } from "./colours";
 import type { Experiment, Picture, Shows } from "./protocol";
@@ -43,30 +44,20 @@ const RULES: { rule: string; name: string }[] = [
 export class OwnPane {
   readonly element: HTMLElement;
   private readonly cells: Cells;
-  private readonly side = h(
-    "select",
-    { id: id("own-side") },
-    ...SIDES.map((side) => h("option", { value: side, selected: side === SIDE }, `${side}x${side}`)),
+  private readonly side = select(
+    "own-side",
+    SIDES.map((side) => [side, `${side}x${side}`]),
+    SIDE,
   );
   private readonly palette = h("fieldset", { class: "palette" });
   private readonly told = h("p", { class: "unseen", role: "status" });
   private readonly drawError = h("p", { class: "error", role: "alert" });
   private readonly ruleError = h("p", { class: "error", role: "alert", id: id("rule-error") });
-  private readonly rule = h("input", {
-    type: "text",
-    id: id("rule"),
-    value: "B36/S23",
-    autocomplete: "off",
-    autocapitalize: "characters",
-    spellcheck: "false",
-    "aria-describedby": this.ruleError.id,
-  });
-  private readonly colours = h(
-    "select",
-    { id: id("own-colours") },
-    h("option", { value: "channel" }, "on and off"),
-    h("option", { value: "rgb" }, "eight"),
-  );
+  private readonly rule = line("rule", { value: "B36/S23", autocapitalize: "characters", "aria-describedby": this.ruleError.id });
+  private readonly colours = select("own-colours", [
+    ["channel", "on and off"],
+    ["rgb", "eight"],
+  ]);
   private picture: Picture = { width: SIDE, height: SIDE, values: new Uint8Array(SIDE * SIDE) };
   private colour = 1;
 
@@ -85,8 +76,6 @@ export class OwnPane {
     this.cells.element.classList.add("own-cells");
     this.side.addEventListener("change", () => this.resize());
     this.colours.addEventListener("change", () => this.suit());
-    const button = (words: string, does: () => void): HTMLButtonElement => h("button", { type: "button", onclick: does }, words);
-    const trainButton = h("button", { type: "button", class: "strong", onclick: () => this.draw() }, "Train for this drawing");
     const drawing = h(
       "section",
       { class: "own-drawing", "aria-label": "Draw a pattern" },
@@ -99,8 +88,8 @@ export class OwnPane {
       h(
         "div",
         { class: "row" },
-        h("p", { class: "field" }, h("label", { for: this.side.id }, "Size"), this.side),
-        h("p", { class: "field" }, h("label", { for: this.colours.id }, "Colours"), this.colours),
+        labelled("Size", this.side),
+        labelled("Colours", this.colours),
         button("Clear", () => this.fill(() => 0)),
         button("Begin with the target above", () => this.begin()),
       ),
@@ -108,18 +97,18 @@ export class OwnPane {
       this.cells.element,
       this.told,
       this.drawError,
-      h("p", { class: "row" }, trainButton),
+      h(
+        "p",
+        { class: "row" },
+        button("Train for this drawing", () => this.draw(), { class: "strong" }),
+      ),
     );
-    const form = h(
-      "form",
-      { class: "own-form" },
-      h("p", { class: "field grow" }, h("label", { for: this.rule.id }, "Rule: births / survivals by neighbours"), this.rule),
+    const writing = form(
+      "own-form",
+      () => this.type(),
+      labelled("Rule: births / survivals by neighbours", this.rule, "field grow"),
       h("button", { type: "submit", class: "strong" }, "Train for this rule"),
     );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.type();
-    });
     this.rule.addEventListener("input", () => this.refuse(""));
     const typing = h(
       "section",
@@ -131,14 +120,12 @@ export class OwnPane {
         "B3/S23 is Conway's Life: a cell is born with 3 neighbours that are on, and stays on with 2 or 3. Any other rule of a cell " +
           "and its eight neighbours goes too, as 128 hexadecimal digits that hold a bit for each of the 512 neighbourhoods.",
       ),
-      form,
+      writing,
       this.ruleError,
       h(
         "p",
         { class: "row" },
-        ...RULES.map(({ rule, name }) =>
-          h("button", { type: "button", class: "small", onclick: () => ((this.rule.value = rule), this.refuse("")) }, `${name} ${rule}`),
-        ),
+        ...RULES.map(({ rule, name }) => button(`${name} ${rule}`, () => ((this.rule.value = rule), this.refuse("")), { class: "small" })),
       ),
     );
     this.element = h("div", { class: "own-target" }, drawing, typing);
@@ -284,8 +271,7 @@ export class OwnPane {
 
   private refuse(words: string): void {
     write(this.ruleError, words);
-    if (words) this.rule.setAttribute("aria-invalid", "true");
-    else this.rule.removeAttribute("aria-invalid");
+    markInvalid(this.rule, words !== "");
   }
 
   private type(): void {

@@ -4,6 +4,8 @@
 import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
 import { count, figure, percent } from "../../parts/format";
+import { Asker } from "../shared/asking";
+import { ticked } from "../shared/controls";
 import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import { Cells } from "./cells";
@@ -35,10 +37,7 @@ export class PopulationPane {
   private readonly follow = h("input", { type: "checkbox", role: "switch", checked: true, id: id("follow") });
   private cards: Card[] = [];
   private newest: PopulationView | undefined;
-  private asking = false;
-  private askedMs = 0;
-  private closed = false;
-  private runs = 0;
+  private readonly asker = new Asker(() => ASK_EVERY_MS);
 
   constructor(
     private readonly client: LogicClient,
@@ -58,61 +57,52 @@ export class PopulationPane {
     this.element = h(
       "section",
       { class: "population", "aria-labelledby": title },
-      h(
-        "div",
-        { class: "head" },
-        h("h2", { class: "label", id: title }, "Population"),
-        this.rate,
-        h("span", { class: "row" }, this.follow, h("label", { for: this.follow.id }, "Look at the best")),
-      ),
+      h("div", { class: "head" }, h("h2", { class: "label", id: title }, "Population"), this.rate, ticked(this.follow, "Look at the best")),
       this.about,
       this.list,
     );
   }
 
   begin(): void {
-    this.runs++;
+    this.asker.turns.take();
     this.newest = undefined;
     this.follow.checked = true;
     this.chosen.pick(undefined);
     this.chosen.best = 0;
     write(this.rate, "");
     write(this.about, "");
-    this.ask();
+    this.ask(true);
   }
 
   close(): void {
-    this.closed = true;
+    this.asker.turns.close();
     for (const { cells } of this.cards) cells.close();
   }
 
   /** Also out of sight: others look at the best. */
   refresh(): void {
-    if (!document.hidden && performance.now() - this.askedMs > ASK_EVERY_MS) this.ask();
+    if (!document.hidden) this.ask();
   }
 
-  private ask(): void {
-    if (this.asking || this.closed) return;
-    this.asking = true;
-    this.askedMs = performance.now();
-    const run = this.runs;
-    void this.client
-      .ask({ ask: "population" })
-      .then((view) => {
-        if (this.closed || run !== this.runs) return;
-        const before = this.chosen.member;
-        this.chosen.best = view.best;
-        this.tellChanges(view);
-        this.newest = view;
-        const member = view.members[this.chosen.member];
-        this.chosen.updates = member?.updates ?? 0;
-        this.chosen.perfect = member?.state === "perfect";
-        this.show();
-        this.heard(view);
-        if (before !== this.chosen.member) this.changed(false);
-      })
-      .catch(() => {}) // between two runs there is nobody to ask
-      .finally(() => (this.asking = false));
+  private ask(now = false): void {
+    this.asker.ask(
+      () => this.client.ask({ ask: "population" }),
+      (view) => this.take(view),
+      now,
+    );
+  }
+
+  private take(view: PopulationView): void {
+    const before = this.chosen.member;
+    this.chosen.best = view.best;
+    this.tellChanges(view);
+    this.newest = view;
+    const member = view.members[this.chosen.member];
+    this.chosen.updates = member?.updates ?? 0;
+    this.chosen.perfect = member?.state === "perfect";
+    this.show();
+    this.heard(view);
+    if (before !== this.chosen.member) this.changed(false);
   }
 
   private tellChanges({ members }: PopulationView): void {

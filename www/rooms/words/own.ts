@@ -3,7 +3,8 @@
 import type { Knob, Value } from "../../run/protocol";
 import { h, id, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
-import { reason } from "./client";
+import { reason } from "../shared/asking";
+import { button, form, labelled } from "../shared/controls";
 
 /** What is longer is not put into the field, which would be slow. */
 const MOST_PASTED = 100_000;
@@ -19,11 +20,7 @@ export class OwnPane {
   private readonly knobs = h("div", { class: "row" });
   private readonly error = h("p", { class: "error", role: "alert", id: id("own-error") });
   private readonly go = h("button", { type: "submit", class: "strong" }, "Train on this text");
-  private readonly back = h(
-    "button",
-    { type: "button", hidden: true, onclick: () => void this.begin(undefined) },
-    "Go back to the stories",
-  );
+  private readonly back = button("Go back to the stories", () => this.begin(undefined), { hidden: true });
   /** A file that is not read yet, or what was pasted and is too long for the field. */
   private brought: File | undefined;
   private inputs: { knob: Knob; field: HTMLElement; input: HTMLInputElement | HTMLSelectElement }[] = [];
@@ -56,11 +53,14 @@ export class OwnPane {
               ),
         );
     });
-    this.held.append(this.heldName, h("button", { type: "button", class: "small", onclick: () => this.leave() }, "Leave it"));
-    const form = h(
-      "form",
-      { class: "own-text", novalidate: true },
-      h("p", { class: "field" }, h("label", { for: this.field.id }, "Text to learn from"), this.field),
+    this.held.append(
+      this.heldName,
+      button("Leave it", () => this.leave(), { class: "small" }),
+    );
+    const taking = form(
+      "own-text",
+      () => this.submit(),
+      labelled("Text to learn from", this.field),
       this.held,
       this.knobs,
       this.error,
@@ -68,17 +68,12 @@ export class OwnPane {
         "p",
         { class: "row" },
         this.go,
-        h("button", { type: "button", onclick: () => this.file.click() }, "Choose files"),
+        button("Choose files", () => this.file.click()),
         this.back,
         this.file,
       ),
     );
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      if (this.brought || this.field.value) return void this.begin(this.brought ?? this.field.value);
-      write(this.error, "There is no text yet. Paste one, or choose a file.");
-      this.field.focus();
-    });
+    taking.noValidate = true;
     this.element = h(
       "div",
       {},
@@ -88,8 +83,14 @@ export class OwnPane {
         `Paste a text, drop a file anywhere on the page, or choose some; a new run learns it from nothing. ${help} It stays on this ` +
           `machine, in this page and in the runs that you save.`,
       ),
-      form,
+      taking,
     );
+  }
+
+  private submit(): unknown {
+    if (this.brought || this.field.value) return this.begin(this.brought ?? this.field.value);
+    write(this.error, "There is no text yet. Paste one, or choose a file.");
+    return this.field.focus();
   }
 
   /** The tokenizer's knobs, as the variant has them. */
@@ -116,7 +117,7 @@ export class OwnPane {
               step: 1,
               inputmode: "numeric",
             });
-      return [{ knob, input, field: h("p", { class: "field" }, h("label", { for: inputId }, knob.label), input) }];
+      return [{ knob, input, field: labelled(knob.label, input) }];
     });
     const [tokenizer, vocab] = this.inputs;
     const show = (): void => void (tokenizer && vocab && (vocab.field.hidden = tokenizer.input.value !== "bpe"));

@@ -1,0 +1,111 @@
+// How the grid is set.
+
+import { h } from "../../parts/dom";
+import { labelled, select } from "../shared/controls";
+import type { Damage, Experiment, Picture, Start } from "./protocol";
+
+const PACES: [words: string, times: number][] = [
+  ["slow", 0.25],
+  ["normal", 1],
+  ["fast", 5],
+];
+/** Sides of the grid of a rule, which has no size of its own. */
+const SIDES = [32, 64, 128, 256];
+const MULTIPLES = [1, 2, 4, 8];
+
+export class GridChoices {
+  readonly element: HTMLElement;
+  private readonly starts = select("start", [
+    ["learned", "as in training"],
+    ["random", "random"],
+    ["blank", "blank"],
+    ["target", "the target"],
+  ]);
+  private readonly sizes = select("size", []);
+  private readonly paces = select(
+    "pace",
+    PACES.map(([words, times]) => [times, words]),
+    1,
+  );
+  private readonly forms = select("form", [
+    ["settling", "soft, then hard"],
+    ["hard", "hard: the circuit"],
+    ["soft", "soft: as trained"],
+  ]);
+  private readonly hows = select("how", [
+    ["noise", "noise"],
+    ["blank", "blank"],
+    ["flip", "flip"],
+  ]);
+  private readonly brushes = select(
+    "brush",
+    [
+      [0, "1 cell"],
+      [1, "small"],
+      [2, "middle"],
+      [4, "large"],
+    ],
+    2,
+  );
+
+  /** `again` is for what takes another grid. */
+  constructor(again: () => void, brushed: () => void) {
+    for (const one of [this.starts, this.sizes, this.forms]) one.addEventListener("change", again);
+    this.brushes.addEventListener("change", brushed);
+    this.element = h(
+      "div",
+      { class: "grid-choices" },
+      labelled("Start", this.starts),
+      labelled("Grid", this.sizes),
+      labelled("Speed", this.paces),
+      labelled("Gates", this.forms),
+      labelled("Damage", this.hows),
+      labelled("Brush", this.brushes),
+    );
+  }
+
+  begin({ rule }: Experiment): void {
+    this.starts.value = rule ? "random" : "learned";
+  }
+
+  /** There is a target to start from, or not. */
+  aim(target: Picture | null): void {
+    for (const option of this.starts.options) option.disabled = option.hidden = option.value === "target" && !target;
+  }
+
+  /** The sizes of an experiment's grid, or of a target that has another. */
+  suit({ rule, width, height }: Pick<Experiment, "rule" | "width" | "height">): void {
+    const sizes = rule ? SIDES.map((side) => [side, side]) : MULTIPLES.map((times) => [width * times, height * times]);
+    this.sizes.replaceChildren(
+      ...sizes.map(([wide, tall], k) =>
+        h("option", { value: `${wide}x${tall}` }, rule || k === 0 ? `${wide}x${tall}` : `${wide}x${tall}, ${MULTIPLES[k]} times`),
+      ),
+    );
+  }
+
+  get start(): Start {
+    return this.starts.value as Start;
+  }
+
+  get size(): [width: number, height: number] {
+    return this.sizes.value.split("x").map(Number) as [number, number];
+  }
+
+  /** How many times the normal pace. */
+  get pace(): number {
+    return Number(this.paces.value);
+  }
+
+  /** A pattern shows sooner in soft gates, at the size that they learn on; once the circuit is right, that runs. */
+  soft(perfect: boolean, rule: boolean): boolean {
+    return this.forms.value === "soft" || (this.forms.value === "settling" && this.sizes.selectedIndex === 0 && !rule && !perfect);
+  }
+
+  get how(): Damage {
+    return this.hows.value as Damage;
+  }
+
+  get brush(): number {
+    return Number(this.brushes.value);
+  }
+}

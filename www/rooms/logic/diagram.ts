@@ -1,0 +1,233 @@
+// The drawing of a circuit: values run on its wires, and whoever points at a gate or goes from gate to gate sees what it depends on.
+
+import { h, markup, write } from "../../parts/dom";
+import { count } from "../../parts/format";
+import { touch } from "../../parts/loop";
+import { onTheme } from "../../parts/theme";
+import { button } from "../shared/controls";
+import { clamp, modified } from "../shared/keys";
+import { opColour } from "./colours";
+import { drawingOf } from "./drawing";
+import { placed, type Placed, type Wire } from "./layout";
+import { OPS, reads } from "./ops";
+import type { CircuitView } from "./protocol";
+
+const [LEAST_ZOOM, MOST_ZOOM, ZOOM_STEP] = [0.1, 2.5, 1.25];
+/** Smaller than this nobody can read it. */
+const READABLE = 0.62;
+/** Circuits of more gates are counted, and drawn on demand: early in a run nothing may be pruned yet. */
+const MOST_DRAWN = 2500;
+
+type Drawn = {
+  circuit: CircuitView;
+  layout: Placed;
+  svg: SVGSVGElement;
+  nodes: SVGGElement[];
+  wires: { path: SVGPathElement; from: Wire; to: number }[];
+  ends: SVGGElement[];
+};
+
+export class Diagram {
+  readonly tools: HTMLElement;
+  readonly view = h("div", { class: "circuit-view", hidden: true, tabindex: 0, role: "application", "aria-label": "The circuit" });
+  readonly named = h("p", { class: "small circuit-named", role: "status" });
+  private drawn: Drawn | undefined;
+  private values: Uint8Array = new Uint8Array();
+  private zoom = 1;
+  /** The node that is pointed at. */
+  private at: number | undefined;
+  readonly close: () => void;
+
+  constructor() {
+    const small = (words: string, label: string, does: () => void): HTMLButtonElement =>
+      button(words, does, { class: "small", "aria-label": label, title: label });
+    this.tools = h(
+      "div",
+      { class: "row circuit-tools", hidden: true },
+      small("−", "Smaller", () => this.setZoom(this.zoom / ZOOM_STEP)),
+      small("+", "Larger", () => this.setZoom(this.zoom * ZOOM_STEP)),
+      small("All of it", "All of it in sight", () => this.fit(LEAST_ZOOM)),
+    );
+    for (const kind of ["pointerover", "click"]) this.view.addEventListener(kind, (event) => this.point(under(event)));
+    for (const kind of ["pointerleave", "blur"]) this.view.addEventListener(kind, () => this.point(undefined));
+    this.view.addEventListener("keydown", (event) => this.key(event));
+    this.close = onTheme(() => this.recolour());
+  }
+
+  clear(): void {
+    this.drawn = undefined;
+    this.view.hidden = this.tools.hidden = true;
+    this.view.replaceChildren();
+    write(this.named, "");
+  }
+
+  /** Somebody follows its wires. */
+  get followed(): boolean {
+    return this.at !== undefined || this.view.contains(document.activeElement);
+  }
+
+  /** Draws it, unless it is large and nobody asked. */
+  draw(circuit: CircuitView, asked: boolean): void {
+    const { inputs, gates, depth } = circuit;
+    this.at = undefined;
+    this.values = new Uint8Array();
+    if (gates.length > MOST_DRAWN && !asked) {
+      this.clear();
+      return write(
+        this.named,
+        `It has ${count(gates.length)} gates by now, more than one can follow. As it learns, most become pass-through or dead; the ` +
+          `button draws it anyway.`,
+      );
+    }
+    const layout = placed(circuit);
+    this.view.hidden = this.tools.hidden = false;
+    this.view.replaceChildren(markup(drawingOf(circuit, layout)));
+    const all = <E extends SVGElement>(name: string): E[] => [...this.view.querySelectorAll<E>(name)];
+    const nodes = all<SVGGElement>(".node");
+    // Their words are of the room's, so they are text and no markup.
+    inputs.forEach((name, k) => (nodes[k]!.querySelector("text")!.textContent = name));
+    const paths = all<SVGPathElement>(".wire");
+    const wires = layout.wires.map(({ from, to }, k) => ({
+      path: paths[k]!,
+      from,
+      to: "gate" in to ? inputs.length + to.gate : inputs.length + gates.length + to.output,
+    }));
+    this.drawn = { circuit, layout, svg: this.view.querySelector("svg")!, nodes, wires, ends: all(".end") };
+    this.view.setAttribute(
+      "aria-label",
+      `The circuit: ${count(gates.length)} gates in ${depth} layers. Arrows follow its wires: left to what a gate depends on, right ` +
+        `to what depends on it, up and down within a layer.`,
+    );
+    this.recolour();
+    this.fit(READABLE);
+    this.tell();
+  }
+
+  /** Values of inputs and gates; none where they are of another circuit. */
+  setValues(values: Uint8Array): void {
+    const before = this.values;
+    this.values = values;
+    if (!this.drawn) return;
+    const { nodes, wires, ends, circuit } = this.drawn;
+    const changed = (node: number): boolean => before.length !== values.length || before[node] !== values[node];
+    nodes.forEach((node, k) => changed(k) && node.classList.toggle("on", values[k] === 1));
+    for (const { path, from } of wires) if (changed(from)) path.classList.toggle("on", values[from] === 1);
+    circuit.outputs.forEach((output, k) => ends[k]?.classList.toggle("on", values[output] === 1));
+    this.view.classList.toggle("valued", values.length > 0);
+    this.tell();
+  }
+
+  private recolour(): void {
+    if (!this.drawn) return;
+    const { circuit, nodes } = this.drawn;
+    circuit.gates.forEach(({ op }, gate) => nodes[circuit.inputs.length + gate]!.style.setProperty("--op", opColour(op).colour));
+  }
+
+  // ---- how large
+
+  private setZoom(zoom: number): void {
+    this.zoom = clamp(zoom, LEAST_ZOOM, MOST_ZOOM);
+    const svg = this.drawn?.svg;
+    if (svg) svg.style.width = `${svg.viewBox.baseVal.width * this.zoom}px`;
+  }
+
+  /** As wide as there is room for, within reason. */
+  private fit(least: number): void {
+    const natural = this.drawn?.svg.viewBox.baseVal.width ?? 1;
+    this.setZoom(Math.max(least, Math.min(1, (this.view.clientWidth - 4) / natural)));
+  }
+
+  // ---- what is pointed at
+
+  private point(node: number | undefined): void {
+    if (node === this.at) return;
+    this.at = node;
+    this.highlight();
+    this.tell();
+  }
+
+  private highlight(): void {
+    const { at, drawn } = this;
+    if (!drawn) return;
+    const cone = at === undefined ? undefined : coneOf(drawn.circuit, at);
+    this.view.classList.toggle("picked", cone !== undefined);
+    drawn.nodes.forEach((node, k) => {
+      node.classList.toggle("in-cone", cone?.has(k) ?? false);
+      node.classList.toggle("here", k === at);
+    });
+    for (const { path, from, to } of drawn.wires) {
+      path.classList.toggle("in-cone", (cone?.has(to) && cone.has(from)) ?? false);
+      path.classList.toggle("goes-on", from === at);
+    }
+  }
+
+  private tell(): void {
+    const { at, drawn } = this;
+    if (!drawn) return;
+    if (at === undefined) return write(this.named, touch() ? "Touch a gate." : "Point at a gate, or go from gate to gate by arrows.");
+    const value = this.values.length ? ` It is ${this.values[at] ? "on" : "off"} here.` : "";
+    write(this.named, `${nodeInWords(drawn.circuit, at)}${value}`);
+  }
+
+  private key(event: KeyboardEvent): void {
+    const { drawn } = this;
+    if (!drawn || modified(event)) return;
+    if (event.key === "+" || event.key === "-") this.setZoom(event.key === "+" ? this.zoom * ZOOM_STEP : this.zoom / ZOOM_STEP);
+    else if (event.key.startsWith("Arrow"))
+      this.stand(this.at === undefined ? (drawn.circuit.inputs.length ? 0 : undefined) : next(drawn, this.at, event.key));
+    else return;
+    event.preventDefault();
+  }
+
+  private stand(node: number | undefined): void {
+    if (node === undefined) return;
+    this.point(node);
+    this.drawn?.nodes[node]?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+}
+
+function under(event: Event): number | undefined {
+  const node = event.target instanceof Element ? event.target.closest("[data-node]") : null;
+  return node ? Number(node.getAttribute("data-node")) : undefined;
+}
+
+/** What a node depends on directly. */
+function readBy({ inputs, gates }: CircuitView, node: Wire): Wire[] {
+  const gate = gates[node - inputs.length];
+  if (!gate) return [];
+  const read = reads(gate.op);
+  return [...(read.a ? [gate.a] : []), ...(read.b ? [gate.b] : [])];
+}
+
+/** A gate and all that it depends on. */
+function coneOf(circuit: CircuitView, node: Wire): Set<Wire> {
+  const cone = new Set([node]);
+  for (const one of cone) for (const read of readBy(circuit, one)) cone.add(read);
+  return cone;
+}
+
+/** Where an arrow leads from a node: along its wires, or within its layer. */
+function next({ circuit, layout, wires }: Drawn, at: Wire, key: string): Wire | undefined {
+  const here = layout.nodes[at]!;
+  const y = (node: Wire): number => layout.nodes[node]!.y;
+  const beside = (nodes: Wire[]): Wire | undefined => nodes.sort((a, b) => Math.abs(y(a) - here.y) - Math.abs(y(b) - here.y))[0];
+  if (key === "ArrowLeft") return beside(readBy(circuit, at));
+  if (key === "ArrowRight") return beside(wires.flatMap(({ from, to }) => (from === at && to < layout.nodes.length ? [to] : [])));
+  const layer = layout.nodes.flatMap(({ x }, k) => (x === here.x ? [k] : [])).sort((a, b) => y(a) - y(b));
+  return layer[layer.indexOf(at) + (key === "ArrowUp" ? -1 : 1)];
+}
+
+function nodeInWords(circuit: CircuitView, at: Wire): string {
+  const { inputs, gates } = circuit;
+  const gate = gates[at - inputs.length];
+  if (!gate) return `Input ${at + 1}: ${inputs[at]}.`;
+  const nameOf = (wire: Wire): string => (wire < inputs.length ? inputs[wire]! : `gate ${wire - inputs.length + 1}`);
+  const { name, plain } = OPS[gate.op]!;
+  const read = reads(gate.op);
+  const of = [read.a && `a is ${nameOf(gate.a)}`, read.b && `b is ${nameOf(gate.b)}`].filter(Boolean).join(", ");
+  const cone = [...coneOf(circuit, at)].filter((one) => one >= inputs.length).length;
+  return (
+    `Gate ${at - inputs.length + 1}, layer ${gate.layer}: ${name} (${plain})${of ? `; ${of}` : ""}. Its cone has ` +
+    `${cone === 1 ? "1 gate" : `${count(cone)} gates`}.`
+  );
+}

@@ -1,0 +1,112 @@
+// A circuit as a logic diagram: gates in the symbols of the field with a bubble where something is inverted, and the wires between
+// them, as the markup of a drawing.
+
+import { reads } from "./ops";
+import type { Placed, Point, Wire } from "./layout";
+import type { CircuitView } from "./protocol";
+
+/** A layer's width, a row's height, and a gate's, at the size that one reads best. */
+const [LAYER, ROW, WIDE, TALL] = [76, 28, 30, 20];
+const MARGIN = { left: 142, right: 84, top: 16 };
+
+/** A gate's symbol: its shape, and what is inverted. */
+type Symbol = { shape: "and" | "or" | "xor" | "buffer" | "constant"; out: boolean; a: boolean; b: boolean };
+const symbol = (shape: Symbol["shape"], out = false, a = false, b = false): Symbol => ({ shape, out, a, b });
+const SYMBOLS: Symbol[] = [
+  symbol("constant"),
+  symbol("and"),
+  symbol("and", false, false, true),
+  symbol("buffer"),
+  symbol("and", false, true, false),
+  symbol("buffer"),
+  symbol("xor"),
+  symbol("or"),
+  symbol("or", true),
+  symbol("xor", true),
+  symbol("buffer", true),
+  symbol("or", false, false, true),
+  symbol("buffer", true),
+  symbol("or", false, true, false),
+  symbol("and", true),
+  symbol("constant"),
+];
+const [W, H] = [WIDE / 2, TALL / 2];
+const SHAPES: Record<Symbol["shape"], string> = {
+  and: `M${-W} ${-H}H4A${H} ${H} 0 0 1 4 ${H}H${-W}Z`,
+  or: `M${-W} ${-H}H-4Q8 ${-H} ${W - 1} 0Q8 ${H} -4 ${H}H${-W}Q${-W + 7} 0 ${-W} ${-H}Z`,
+  xor:
+    `M${-W + 3} ${-H}H-3Q8 ${-H} ${W - 1} 0Q8 ${H} -3 ${H}H${-W + 3}Q${-W + 10} 0 ${-W + 3} ${-H}ZM${-W - 1} ${-H}Q${-W + 6} 0 ` +
+    `${-W - 1} ${H}`,
+  buffer: `M${-W + 6} ${-H + 2}L${W - 4} 0L${-W + 6} ${H - 2}Z`,
+  constant: `M${-H} ${-H}H${H}V${H}H${-H}Z`,
+};
+
+/** Where a place of the layout stands. */
+const at = ({ x, y }: Point): Point => ({ x: MARGIN.left + x * LAYER, y: MARGIN.top + (y + 0.5) * ROW });
+
+/** How high a wire comes in at a gate. */
+function height({ wires, nodes }: Placed, from: Wire, gate: number, b: boolean): number {
+  const wire = wires.find(({ from: one, to }) => one === from && "gate" in to && to.gate === gate && to.b === b);
+  return wire?.through.at(-1)?.y ?? nodes[from]!.y;
+}
+
+/** Where the inputs of gates are: of a gate's two wires the upper one goes in above. */
+function portsOf({ gates }: CircuitView, layout: Placed): (gate: number, b: boolean) => number {
+  const upper = gates.map(({ a, b }, gate) => a === b || height(layout, a, gate, false) <= height(layout, b, gate, true));
+  return (gate, b) => {
+    const read = reads(gates[gate]!.op);
+    return read.a && read.b ? (b === upper[gate] ? 5 : -5) : 0;
+  };
+}
+
+/** Markup of this project's own; the names of inputs are written later, as text. */
+export function drawingOf(circuit: CircuitView, layout: Placed): string {
+  const { inputs, gates, outputs } = circuit;
+  const port = portsOf(circuit, layout);
+  const wires = layout.wires.map(({ from, to, through }) => {
+    const start = at(layout.nodes[from]!);
+    let [x, y] = [start.x + (from < inputs.length ? 6 : W + 2), start.y];
+    let path = `M${x} ${round(y)}`;
+    for (const place of through) {
+      const next = at(place);
+      path += `${bend(x, y, next.x - W, next.y)}H${next.x + W}`;
+      [x, y] = [next.x + W, next.y];
+    }
+    const end = "gate" in to ? at(layout.nodes[inputs.length + to.gate]!) : at(layout.outputs[to.output]!);
+    path += "gate" in to ? bend(x, y, end.x - W - 1, end.y + port(to.gate, to.b)) : bend(x, y, end.x - 6, end.y);
+    return `<path class="wire" d="${path}"/>`;
+  });
+  const nodes = layout.nodes.map((place, node) => {
+    const { x, y } = at(place);
+    const gate = node - inputs.length;
+    const inner = gate < 0 ? `<circle r="4"/><text x="-9" y="4" text-anchor="end"></text>` : gateOf(gates[gate]!.op, (b) => port(gate, b));
+    return `<g class="node ${gate < 0 ? "input" : "gate"}" data-node="${node}" transform="translate(${x} ${round(y)})">${inner}</g>`;
+  });
+  const ends = layout.outputs.map((place, k) => {
+    const { x, y } = at(place);
+    const name = outputs.length === 1 ? "next state" : `channel ${k}`;
+    return `<g class="end" transform="translate(${x} ${round(y)})"><circle r="4"/><text x="9" y="4">${name}</text></g>`;
+  });
+  const width = MARGIN.left + (layout.layers - 1) * LAYER + MARGIN.right;
+  const tall = Math.ceil(2 * MARGIN.top + layout.rows * ROW);
+  return `<svg viewBox="0 0 ${width} ${tall}" aria-hidden="true">${[...wires, ...nodes, ...ends].join("")}</svg>`;
+}
+
+function gateOf(op: number, port: (b: boolean) => number): string {
+  const { shape, out, a, b } = SYMBOLS[op]!;
+  const bubble = (x: number, y: number): string => `<circle class="bubble" cx="${x}" cy="${y}" r="3"/>`;
+  const constant = shape === "constant" ? `<text y="4" text-anchor="middle">${op === 15 ? 1 : 0}</text>` : "";
+  const bubbles = (out ? bubble(W + 1, 0) : "") + (a ? bubble(-W - 1, port(false)) : "") + (b ? bubble(-W - 1, port(true)) : "");
+  return (
+    `<rect x="${-W - 4}" y="${-H - 3}" width="${WIDE + 8}" height="${TALL + 6}" class="hit"/><path class="shape" ` +
+    `d="${SHAPES[shape]}"/>${constant}${bubbles}`
+  );
+}
+
+const round = (n: number): number => Math.round(10 * n) / 10;
+
+/** A wire from one place to the next, level at both ends. */
+function bend(x: number, y: number, toX: number, toY: number): string {
+  const middle = (x + toX) / 2;
+  return Math.abs(toY - y) < 0.1 ? `L${toX} ${round(toY)}` : `C${middle} ${round(y)} ${middle} ${round(toY)} ${toX} ${round(toY)}`;
+}

@@ -1,0 +1,81 @@
+// Questions about a grid, one at a time: a new grid goes first, then hands, then time.
+
+import { Turns } from "../shared/asking";
+import type { LogicClient } from "./client";
+import type { GridView, Question } from "./protocol";
+
+export type Ask<K> = Question & { ask: K };
+export type Spot = { x: number; y: number };
+
+/** Some damages on their way are enough: a hand is quicker than a grid. */
+const MOST_DAMAGES = 200;
+
+export class GridQueue {
+  /** A new grid is wanted. */
+  renewing = true;
+  asking = false;
+  private readonly damages: Spot[] = [];
+  private steps = 0;
+  private readonly grids = new Turns();
+  private closed = false;
+
+  constructor(
+    private readonly client: LogicClient,
+    private readonly wishes: {
+      begin(): Ask<"grid">;
+      damage(spot: Spot): Ask<"damage">;
+      took(view: GridView, fresh: boolean): void;
+      failed(error: unknown): void;
+    },
+  ) {}
+
+  close(): void {
+    this.closed = true;
+    this.grids.close();
+  }
+
+  /** Another grid, now; nothing that was asked of the one before counts. */
+  renew(): void {
+    this.grids.take();
+    this.damages.length = this.steps = 0;
+    this.renewing = true;
+    this.pump();
+  }
+
+  damage(spot: Spot): void {
+    if (this.damages.length < MOST_DAMAGES) this.damages.push(spot);
+    this.pump();
+  }
+
+  step(steps: number): void {
+    this.steps = steps;
+    this.pump();
+  }
+
+  pump(): void {
+    if (this.asking || this.closed) return;
+    const damage = this.renewing ? undefined : this.damages.shift();
+    if (this.renewing) {
+      this.renewing = false;
+      this.ask(this.wishes.begin());
+    } else if (damage) this.ask(this.wishes.damage(damage));
+    else if (this.steps > 0) {
+      this.ask({ ask: "advance", steps: this.steps });
+      this.steps = 0;
+    }
+  }
+
+  private ask(question: Ask<"grid" | "advance" | "damage">): void {
+    this.asking = true;
+    const stale = this.grids.stale();
+    const fresh = question.ask === "grid";
+    this.client
+      .ask(question)
+      .then((view) => (fresh ? !this.closed : !stale()) && this.wishes.took(view, fresh))
+      .catch((error: unknown) => stale() || this.wishes.failed(error))
+      .finally(() => {
+        this.asking = false;
+        if (this.renewing || this.damages.length) this.pump();
+      });
+  }
+}

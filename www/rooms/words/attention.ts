@@ -1,0 +1,70 @@
+// Who looks at whom, head by head: asked for window by window, and shown where one looks from.
+
+import type { WordsClient } from "./client";
+import { HeadsGrid } from "./heads";
+import type { Likely } from "./likely";
+import type { TokenView } from "./protocol";
+import { attentionOf, type Reading, type Window } from "./read";
+import type { Tokens } from "./tokens";
+
+/** Tokens that are listed by the attention they get. */
+const ATTENDED = 10;
+/** Heads that are asked for at once. */
+const MOST_HEADS = 12;
+
+export class Attention {
+  readonly heads: HeadsGrid;
+  /** Of each head and window that was looked at. */
+  private readonly known = new Map<string, Float32Array>();
+  private next = 0;
+
+  constructor(chosen: () => void) {
+    this.heads = new HeadsGrid(chosen);
+  }
+
+  /** Another text is read. */
+  clear(): void {
+    this.known.clear();
+  }
+
+  /** The chosen head, and another one each time for its picture; those that are missing at once. Tells whether more are missing. */
+  async ask(client: WordsClient, window: Window, tokens: TokenView[], stale: () => boolean): Promise<boolean> {
+    const { heads } = this;
+    const all = Array.from({ length: heads.count }, (_, k) => heads.at(k));
+    const missing = all.filter((one) => !this.known.has(key(window, one)));
+    const wanted = [
+      { layer: heads.layer, head: heads.head },
+      ...(missing.length ? missing.slice(0, MOST_HEADS) : [heads.at(this.next++ % heads.count)]),
+    ];
+    const views = await Promise.all(wanted.map((one) => client.ask({ ask: "attention", text: window.text, ...one })));
+    if (stale()) return false;
+    const own = tokens.slice(window.from, window.to);
+    views.forEach((view, k) => this.known.set(key(window, wanted[k]!), attentionOf(own, view)));
+    return missing.length > MOST_HEADS;
+  }
+
+  /** The pictures of the heads, where they are known. */
+  show(window: Window | undefined): void {
+    const { heads } = this;
+    for (let k = 0; k < heads.count; k++) heads.show(k, window && this.known.get(key(window, heads.at(k))));
+  }
+
+  /** Fills the tokens by what the chosen head sees from a place, and lists the most; undefined where it is not known yet. */
+  from(place: number, window: Window, tokens: Tokens, reading: Reading): Likely[] | undefined {
+    const weights = this.known.get(key(window, this.heads));
+    if (!weights) return undefined;
+    const side = window.to - window.from;
+    const at = place - window.from;
+    const row = weights.subarray(at * side, at * side + at + 1);
+    const most = Math.max(1e-9, ...row);
+    tokens.fill((piece) => (piece.from < window.from || piece.from > place ? 0 : (row[piece.from - window.from] ?? 0) / most));
+    const order = [...row.keys()].sort((a, b) => row[b]! - row[a]!).slice(0, ATTENDED);
+    return order.map((k) => ({
+      text: reading.tokens[window.from + k]!.text,
+      share: row[k]!,
+      mark: k === at ? "itself" : `${at - k} before`,
+    }));
+  }
+}
+
+const key = (window: Window, { layer, head }: { layer: number; head: number }): string => `${window.from} ${layer} ${head}`;

@@ -1,0 +1,71 @@
+// How the next token is chosen, as it is set.
+
+import { h, id } from "../../parts/dom";
+import { button, labelled, line } from "../shared/controls";
+import type { Sampling } from "./protocol";
+
+type Setting = { name: string; input: HTMLInputElement; element: HTMLElement };
+
+/** A number with its name and what it does. */
+function setting(name: string, about: string, range: { min: number; max: number; step: number; value: number }): Setting {
+  const inputmode = range.step === 1 ? "numeric" : "decimal";
+  const input = h("input", { type: "number", id: id("setting"), ...range, inputmode });
+  const element = h("div", { class: "field", title: about }, h("label", { for: input.id }, name), h("span", { class: "row" }, input));
+  return { name, input, element };
+}
+
+export class SamplingFields {
+  readonly element: HTMLElement;
+  private readonly settings = [
+    setting("Temperature", "Below 1 it keeps to what is likely, above 1 it dares more; 0 always takes the likeliest.", {
+      ...{ min: 0, max: 5, step: 0.05, value: 0.8 },
+    }),
+    setting("Top-k (0: all)", "It chooses among so many of the likeliest tokens.", { min: 0, max: 100_000, step: 1, value: 0 }),
+    setting("Top-p (1: all)", "It chooses among the likeliest tokens that together have this probability.", {
+      ...{ min: 0.01, max: 1, step: 0.01, value: 1 },
+    }),
+    setting("Length, tokens", "It ends after so many.", { min: 1, max: 10_000, step: 1, value: 200 }),
+    setting("Seed", "The same seed, prompt and weights write the same text.", { min: 0, max: 4294967295, step: 1, value: 1 }),
+  ];
+  private readonly stopAt = line("stop", { placeholder: "nothing" });
+
+  constructor() {
+    const seed = this.settings.at(-1)!;
+    seed.element.lastElementChild!.append(
+      button("Another", () => (seed.input.value = String(Math.floor(Math.random() * 1_000_000))), { class: "small" }),
+    );
+    this.stopAt.removeAttribute("autocapitalize");
+    this.element = h(
+      "div",
+      { class: "settings" },
+      ...this.settings.map(({ element }) => element),
+      labelled("Stop at this text", this.stopAt),
+    );
+  }
+
+  get stop(): string {
+    return this.stopAt.value;
+  }
+
+  /** As it is set, or what is wrong with it. */
+  read(): { sampling: Sampling; most: number } | string {
+    for (const { name, input } of this.settings) {
+      const { min, max, step, value } = input;
+      const number = Number(value);
+      const whole = Number(step) === 1;
+      const good = value.trim() !== "" && number >= Number(min) && number <= Number(max) && (!whole || Number.isInteger(number));
+      input.setAttribute("aria-invalid", String(!good));
+      if (good) continue;
+      input.focus();
+      return `${name.replace(/ ?[(,].*/, "")}: give a ${whole ? "whole " : ""}number from ${min} to ${max}.`;
+    }
+    const [temperature, top_k, top_p, most, seed] = this.settings.map(({ input }) => Number(input.value)) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+    ];
+    return { sampling: { temperature, top_k, top_p, seed }, most };
+  }
+}
