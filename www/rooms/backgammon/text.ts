@@ -28,12 +28,10 @@ export const charts: Record<string, ChartWords> = {
 const equity: Explanation = {
   heading: "What is equity?",
   words:
-    "What a position is worth on average, in points a game: a win counts 1, a gammon 2, a backgammon 3, and the same below zero for " +
-    "what is lost. " +
-    "+0.200 means: from here, in a thousand games, two hundred points more are won than lost. A hundredth matters to good players, a " +
-    "thousandth to nobody; moves are told apart in thousandths. " +
-    "Moves are ranked by it, without the cube; in a match by the chance to win the match, on the same scale. The cube is reckoned " +
-    "from the chances that the agent sees.",
+    "What a position is worth on average, in points a game: a win counts 1, a gammon 2, a backgammon 3, and the same below zero for what " +
+    "is lost. +0.200 means: from here, in a thousand games, two hundred points more are won than lost. A hundredth matters to good " +
+    "players, a thousandth to nobody; moves are told apart in thousandths. Moves are ranked by it, without the cube; in a match by the " +
+    "chance to win the match, on the same scale. The cube is reckoned from the chances that the agent sees.",
   equation: [
     {
       summary: "The equation",
@@ -52,14 +50,12 @@ const equity: Explanation = {
 const cube: Explanation = {
   heading: "How is the cube reckoned?",
   words:
-    "The agent knows no cube: it expects how often each of the six endings comes. From those, Janowski's formula follows what a " +
-    "position is worth with the cube where it is, after a double that is taken, and after one that is passed: " +
-    "between a cube that nobody turns again and one that is always turned at the perfect moment, 68% of the way to the latter while " +
-    "the sides can still meet, 60 to 70% in a race, as GNU Backgammon has it too. " +
-    "In a match the same holds for chances to win the match, told as points at the present cube; those of each score are Janowski's " +
-    "fit to tables, and after Crawford a sum over games. " +
-    "A decision on the cube is as wrong as what it gives away of this, in points at the cube before it. " +
-    "The Jacoby rule and beavers are not played.",
+    "The agent knows no cube: it expects how often each of the six endings comes. From those, Janowski's formula follows what a position " +
+    "is worth with the cube where it is, after a double that is taken, and after one that is passed: between a cube that nobody turns " +
+    "again and one that is always turned at the perfect moment, 68% of the way to the latter while the sides can still meet, 60 to 70% " +
+    "in a race, as GNU Backgammon has it too. In a match the same holds for chances to win the match, told as points at the present " +
+    "cube; those of each score are Janowski's fit to tables, and after Crawford a sum over games. A decision on the cube is as wrong as " +
+    "what it gives away of this, in points at the cube before it. The Jacoby rule and beavers are not played.",
   equation: [
     {
       summary: "The equation",
@@ -81,11 +77,9 @@ const cube: Explanation = {
 const baselines: Explanation = {
   heading: "The two baselines",
   words:
-    "One moves at random among all legal moves. " +
-    "The other is pubeval, a linear evaluation that Gerald Tesauro gave away in 1993 as a benchmark: a weighted sum of where the " +
-    "checkers are, never trained further. " +
-    "Games come in pairs with the same dice and sides exchanged, so that luck counts less; the bars on the curve say how much of it " +
-    "is left.",
+    "One moves at random among all legal moves. The other is pubeval, a linear evaluation that Gerald Tesauro gave away in 1993 as a " +
+    "benchmark: a weighted sum of where the checkers are, never trained further. Games come in pairs with the same dice and sides " +
+    "exchanged, so that luck counts less; the bars on the curve say how much of it is left.",
   equation: [],
 };
 
@@ -94,23 +88,20 @@ const reviews: Explanation = {
   words:
     "After your move the agent, as it is at that moment, ranks all moves of your roll; what yours is worth less than the best is its " +
     "error. A game that is stepped through is judged again by the agent as it is then, so both say the same only where it has not " +
-    "learned meanwhile. " +
-    "From −0.040 on it counts as dubious, from −0.080 as an error, from −0.160 as a blunder, where GNU Backgammon draws the lines as " +
-    "well. " +
-    "The judgement is as good as the judge: after some seconds of training it knows little.",
+    "learned meanwhile. From −0.040 on it counts as dubious, from −0.080 as an error, from −0.160 as a blunder, where GNU Backgammon " +
+    "draws the lines as well. The judgement is as good as the judge: after some seconds of training it knows little.",
   equation: [],
 };
 
 const lookAhead: Explanation = {
   heading: "Looking ahead",
   words:
-    "Without look-ahead the agent values every board that a roll can leave, and takes the best. With it, the most promising ones get " +
-    "the other side's 21 rolls, each with the reply that is best for them, and the average counts. " +
-    "The tree shows just that: a row for each move, a dot for each roll. The bar under a move is the share of the search that went to " +
-    "it. " +
-    "Moves are in two groups: those at the top were looked beyond with all 21 rolls (1-ply), the rest not at all (0-ply). The error " +
-    "of a move is what it is worth less than the best; the rest has none, since equities of the two groups are not to be compared: " +
-    "the replies that a first look misses make a position look better than it is.",
+    "Without look-ahead the agent values every board that a roll can leave, and takes the best. With it, the most promising ones get the " +
+    "other side's 21 rolls, each with the reply that is best for them, and the average counts. The tree shows just that: a row for each " +
+    "move, a dot for each roll. The bar under a move is the share of the search that went to it. Moves are in two groups: those at the " +
+    "top were looked beyond with all 21 rolls (1-ply), the rest not at all (0-ply). The error of a move is what it is worth less than " +
+    "the best; the rest has none, since equities of the two groups are not to be compared: the replies that a first look misses make a " +
+    "position look better than it is.",
   equation: [],
 };
 
@@ -122,13 +113,12 @@ const learners: Record<string, Explanation> = {
   strong: {
     heading: "How does it learn?",
     words:
-      "It plays against itself, always the move that it thinks best; the dice see to variety. It begins with more than the rules: " +
-      "beside where checkers stand it reads 24 handmade numbers of each side (shots, primes, anchors, timing) and the lead, and a " +
-      "table of exact chances answers once all checkers are home. Two switches under its settings turn either off. After each game it " +
-      "goes back over it: " +
-      "what it expected of a board is moved towards what it expected of the next ones, and of the end, which is certain. " +
-      "What it expects are six chances: to win or lose a single game, a gammon, a backgammon. So knowledge spreads from the ends of " +
-      "games backwards, first to the bearing off, at last to the opening.",
+      "It plays against itself, always the move that it thinks best; the dice see to variety. It begins with more than the rules: beside " +
+      "where checkers stand it reads 24 handmade numbers of each side (shots, primes, anchors, timing) and the lead, and a table of " +
+      "exact chances answers once all checkers are home. Two switches under its settings turn either off. After each game it goes back " +
+      "over it: what it expected of a board is moved towards what it expected of the next ones, and of the end, which is certain. What " +
+      "it expects are six chances: to win or lose a single game, a gammon, a backgammon. So knowledge spreads from the ends of games " +
+      "backwards, first to the bearing off, at last to the opening.",
     equation: [
       {
         summary: "The equation",

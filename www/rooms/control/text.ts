@@ -44,12 +44,11 @@ export const explanations = (world: World, environment: Environment): Explanatio
   {
     heading: "What is the return?",
     words:
-      `The return of an episode is the sum of its rewards: ${world.returns}. ` +
-      `The task counts as solved when 100 fresh episodes, in which the network only plays and does not learn, reach ` +
-      `${minus(String(environment.solved_at))} on average, and another 100 confirm it. Those tests are the circles on the chart. ` +
-      "The curve is the mean of the last 100 episodes that ended in training. It lags behind the circles: there the network still " +
-      "tries things out, and a long episode counts only when it ends. " +
-      "For learning, rewards far ahead count a little less; the discount γ says how much.",
+      `The return of an episode is the sum of its rewards: ${world.returns}. The task counts as solved when 100 fresh episodes, in which ` +
+      `the network only plays and does not learn, reach ${minus(String(environment.solved_at))} on average, and another 100 confirm it. ` +
+      "Those tests are the circles on the chart. The curve is the mean of the last 100 episodes that ended in training. It lags behind " +
+      "the circles: there the network still tries things out, and a long episode counts only when it ends. For learning, rewards far " +
+      "ahead count a little less; the discount γ says how much.",
     equation: [
       {
         summary: "The equation",
@@ -70,10 +69,9 @@ export const explanations = (world: World, environment: Environment): Explanatio
     heading: "What is PPO?",
     words:
       `Proximal policy optimisation repeats two things. First all ${world.many} are played for a few steps and everything is written ` +
-      `down. ` +
-      "Then the network is nudged so that actions that turned out better than expected become likelier, and worse ones rarer. " +
-      "The trick is in the word proximal: as soon as an action's probability has changed by more than the clip range ε, the nudge " +
-      "stops, so that one lucky batch cannot turn the policy upside down.",
+      "down. Then the network is nudged so that actions that turned out better than expected become likelier, and worse ones rarer. The " +
+      "trick is in the word proximal: as soon as an action's probability has changed by more than the clip range ε, the nudge stops, so " +
+      "that one lucky batch cannot turn the policy upside down.",
     equation: [
       {
         summary: "The equation",
@@ -112,11 +110,10 @@ export const explanations = (world: World, environment: Environment): Explanatio
   {
     heading: "Better than expected: the critic",
     words:
-      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows its value ` +
-      `of every state. ` +
-      "Where the line of its estimate at the single environment dips, it sees trouble before anything has gone wrong. " +
-      "How much better things went than the critic thought is the advantage, and that alone is what the policy learns from. " +
-      "The value loss is the critic's own error, and is large whenever the policy has just become better than the critic believes.",
+      `A second network, the critic, looks at a ${world.one} and estimates the reward still to come; the state plane shows its value of ` +
+      "every state. Where the line of its estimate at the single environment dips, it sees trouble before anything has gone wrong. How " +
+      "much better things went than the critic thought is the advantage, and that alone is what the policy learns from. The value loss " +
+      "is the critic's own error, and is large whenever the policy has just become better than the critic believes.",
     equation: [
       {
         summary: "The equations",
@@ -162,9 +159,8 @@ export const explanations = (world: World, environment: Environment): Explanatio
       "In reinforcement learning a loss is not a score. The policy loss compares the policy with itself a moment ago, so it starts " +
       "near 0 each time and a good run need not push it anywhere; the return is what tells whether it learns. " +
       `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy makes up its ` +
-      `mind; if it falls at once, it stopped trying things too soon. ` +
-      "The approximate KL divergence says how far each update went: around 0.01 is steady, ten times that is a lurch, and a sign to " +
-      "lower the learning rate.",
+      "mind; if it falls at once, it stopped trying things too soon. The approximate KL divergence says how far each update went: around " +
+      "0.01 is steady, ten times that is a lurch, and a sign to lower the learning rate.",
     equation: [
       {
         summary: "The equations",

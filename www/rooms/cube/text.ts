@@ -46,12 +46,10 @@ const learning: Record<string, Explanation> = {
   walk: {
     heading: "How does it learn?",
     words:
-      "By walk-length regression: it begins at the solved cube, turns faces at random and learns, for every state it comes to, how " +
-      "many moves ago it set out. " +
-      "A single walk says little, since it may have gone round in circles; but averaged over many, states far away were reached after " +
-      "more moves than near ones. " +
-      "So the network's value V puts all states in an order, and whoever always steps to where V is least comes home. It has never " +
-      "seen a solution.",
+      "By walk-length regression: it begins at the solved cube, turns faces at random and learns, for every state it comes to, how many " +
+      "moves ago it set out. A single walk says little, since it may have gone round in circles; but averaged over many, states far away " +
+      "were reached after more moves than near ones. So the network's value V puts all states in an order, and whoever always steps to " +
+      "where V is least comes home. It has never seen a solution.",
     equation: [
       {
         summary: "The equation",
@@ -112,11 +110,10 @@ const learning: Record<string, Explanation> = {
     heading: "How does it learn?",
     words:
       "By deep Q-learning: it plays. Each episode begins at a scramble; each move costs a little and the solved cube ends it. " +
-      "Transitions go to a replay, and from it the network learns Q, what each action is worth: what the move brought, plus the worth " +
-      "of the best action after it. " +
-      "Far from solved there is nothing to learn from at first, so a curriculum begins with scrambles of one move and goes on when it " +
-      "solves enough of them. " +
-      "Double, dueling, n-step and prioritised replay are switches among the knobs, each as its paper has it.",
+      "Transitions go to a replay, and from it the network learns Q, what each action is worth: what the move brought, plus the worth of " +
+      "the best action after it. Far from solved there is nothing to learn from at first, so a curriculum begins with scrambles of one " +
+      "move and goes on when it solves enough of them. Double, dueling, n-step and prioritised replay are switches among the knobs, each " +
+      "as its paper has it.",
     equation: [
       {
         summary: "The equation",
@@ -142,9 +139,8 @@ const learning: Record<string, Explanation> = {
             ),
           ) +
           "<p>Mnih and others, <cite>Human-level control through deep reinforcement learning</cite> (2015); van Hasselt and others, " +
-          "<cite>Deep reinforcement learning with double Q-learning</cite> (2016); " +
-          "Wang and others, <cite>Dueling network architectures</cite> (2016); Schaul and others, <cite>Prioritized experience " +
-          "replay</cite> (2016).</p>",
+          "<cite>Deep reinforcement learning with double Q-learning</cite> (2016); Wang and others, <cite>Dueling network " +
+          "architectures</cite> (2016); Schaul and others, <cite>Prioritized experience replay</cite> (2016).</p>",
       },
     ],
   },

@@ -45,11 +45,10 @@ const gate = (of: string): string => row(i("f"), paren(of));
 const learning: Explanation = {
   heading: "How does it learn?",
   words:
-    "Each cell is a small network of logic gates that reads the nine cells around it and gives the cell's next state. A gate has one " +
-    "of 16 operations; while it learns it is a mixture of all of them, " +
-    "weighted by a softmax of 16 logits, and works on numbers between off and on. So the whole automaton, run for some steps, can be " +
-    "differentiated: the loss is the squared error of the last state, and gradient descent (AdamW) turns the logits until every gate " +
-    "leans to one operation.",
+    "Each cell is a small network of logic gates that reads the nine cells around it and gives the cell's next state. A gate has one of " +
+    "16 operations; while it learns it is a mixture of all of them, weighted by a softmax of 16 logits, and works on numbers between off " +
+    "and on. So the whole automaton, run for some steps, can be differentiated: the loss is the squared error of the last state, and " +
+    "gradient descent (AdamW) turns the logits until every gate leans to one operation.",
   equation: [
     {
       summary: "The equation",

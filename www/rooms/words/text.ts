@@ -66,11 +66,10 @@ const prediction: Explanation = {
 const floor: Explanation = {
   heading: "How good can it become?",
   words:
-    "Text is never certain, so no loss is zero. The stories here come from a grammar of chance whose probabilities are known, and so " +
-    "is the entropy floor, the dashed line. Where tokens are characters, no model with this context has a lower loss on average; " +
-    "where they are byte pairs, the floor is an estimate. What is above it is what the model has not learned yet. The floor of your " +
-    "own text is not known; " +
-    "there the validation loss shows it: where it rises while the training loss falls, the model learns the text by heart.",
+    "Text is never certain, so no loss is zero. The stories here come from a grammar of chance whose probabilities are known, and so is " +
+    "the entropy floor, the dashed line. Where tokens are characters, no model with this context has a lower loss on average; where they " +
+    "are byte pairs, the floor is an estimate. What is above it is what the model has not learned yet. The floor of your own text is not " +
+    "known; there the validation loss shows it: where it rises while the training loss falls, the model learns the text by heart.",
   equation: [],
 };
 

@@ -162,11 +162,10 @@ export const acrobot: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "At left all acrobots hang from one bar, so that their spread shows; at right each has its own place. " +
-      "Two links of the same length, and the only motor sits between them: the network turns it one way, the other way, or lets it " +
-      "rest, five times in a simulated second. " +
-      "Each step costs 1 until the tip is a link's length above the bar. Like a child on a swing, it has to bend in time with its own " +
-      "swinging.",
+      "At left all acrobots hang from one bar, so that their spread shows; at right each has its own place. Two links of the same " +
+      "length, and the only motor sits between them: the network turns it one way, the other way, or lets it rest, five times in a " +
+      "simulated second. Each step costs 1 until the tip is a link's length above the bar. Like a child on a swing, it has to bend in " +
+      "time with its own swinging.",
     equation: [
       {
         summary: "The goal and the physics",
@@ -183,9 +182,8 @@ export const acrobot: World = {
             n("1"),
           ) +
           "<p>Each link is 1 m long and weighs 1 kg, its mass in the middle; the torque is −1, 0 or 1 N·m, and a step of 0.2 s is one " +
-          "step of Runge and Kutta's fourth order. " +
-          "As in Sutton, <cite>Generalization in reinforcement learning: successful examples using sparse coarse coding</cite> " +
-          "(1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
+          "step of Runge and Kutta's fourth order. As in Sutton, <cite>Generalization in reinforcement learning: successful examples " +
+          "using sparse coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
       },
     ],
   },

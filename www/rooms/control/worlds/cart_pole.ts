@@ -303,12 +303,9 @@ export const cartPole: World = {
     heading: "What am I seeing?",
     words:
       "Every stroke is a pole on a cart. Fifty times a second a small neural network pushes each cart left or right, always with the " +
-      "same force. " +
-      "A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 steps, " +
-      "ten seconds, it is done. " +
-      "At first the network pushes at random and all poles fall at once. Nobody shows it how: it only learns that each step upright " +
-      "is worth 1. " +
-      "All the poles share one network, so what any of them lives through teaches all.",
+      "same force. A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 " +
+      "steps, ten seconds, it is done. At first the network pushes at random and all poles fall at once. Nobody shows it how: it only " +
+      "learns that each step upright is worth 1. All the poles share one network, so what any of them lives through teaches all.",
     equation: [
       {
         summary: "The physics",
@@ -347,9 +344,8 @@ export const cartPole: World = {
               masses,
             ),
           ) +
-          "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a " +
-          "step lasts 0.02 s. " +
-          "As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control " +
+          "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a step " +
+          "lasts 0.02 s. As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control " +
           "problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
       },
     ],

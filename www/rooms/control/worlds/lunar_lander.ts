@@ -282,11 +282,9 @@ export const lunarLander: World = {
     heading: "What am I seeing?",
     words:
       "Every small craft is one of the landers that train, all drawn over one pad; a faint trail shows where they came from, a cross " +
-      "where one crashed, a ring where one came to rest. " +
-      "Fifty times a second the network fires the left, the main or the right engine, or none. " +
-      "At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays to come " +
-      "down. " +
-      "Each has hills of its own around the pad; the single one shows them.",
+      "where one crashed, a ring where one came to rest. Fifty times a second the network fires the left, the main or the right engine, " +
+      "or none. At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays " +
+      "to come down. Each has hills of its own around the pad; the single one shows them.",
     equation: [
       {
         summary: "The reward",

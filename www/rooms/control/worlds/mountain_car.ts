@@ -252,13 +252,11 @@ export const mountainCar: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows " +
-      "where most of them are. " +
-      "A car may throttle back, coast, or throttle forward, and its motor is weaker than the slope. Each step costs 1 until the flag " +
-      "is reached, and 200 steps end the episode. " +
-      "At first hardly any car ever sees the flag, so there is nothing to tell a good deed from a bad one: that is what makes this " +
-      "small task hard. " +
-      "A car's colour tells how much of the swing that the flag asks for it has gathered.",
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where " +
+      "most of them are. A car may throttle back, coast, or throttle forward, and its motor is weaker than the slope. Each step costs 1 " +
+      "until the flag is reached, and 200 steps end the episode. At first hardly any car ever sees the flag, so there is nothing to tell " +
+      "a good deed from a bad one: that is what makes this small task hard. A car's colour tells how much of the swing that the flag " +
+      "asks for it has gathered.",
     equation: physics("The throttle a is −1, 0 or 1.", "0.001", `${SOURCE} MountainCar-v0.`),
   },
   controls: { left: 0, right: 2, rest: 1 },
@@ -278,13 +276,11 @@ export const mountainCarContinuous: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows " +
-      "where most of them are. " +
-      "The throttle is a number from −1 to 1. The flag is worth 100, and the throttle costs a tenth of its square at each step; 999 " +
-      "steps end the episode. " +
-      "A network that has not yet seen the flag learns above all that the throttle costs, and may stop using it: it has to meet the " +
-      "flag by chance before that. " +
-      "A car's colour tells how much of the swing that the flag asks for it has gathered.",
+      "Every stroke is a car in the same valley, drawn in lanes so that they do not hide each other; the band below the road shows where " +
+      "most of them are. The throttle is a number from −1 to 1. The flag is worth 100, and the throttle costs a tenth of its square at " +
+      "each step; 999 steps end the episode. A network that has not yet seen the flag learns above all that the throttle costs, and may " +
+      "stop using it: it has to meet the flag by chance before that. A car's colour tells how much of the swing that the flag asks for " +
+      "it has gathered.",
     equation: physics("The throttle a is a number from −1 to 1.", "0.0015", `${SOURCE} MountainCarContinuous-v0.`),
   },
   controls: {},

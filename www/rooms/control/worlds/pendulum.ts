@@ -144,12 +144,10 @@ export const pendulum: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "At left all rods share one pivot, so that their spread shows; at right each has its own place. Twenty times a second the " +
-      "network sets a torque from −2 to 2 N·m, " +
-      "which is too little to lift a hanging rod: it has to swing to and fro first, and brake in time. " +
-      "Each step costs by the angle from upright, the speed and the torque; after 200 steps the episode ends and another begins " +
-      "anywhere on the circle. " +
-      "Early on the fan is full; as the network learns, it folds into one line.",
+      "At left all rods share one pivot, so that their spread shows; at right each has its own place. Twenty times a second the network " +
+      "sets a torque from −2 to 2 N·m, which is too little to lift a hanging rod: it has to swing to and fro first, and brake in time. " +
+      "Each step costs by the angle from upright, the speed and the torque; after 200 steps the episode ends and another begins anywhere " +
+      "on the circle. Early on the fan is full; as the network learns, it folds into one line.",
     equation: [
       {
         summary: "The physics",
