@@ -2,7 +2,8 @@
 // asked for. When the run crashes, the page says what happened and offers the way back.
 
 import "./stand-ins";
-import { connect, type Client, type Crash, type Options } from "./run/client";
+import type { Client, Crash, Options } from "./run/client";
+import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import { keep, keepRooms } from "./run/isolate";
 import { loadVisit } from "./run/store";
@@ -12,7 +13,7 @@ import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
 import { keptRuns } from "./parts/kept";
 import { Notices } from "./parts/notices";
-import { RoomPage } from "./parts/room";
+import { Page } from "./parts/page";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
@@ -40,16 +41,13 @@ declare global {
 
 /** As the header has them; a module may have one more. */
 let rooms = ROOMS.map(({ id }) => ({ id, title: id.charAt(0).toUpperCase() + id.slice(1) }));
-let page: RoomPage | undefined;
+let page: Page | undefined;
 /** The room that is open or about to be. */
 let here = "";
 let badge: Badge | undefined;
-/** The open room's rules of style: rooms have names in common. */
-const style = new CSSStyleSheet();
 /** Counts what was opened, so that a room that comes late is closed again. */
 let openings = 0;
 
-document.adoptedStyleSheets = [style];
 startTheme();
 tools.append(themeButton(), keys);
 place.before(notices.element);
@@ -147,7 +145,7 @@ async function open(options: Opening, undoes = false): Promise<void> {
   const left = await leaving?.depart();
   if (opening !== openings) return;
   let client: Client;
-  let opened: RoomPage;
+  let opened: Page;
   try {
     // A file may be of another room than the address.
     const room = ROOMS.find(({ id }) => id === (options.room ?? here)) ?? ROOMS[0]!;
@@ -158,8 +156,9 @@ async function open(options: Opening, undoes = false): Promise<void> {
     if (opening !== openings) return client.close();
     here = client.room.id;
     rooms = [...rooms, ...client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id))];
-    style.replaceSync(brings?.brings.style ?? "");
-    opened = new RoomPage(client, around, brings?.brings);
+    // The sheets of rooms that were opened stay; each rule of theirs is for the room of this class.
+    document.body.className = `room-${here}`;
+    opened = new Page(client, around, brings?.brings);
   } catch (error) {
     if (opening === openings)
       showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);

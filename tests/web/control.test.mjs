@@ -203,7 +203,7 @@ test("where an action is a number, the arrow keys and the pointer steer", async 
   await event(page, "metrics");
   await page.evaluate(() => {
     globalThis.drives = [];
-    const { ask } = hothouse;
+    const ask = hothouse.ask.bind(hothouse);
     hothouse.ask = (question) => {
       if (question.ask === "touch" && question.touch.drive !== null) drives.push(question.touch.drive);
       return ask(question);

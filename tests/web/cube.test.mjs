@@ -270,7 +270,7 @@ test("of a learner that plays, curriculum and replay are shown on demand", async
   await still(page);
   const asked = () => page.evaluate(() => hothouse.insides);
   await page.evaluate(() => {
-    const plain = hothouse.ask;
+    const plain = hothouse.ask.bind(hothouse);
     hothouse.insides = 0;
     hothouse.ask = (question) => ((hothouse.insides += question.ask === "inside" ? 1 : 0), plain(question));
   });

@@ -77,7 +77,7 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
     () =>
       new Promise((resolve) => {
         const seen = { steps: 0, stages: 0, numbers: true };
-        const { ask } = hothouse;
+        const ask = hothouse.ask.bind(hothouse);
         hothouse.ask = async (question) => {
           const answer = await ask(question);
           if (question.ask === "touch") seen.stages++;

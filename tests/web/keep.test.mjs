@@ -52,7 +52,7 @@ test("the way back in the browser's history leads to the run that was left, also
   const asked = page.evaluate(
     () =>
       new Promise((asked) => {
-        const { shared } = hothouse;
+        const shared = hothouse.shared.bind(hothouse);
         hothouse.shared = async () => {
           const answer = await shared();
           hothouse.shared = shared;

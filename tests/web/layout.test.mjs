@@ -169,17 +169,28 @@ for (const room of ROOMS)
     await page.context().close();
   });
 
-test("a room has the same rules of style, whichever rooms were open before", async () => {
-  const rules = () =>
-    [...document.styleSheets, ...document.adoptedStyleSheets].flatMap((sheet) => [...sheet.cssRules].map((rule) => rule.cssText));
+/** The selectors of all rules, and what is animated by name; those of rooms' own colours have names of their own. */
+const selectors = () => {
+  const found = (rules) =>
+    [...rules].flatMap((rule) =>
+      /^:root(\[.*?\])?$/.test(rule.selectorText) ? [] : [rule.selectorText ?? rule.name ?? "", ...found(rule.cssRules ?? [])],
+    );
+  return [...document.styleSheets].flatMap((sheet) => found(sheet.cssRules).filter(Boolean));
+};
+
+test("a room's rules of style are for it alone: it has the same ones, whichever rooms were open before", async () => {
+  // Those that are for a page of this class, and of the others those that come with the page.
+  const of = (all, room) => all.filter((selector) => !/\.room-/.test(selector) || selector.includes(`.room-${room}`)).sort();
   const page = await visit(here);
   for (const room of [...ROOMS, ROOMS[0]]) {
     await page.evaluate((room) => (location.hash = `#/${room}`), room);
     await lab(page, room);
     const alone = await visit(here, { at: `#/${room}` });
-    const [met, own] = [await page.evaluate(rules), await alone.evaluate(rules)];
+    assert.deepEqual(await page.evaluate(() => [...document.body.classList]), [`room-${room}`]);
+    const [met, own] = [await page.evaluate(selectors), await alone.evaluate(selectors)];
     assert.ok(own.length > 100, `${own.length} rules`);
-    assert.deepEqual(met, own, room);
+    assert.ok(own.some((selector) => selector.includes(`.room-${room}`)));
+    assert.deepEqual(of(met, room), of(own, room), room);
     await alone.context().close();
   }
   await page.context().close();

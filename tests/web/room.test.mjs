@@ -124,7 +124,7 @@ test("the single pole is pushed by keys and by hand while training goes on", asy
   const pole = page.getByRole("application", { name: "The single pole" });
   await page.evaluate(() => {
     globalThis.pushes = [];
-    const { ask } = hothouse;
+    const ask = hothouse.ask.bind(hothouse);
     hothouse.ask = (question) => {
       const { touch } = question;
       if (touch && (touch.cart_force || touch.tip_force)) pushes.push(touch);

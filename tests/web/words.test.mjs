@@ -487,7 +487,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
       await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
     }
     const heights = await page
-      .locator(".words .workbench button, .writing button, .own-text button, .heads label")
+      .locator(".room-words .workbench button, .writing button, .own-text button, .heads label")
       .evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
     assert.ok(Math.min(...heights) >= 24, `${Math.min(...heights)} px`);
     await page.context().close();

@@ -2,8 +2,9 @@
 // iteration, so that one can read them while they come.
 
 import { h, id, write } from "./dom";
-import { animate } from "./loop";
+import { drawing, type Drawing } from "./loop";
 import { Operations, type Look } from "./operations";
+import { state } from "./signal";
 import { Table } from "./table";
 import type { Part } from "../run/protocol";
 
@@ -23,13 +24,12 @@ const percent = (share: number): string => `${Math.round(100 * share)}\u00a0%`;
 
 export class Breakdown {
   readonly element: HTMLElement;
-  private shares: number[] | undefined;
-  private dirty = true;
+  private readonly shares = state<number[] | undefined>(undefined);
   private readonly bar = h("div", { class: "breakdown-bar", role: "img" });
   private readonly segments: HTMLElement[];
   private readonly table: Table;
   private readonly operations: Operations;
-  private readonly stop: () => void;
+  private readonly drawing: Drawing;
 
   /** Parts in the order of their shares, each with what happens in it; `time` finds the operations of a gradient. */
   constructor(
@@ -47,7 +47,7 @@ export class Breakdown {
       () =>
         this.told().map(({ label, help, share }, k) => {
           const heading = h("span", {}, h("i", { class: `swatch ${look(k)}`, "aria-hidden": "true" }), label);
-          return [heading, this.shares ? percent(share) : "", help];
+          return [heading, this.shares.value ? percent(share) : "", help];
         }),
       ["What happens"],
     );
@@ -63,34 +63,31 @@ export class Breakdown {
       this.table.element,
       this.operations.table.element,
     );
-    this.stop = animate(this.element, () => this.draw(), WRITE_EVERY_MS);
+    this.drawing = drawing(this.element, () => this.draw(), WRITE_EVERY_MS);
   }
 
   push(shares: number[]): void {
-    const before = this.shares;
-    this.shares = before ? before.map((share, i) => share + (shares[i]! - share) * WEIGHT) : [...shares];
-    this.dirty = true;
+    const before = this.shares.value;
+    this.shares.value = before ? before.map((share, i) => share + (shares[i]! - share) * WEIGHT) : [...shares];
   }
 
   /** Another run takes other times. */
   clear(): void {
-    this.shares = undefined;
-    this.dirty = true;
+    this.shares.value = undefined;
   }
 
   close(): void {
-    this.stop();
+    this.drawing.stop();
     this.operations.close();
   }
 
   private told(): { label: string; help: string; share: number }[] {
-    const whole = this.shares?.reduce((sum, share) => sum + share, 0) ?? 0;
-    return this.parts.map(({ label, help }, k) => ({ label, help, share: whole > 0 ? this.shares![k]! / whole : 0 }));
+    const shares = this.shares.value ?? [];
+    const whole = shares.reduce((sum, share) => sum + share, 0);
+    return this.parts.map(({ label, help }, k) => ({ label, help, share: whole > 0 ? shares[k]! / whole : 0 }));
   }
 
   private draw(): void {
-    if (!this.dirty) return;
-    this.dirty = false;
     const parts = this.told();
     const width = this.bar.clientWidth;
     parts.forEach(({ label, share }, k) => {

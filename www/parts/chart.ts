@@ -7,7 +7,8 @@ import "./chart.css";
 import type { Curves } from "./history";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
-import { animate } from "./loop";
+import { drawing, type Drawing } from "./loop";
+import { state, type State } from "./signal";
 import { smooth } from "./smooth";
 import { onTheme, palette, type Colour } from "./theme";
 import { logarithmicTicks } from "./ticks";
@@ -102,8 +103,9 @@ export class Chart {
   private readonly tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
   private readonly forks = h("div", { class: "fork-marks" });
   private forksShown = "";
-  private shown: Shown | undefined;
-  private dirty = true;
+  private readonly showing = state<Shown | undefined>(undefined);
+  private readonly suited: State<ChartOptions>;
+  private readonly drawing: Drawing;
   /** The row that is looked at, and tests if any are. */
   private hovered: number | null = null;
   private tests: Test[] = [];
@@ -112,10 +114,8 @@ export class Chart {
   private readonly about: HTMLElement;
   private readonly stops: (() => void)[];
 
-  constructor(
-    private options: ChartOptions,
-    tools: Node[] = [],
-  ) {
+  constructor(options: ChartOptions, tools: Node[] = []) {
+    this.suited = state(options);
     this.about = h("span", { class: "about" }, options.about);
     const titleId = id("chart");
     this.heading = h("h3", { id: titleId }, options.title);
@@ -157,12 +157,8 @@ export class Chart {
       if (width > 0 && height > 0) this.plot.setSize({ width, height });
     });
     sizes.observe(this.area);
-    this.stops = [
-      animate(this.area, () => this.draw(), DRAW_EVERY_MS),
-      onTheme(() => this.plot.redraw(false)),
-      () => sizes.disconnect(),
-      () => this.plot.destroy(),
-    ];
+    this.drawing = drawing(this.area, () => this.draw(), DRAW_EVERY_MS);
+    this.stops = [() => this.drawing.stop(), onTheme(() => this.plot.redraw(false)), () => sizes.disconnect(), () => this.plot.destroy()];
   }
 
   private make(): void {
@@ -181,16 +177,14 @@ export class Chart {
   suit(options: Partial<ChartOptions>): void {
     const made = (): string => JSON.stringify([this.series(), this.options.log]);
     const before = made();
-    this.options = { ...this.options, ...options };
+    this.suited.value = { ...this.options, ...options };
     write(this.about, this.options.about);
     write(this.heading, this.options.title);
-    this.dirty = true;
     if (made() !== before) this.make();
   }
 
   show(shown: Shown): void {
-    this.shown = shown;
-    this.dirty = true;
+    this.showing.value = shown;
     this.writeNow();
   }
 
@@ -198,10 +192,23 @@ export class Chart {
     for (const stop of this.stops) stop();
   }
 
+  private get shown(): Shown | undefined {
+    return this.showing.value;
+  }
+
+  private get options(): ChartOptions {
+    return this.suited.value;
+  }
+
+  /** Does not wait for its turn, nor until it is in sight. */
+  drawNow(): void {
+    this.drawing.now();
+  }
+
   /** At once, as a hand expects. */
   private zoom(range: Range | undefined): void {
     this.options.zoom?.(range);
-    this.draw();
+    this.drawNow();
   }
 
   /** The chart as a picture, so many pixels to each of its own, without its title. */
@@ -232,11 +239,9 @@ export class Chart {
     return this.options.log ? values.map((value) => (value !== null && value > 0 ? value : null)) : values;
   }
 
-  /** Where there is anything new. */
-  draw(): void {
+  private draw(): void {
     const { shown, options } = this;
-    if (!this.dirty || !shown) return;
-    this.dirty = false;
+    if (!shown) return;
     const { present } = shown;
     this.plot.setData(this.data());
     const told = this.series().flatMap((series) => {

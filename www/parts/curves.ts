@@ -311,7 +311,7 @@ export class RunCurves {
 
   private unzoom(): void {
     this.zoom(undefined);
-    for (const { chart } of this.charts) chart.draw();
+    for (const { chart } of this.charts) chart.drawNow();
   }
 
   private reset(): HTMLButtonElement {

@@ -1,18 +1,47 @@
 // Elements and their attributes, nothing more: no diffing, no state. A part builds its nodes once and then
 // writes to the few that change.
 
-type Value = string | number | boolean | null | undefined | EventListener | ((event: never) => void);
+type Value = string | number | boolean | null | undefined;
+type Listeners = { [Kind in keyof HTMLElementEventMap as `on${Kind}`]?: (event: HTMLElementEventMap[Kind]) => void };
+/** Attributes of any element, and those of one kind alone. */
+type Common = "autocapitalize" | "class" | "hidden" | "id" | "role" | "spellcheck" | "style" | "tabindex" | "title";
+type Own = {
+  a: "download" | "href";
+  button: "disabled" | "type";
+  canvas: "height" | "width";
+  form: "novalidate";
+  input:
+    | "accept"
+    | "autocomplete"
+    | "checked"
+    | "inputmode"
+    | "max"
+    | "maxlength"
+    | "min"
+    | "multiple"
+    | "name"
+    | "placeholder"
+    | "step"
+    | "type"
+    | "value";
+  label: "for";
+  optgroup: "label";
+  option: "selected" | "value";
+  progress: "max" | "value";
+  td: "colspan";
+  textarea: "autocomplete" | "disabled" | "maxlength" | "placeholder" | "rows";
+  th: "colspan" | "scope";
+};
+type Tag = keyof HTMLElementTagNameMap;
+type NameOf<K extends Tag> = Common | `aria-${string}` | `data-${string}` | (K extends keyof Own ? Own[K] : never);
+export type Attributes<K extends Tag> = Listeners & { [Name in NameOf<K>]?: Value };
 export type Child = Node | string | null | undefined | false;
 
 /** `h("button", { type: "button", onclick: f }, "Go")`: `on…` attributes are listeners, `false` and `null` leave out. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Record<string, Value> = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
+export function h<K extends Tag>(tag: K, attributes: Attributes<K> = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (typeof value === "function") element.addEventListener(name.slice(2), value as EventListener);
+  for (const [name, value] of Object.entries<Value | EventListener>(attributes)) {
+    if (typeof value === "function") element.addEventListener(name.slice(2), value);
     // as an attribute the page's policy would refuse it
     else if (name === "style") element.style.cssText = value ? String(value) : "";
     else if (value === true) element.setAttribute(name, "");

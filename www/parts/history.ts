@@ -2,6 +2,7 @@
 // thousand rows, evenly spread.
 
 import type { Began, Column, Config, Mark, Progress, RoomInfo, Row, Value } from "../run/protocol";
+import { state } from "./signal";
 
 const MOST_ROWS = 2400;
 const MOST_TESTS = 2048;
@@ -32,8 +33,9 @@ export class History {
   readonly notes: { progress: Progress; words: string }[] = [];
   readonly config: Config;
   readonly knobs: Record<string, Value>;
-  /** Where and when it was first solved. */
-  solved: Progress | undefined;
+  /** Grows with all that the run tells, for whoever draws it. */
+  readonly told = state(1);
+  private readonly solving = state<Progress | undefined>(undefined);
   /** Tests that reached the goal and were not confirmed. */
   attempts: number;
   /** The newest row and the newest counts. */
@@ -65,6 +67,7 @@ export class History {
   }
 
   push({ progress, values }: Row): void {
+    this.toldMore();
     if (this.loose) this.cut(this.length - 1);
     this.progress = progress;
     this.counts.push(progress.counts[0] ?? 0);
@@ -80,12 +83,31 @@ export class History {
 
   pushTest(row: Row): void {
     this.tests.push(row);
+    this.toldMore();
     if (this.tests.length <= MOST_TESTS) return;
     // Every second goes, but for the newest and the one that solved it.
     const kept = this.tests.filter(
       ({ progress }, k) => k % 2 === (this.tests.length - 1) % 2 || progress.iteration === this.solved?.iteration,
     );
     this.tests.splice(0, this.tests.length, ...kept);
+  }
+
+  mark(mark: Mark): void {
+    this.marks.push(mark);
+    this.toldMore();
+  }
+
+  /** Where and when it was first solved. */
+  get solved(): Progress | undefined {
+    return this.solving.value;
+  }
+  set solved(progress: Progress | undefined) {
+    this.solving.value = progress;
+    this.toldMore();
+  }
+
+  toldMore(): void {
+    this.told.value++;
   }
 
   /** The newest value of a metric. */
@@ -161,6 +183,8 @@ export class History {
     return [head.join(","), ...lines, ""].join("\n");
   }
 }
+
+export const sameMark = (a: Mark, b: Mark): boolean => a.knob === b.knob && a.to === b.to && a.progress.iteration === b.progress.iteration;
 
 /** The settings with which a run began, by those in force and its changes. */
 export const startOf = (settings: Record<string, Value>, marks: Mark[]): Record<string, Value> => ({

@@ -38,10 +38,20 @@ function foremost(knobs: Knob[], wanted: string[]): Knob[] {
   return [...new Set([...named, ...knobs.filter(({ live }) => live)])].slice(0, FIRST);
 }
 
+/** What a new run would start with. */
+export type Wanted = { knobs: Record<string, Value>; seed: number };
+
+export interface Does {
+  /** A live change. */
+  change(name: string, value: Value): void;
+  /** A new run with what waits for it. */
+  reset(): void;
+}
+
 export class Knobs {
-  readonly element: HTMLElement;
+  readonly element = h("div");
   /** The ones that matter most, and the way to the others. */
-  readonly first: HTMLElement;
+  readonly first = h("div");
   private readonly parts = new Map<string, Parts>();
   private inForce: Record<string, Value> = {};
   /** Changes that wait for the next start. */
@@ -52,47 +62,55 @@ export class Knobs {
   private readonly banner = h("div", { class: "pending", role: "status" });
 
   constructor(
-    knobs: Knob[],
-    private readonly change: (name: string, value: Value) => void,
-    private readonly reset: () => void,
+    private readonly does: Does,
     /** After which a live change acts. */
-    unit = "iteration",
+    private readonly unit = "iteration",
     /** Names of those that matter most. */
-    wanted: string[] = [],
+    private readonly foremost: string[] = [],
   ) {
-    const first = foremost(knobs, wanted);
+    this.seed.addEventListener("input", () => this.writeBanner());
+  }
+
+  /** Another variant: what can be set there. */
+  suit(knobs: Knob[]): void {
+    this.parts.clear();
+    const first = foremost(knobs, this.foremost);
     const live = knobs.filter((knob) => knob.live && !first.includes(knob));
     const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
     const others = h("button", { type: "button", class: "quiet small", onclick: () => this.goToOthers() }, "All knobs");
-    this.first = h(
-      "div",
-      { class: "first-knobs", role: "group", "aria-label": "Knobs that matter most" },
-      ...first.map((knob) => this.row(knob, true)),
-      others,
+    this.first.replaceChildren(
+      h(
+        "div",
+        { class: "first-knobs", role: "group", "aria-label": "Knobs that matter most" },
+        ...first.map((knob) => this.row(knob, true)),
+        others,
+      ),
     );
-    this.seed.addEventListener("input", () => this.writeBanner());
-    this.element = h(
-      "div",
-      { class: "knobs" },
+    this.element.replaceChildren(h("div", { class: "knobs" }, this.liveGroup(live), this.fixedGroup(fixed)));
+  }
+
+  private liveGroup(live: Knob[]): HTMLElement {
+    return h(
+      "section",
+      { class: "knob-group", "aria-labelledby": "knobs-live" },
+      h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
       h(
-        "section",
-        { class: "knob-group", "aria-labelledby": "knobs-live" },
-        h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
-        h(
-          "p",
-          { class: "small" },
-          `These act from the next ${unit} on, as do those beside the curve. Each change leaves a mark on the curves.`,
-        ),
-        h("div", { class: "knob-grid" }, ...live.map((knob) => this.row(knob))),
+        "p",
+        { class: "small" },
+        `These act from the next ${this.unit} on, as do those beside the curve. Each change leaves a mark on the curves.`,
       ),
-      h(
-        "section",
-        { class: "knob-group", "aria-labelledby": "knobs-fixed" },
-        this.fixedHeading,
-        h("p", { class: "small" }, "These shape the run itself, so a new one begins; the present one stays behind it as a ghost."),
-        h("div", { class: "knob-grid" }, ...fixed.map((knob) => this.row(knob)), this.seedRow()),
-        this.banner,
-      ),
+      h("div", { class: "knob-grid" }, ...live.map((knob) => this.row(knob))),
+    );
+  }
+
+  private fixedGroup(fixed: Knob[]): HTMLElement {
+    return h(
+      "section",
+      { class: "knob-group", "aria-labelledby": "knobs-fixed" },
+      this.fixedHeading,
+      h("p", { class: "small" }, "These shape the run itself, so a new one begins; the present one stays behind it as a ghost."),
+      h("div", { class: "knob-grid" }, ...fixed.map((knob) => this.row(knob)), this.seedRow()),
+      this.banner,
     );
   }
 
@@ -128,8 +146,8 @@ export class Knobs {
     if (now) write(now, text);
   }
 
-  /** What a new run would start with: everything in force, and what waits. */
-  wanted(): { knobs: Record<string, Value>; seed: number } {
+  /** Everything in force, and what waits. */
+  wanted(): Wanted {
     const knobs: Record<string, Value> = {};
     for (const [name, { knob }] of this.parts) {
       const value = this.pending.get(name) ?? this.inForce[name] ?? knob.default;
@@ -141,7 +159,7 @@ export class Knobs {
 
   private commit(knob: Knob, value: Value): void {
     if (knob.live) {
-      if (value !== this.inForce[knob.name]) this.change(knob.name, value);
+      if (value !== this.inForce[knob.name]) this.does.change(knob.name, value);
       return;
     }
     const parts = this.parts.get(knob.name)!;
@@ -166,7 +184,7 @@ export class Knobs {
     }
     this.banner.replaceChildren(
       h("span", {}, words),
-      h("button", { type: "button", class: "strong", onclick: () => (this.reset(), this.fixedHeading.focus()) }, "New run to apply"),
+      h("button", { type: "button", class: "strong", onclick: () => (this.does.reset(), this.fixedHeading.focus()) }, "New run to apply"),
       h("button", { type: "button", onclick: () => (this.begin(this.inForce, this.seedInForce), this.fixedHeading.focus()) }, "Undo"),
     );
   }

@@ -1,6 +1,8 @@
 // One animation loop for everything that moves. A canvas that is off the screen, or a page in the background,
 // is not drawn.
 
+import { effect } from "./signal";
+
 type Draw = (nowMs: number) => void;
 type Entry = { draw: Draw; everyMs: number; lastMs: number; seen: boolean };
 
@@ -46,6 +48,21 @@ export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
     entries.delete(element);
     watcher.unobserve(element);
   };
+}
+
+/** What is drawn from state: `now` does not wait where something is due. */
+export type Drawing = { now(): void; stop(): void };
+
+/** Draws anew when what `draw` has read changes: while `element` is on the screen, at most every `everyMs`. */
+export function drawing(element: Element, draw: () => void, everyMs = 0): Drawing {
+  let due: (() => void) | undefined;
+  const now = (): void => {
+    const again = due;
+    due = undefined;
+    again?.();
+  };
+  const stops = [effect(draw, (again) => (due = again)), animate(element, now, everyMs)];
+  return { now, stop: () => stops.forEach((stop) => stop()) };
 }
 
 /** Whether the visitor asked for less motion; read anew each time, as the choice may change. */

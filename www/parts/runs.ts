@@ -10,6 +10,7 @@ import { download } from "./files";
 import { exactText, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
 import { LOOKS, PRESENT, swatch } from "./looks";
+import { state } from "./signal";
 import "./runs.css";
 
 const MOST_RUNS = 40;
@@ -27,8 +28,6 @@ const CHANGES = 3;
 const PICTURE = { width: 960, height: 420, pixels: 2 };
 
 export interface Does {
-  /** Other runs are shown, or under other names. */
-  changed(): void;
   /** A new run with the settings of one that was kept. */
   begin(config: Config): void;
   say(words: string): void;
@@ -36,7 +35,8 @@ export interface Does {
   picture(width: number, height: number, pixels: number, about: string): Promise<HTMLCanvasElement>;
 }
 
-type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant };
+/** `kept` is what the run had told when it was kept last. */
+type Present = Pick<RunRecord, "id" | "name" | "beganMs" | "defaults" | "labels"> & { history: History; variant: Variant; kept: number };
 type Entry = { record: RunRecord; element: HTMLElement; name: HTMLInputElement; show(): void; tick: HTMLInputElement };
 
 export class Runs {
@@ -49,7 +49,8 @@ export class Runs {
   private readonly kept = h("p", { class: "small" });
   private readonly removed = h("p", { class: "row removed", role: "status" });
   private present: Present | undefined;
-  private dirty = false;
+  /** Grows where other runs are shown, or under other names. */
+  private readonly chosen = state(0);
   private keptMs = 0;
   private refused = "";
   private readonly lived = new WeakMap<RunRecord, Lived>();
@@ -117,20 +118,16 @@ export class Runs {
       variant,
       defaults: Object.fromEntries(knobs.map((knob) => [knob.name, knob.default])),
       labels: Object.fromEntries(knobs.map((knob) => [knob.name, knob.label])),
+      kept: 0,
     };
     this.recognise();
-    this.dirty = true;
     this.refresh();
     this.writeAll();
   }
 
-  /** The present run told something. */
-  push(): void {
-    this.dirty = true;
-  }
-
   /** What is drawn beside the present run. */
   compared(): (Compared & { config: Config; settings: Record<string, Value> })[] {
+    if (this.chosen.value === 0) return [];
     return [...this.ticked]
       .sort((a, b) => a[1] - b[1])
       .flatMap(([ticked, place]) => {
@@ -159,8 +156,10 @@ export class Runs {
 
   private keep(): void {
     const { present } = this;
-    if (!present || !this.dirty || present.history.length < LEAST_ROWS) return;
-    this.dirty = false;
+    if (!present || present.history.length < LEAST_ROWS) return;
+    const { value: told } = present.history.told;
+    if (told === present.kept) return;
+    present.kept = told;
     this.keptMs = performance.now();
     const record = recordOf(present);
     const entry = this.entries.get(record.id);
@@ -358,11 +357,15 @@ export class Runs {
       if (place >= 0) this.ticked.set(id, place);
     } else this.untick(id);
     this.writeAll();
-    this.does.changed();
+    this.changed();
   }
 
   private untick(id: string): void {
-    if (this.ticked.delete(id)) this.does.changed();
+    if (this.ticked.delete(id)) this.changed();
+  }
+
+  private changed(): void {
+    this.chosen.value++;
   }
 
   private rename(id: string, name: string): void {
@@ -377,7 +380,7 @@ export class Runs {
     this.store(entry.record);
     this.sort();
     this.writeAll();
-    this.does.changed();
+    this.changed();
   }
 
   private beginWith(id: string): void {
@@ -405,7 +408,7 @@ export class Runs {
           this.removed.replaceChildren();
           this.sort();
           this.writeAll();
-          this.does.changed();
+          this.changed();
           this.entries.get(id)?.tick.focus();
         },
       },

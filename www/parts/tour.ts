@@ -38,6 +38,7 @@ export class Tour {
   private readonly box: HTMLElement;
   private readonly observer = new ResizeObserver(() => this.place());
   private at = -1;
+  private offered = false;
   private target: HTMLElement | undefined;
   /** What had the focus before. */
   private before: Element | null = null;
@@ -69,6 +70,8 @@ export class Tour {
 
   /** On the first visit to this browser, and never again by itself. The focus stays where it is. */
   beginOnce(): void {
+    if (this.offered) return;
+    this.offered = true;
     if (recall("tour") === null) this.begin(false);
   }
 

@@ -13,14 +13,16 @@ import type {
   Knob,
   Layout,
   Operation,
+  Progress,
   RoomInfo,
   Row,
   Shared,
   SweepCell,
   SweepSpec,
+  Value,
 } from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
-import type { Place } from "./monitor";
+import { Monitor, type Place } from "./monitor";
 import { inWords, isNotice } from "./notice";
 import { BURST_MS, LOOK_MS, Loop, Saves } from "./work";
 
@@ -43,6 +45,8 @@ export type ToWorker =
       device: DeviceWish;
     }
   | { kind: "command"; command: Command }
+  /** A knob from the next boundary on; the answer is the run as it was there before. */
+  | { kind: "change"; id: number; name: string; value: Value }
   | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof OfHouse }
@@ -77,10 +81,8 @@ export type FromWorker =
   | Opened
   /** Another variant is trained. */
   | { kind: "knobs"; knobs: Knob[] }
-  /** All but rows, which are in the monitor; where a run begins, from there on. */
-  | { kind: "events"; events: Event[]; cursor: Cursor | null }
-  /** What of the monitor can change, where memory is not shared. */
-  | { kind: "monitor"; words: ArrayBuffer }
+  /** In the order in which they were told, with how far the run is by then; and its epoch in the monitor, where one begins. */
+  | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
   /** A run, of which variant it is, and the link that begins it. */
   | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
@@ -137,9 +139,8 @@ interface Wasm extends GraphicsModule {
   Sweep: { start(spec: SweepSpec, run: Run): Sweep };
 }
 
-/** How often the page gets a copy of the monitor where memory is not shared. */
-const COPY_MS = 125;
-const WORD = 8;
+/** Rows go to the page together, so often. */
+const ROWS_MS = 30;
 const SWEEP_MS = 200;
 /** At a set speed, the most that may be caught up after a pause of any kind. */
 const MOST_CREDIT_S = 0.1;
@@ -153,10 +154,11 @@ const nowS = () => performance.now() / 1000;
 let wasm: Wasm;
 let run: Run;
 let memory: WebAssembly.Memory;
-let layout: Layout;
-let shared = false;
-/** Of the last copy: when it was sent, and what the monitor held; and whether the next one is due by itself. */
-const copied = { ms: 0, heads: "", awaited: false };
+let monitor: Monitor;
+/** Rows that the page has not got yet; when it got the last; and whether they are sent by themselves. */
+const rows: Event[] = [];
+let postedMs = 0;
+let postAwaited = false;
 let running = false;
 /** Something was done, so that a GPU can be opened beside it: the first slices wait for nothing. */
 let begun = false;
@@ -183,6 +185,8 @@ const loop = new Loop(() =>
     while (worked && !waits && performance.now() < until && restToKeepPace() === 0) {
       worked = run.advance(nowS());
       waits = run.waiting();
+      // It is to be made at the very boundary of which the run is saved.
+      if (saves.holdsChange) break;
     }
     begun ||= worked;
     tell();
@@ -207,6 +211,10 @@ const saves = new Saves(
       given.kind === "autosave" ? { ...given, variant: run.config().variant, address: run.shared().address } : given,
       transfer,
     ),
+  (name, value) => {
+    guarded(() => run.command({ kind: "set_knob", name, value }));
+    loop.wake();
+  },
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
@@ -257,12 +265,18 @@ function setSpeed(perS: number | null): void {
   Object.assign(pace, { perS, credit: 0, lastS: nowS(), last: run.count() });
 }
 
-/** Posts what happened since the last time. */
+/** Posts what happened since the last time: rows first, then what was told after them. */
 function tell(): void {
   const events = run.events();
+  takeRows();
   if (events) tellEvents(events);
-  copyMonitor(COPY_MS);
+  postRows();
   if (begun) gpu.see(run, wasm);
+}
+
+function takeRows(): void {
+  monitor.look(memory.buffer, run.monitor());
+  rows.push(...monitor.read());
 }
 
 function tellEvents(events: Event[]): void {
@@ -275,34 +289,36 @@ function tellEvents(events: Event[]): void {
     page.postMessage({ kind: "knobs", knobs: run.knobs() });
   }
   const began = events.some((event) => event.kind === "began");
+  const cursor = began ? run.cursor() : null;
   const posted = events.flatMap((event): Event[] => {
     if (event.kind === "saved") return saves.deliver(event.bytes) ? [event] : [];
     if (event.kind === "not_saved") return saves.refuse(event) ? [{ ...event, kind: "notice", level: "error" }] : [];
     return [event];
   });
-  if (posted.length) {
-    copyMonitor(0);
-    page.postMessage({ kind: "events", events: posted, cursor: began ? run.cursor() : null });
-  }
-  if (began) saves.askAgain();
+  if (cursor) monitor.begin(cursor);
+  if (posted.length) post(posted, cursor);
+  if (!cursor) return;
+  takeRows();
+  saves.askAgain();
 }
 
-/** Where memory is not shared, posts the part of the monitor that the page reads, if there is news and it is time. */
-function copyMonitor(everyMs: number): void {
-  if (shared) return;
-  const words = new BigUint64Array(memory.buffer, run.monitor(), layout.words);
-  const heads = [layout.metrics.head, layout.tests.head, layout.epoch].map((at) => words[at]).join();
-  if (heads === copied.heads) return;
-  const now = performance.now();
-  if (now - copied.ms < everyMs) {
-    // The run may rest from here on, and nothing else would send it.
-    if (!copied.awaited) setTimeout(() => ((copied.awaited = false), guarded(() => copyMonitor(0))), everyMs);
-    copied.awaited = true;
-    return;
-  }
-  Object.assign(copied, { ms: now, heads });
-  const part = memory.buffer.slice(run.monitor(), run.monitor() + WORD * layout.histories) as ArrayBuffer;
-  page.postMessage({ kind: "monitor", words: part }, [part]);
+/** Rows that wait go first. */
+function post(events: Event[], cursor: Cursor | null = null): void {
+  postedMs = performance.now();
+  page.postMessage({ kind: "events", events: [...rows.splice(0), ...events], progress: monitor.progress(), epoch: cursor?.epoch ?? null });
+}
+
+/** Posts rows that wait, where that is due by now, or else later: the run may rest from here on. */
+function postRows(): void {
+  if (rows.length === 0) return;
+  const waitMs = postedMs + ROWS_MS - performance.now();
+  if (waitMs <= 0) return post([]);
+  if (postAwaited) return;
+  postAwaited = true;
+  setTimeout(() => {
+    postAwaited = false;
+    postRows();
+  }, waitMs);
 }
 
 /** A trap in wasm ends the worker; a refusal is an event that the page shows. */
@@ -310,7 +326,7 @@ function guarded(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (isNotice(error)) page.postMessage({ kind: "events", events: [error], cursor: null });
+    if (isNotice(error)) post([error]);
     else page.postMessage({ kind: "crash", text: String(error) });
   }
 }
@@ -318,11 +334,11 @@ function guarded(work: () => void): void {
 async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm = (await import(/* @vite-ignore */ message.url)) as Wasm;
   memory = (await wasm.default()).memory;
-  shared = !(memory.buffer instanceof ArrayBuffer);
   wasm.forward_panics(message.channel);
   await wasm.initThreadPool?.(message.threads);
   const notices = begin(message);
-  layout = run.layout();
+  const layout = run.layout();
+  monitor = new Monitor(layout, memory.buffer, run.monitor());
   variant = run.config().variant;
   page.postMessage({
     kind: "opened",
@@ -330,10 +346,10 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
     rooms: wasm.rooms(),
     knobs: run.knobs(),
     backend: run.backend(),
-    monitor: { layout, offset: run.monitor(), memory: shared ? memory : null },
+    monitor: { layout, offset: run.monitor(), memory: memory.buffer instanceof ArrayBuffer ? null : memory },
     standsIn: wanting !== undefined,
   });
-  if (notices.length) page.postMessage({ kind: "events", events: notices, cursor: null });
+  if (notices.length) post(notices);
   run.command({ kind: "device", wish: message.device });
   run.command({ kind: "start" });
   loop.wake();
@@ -443,6 +459,7 @@ page.onmessage = ({ data }) => {
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);
     else if (data.kind === "ask" || data.kind === "fits" || data.kind === "bring") answer(data);
+    else if (data.kind === "change") saves.ask(data);
     else if (data.kind === "speed") setSpeed(data.perS);
     else if (data.kind === "sweep") {
       if (data.spec) beginSweep(data.spec);

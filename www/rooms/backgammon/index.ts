@@ -3,13 +3,12 @@
 
 import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
+import type { Backgammon } from "./client";
 import * as text from "./text";
 import { BackgammonView } from "./view";
-import style from "./style.css?inline";
+import "./style.css";
 
-export const brings: Brings = {
-  look: "backgammon",
-  style,
+export const brings: Brings<Backgammon> = {
   curves: { axis: "time", front: ["loss", "games", "speed", "length"], charts: text.charts },
   budgets: [1_000, 3_000, 10_000, 30_000, 100_000],
   saved:

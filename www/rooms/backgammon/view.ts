@@ -7,6 +7,7 @@ import { count, figure, seconds } from "../../parts/format";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
 import { AnalysisPane } from "./analysis";
+import type { Backgammon } from "./client";
 import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane } from "./session";
 import * as text from "./text";
@@ -31,7 +32,7 @@ export class BackgammonView implements View {
   /** Agents that were kept, to be played. */
   private frozen: Frozen[] = [];
 
-  constructor(private readonly page: RoomPage) {
+  constructor(private readonly page: RoomPage<Backgammon>) {
     const { client, announcer } = page;
     this.analysis = new AnalysisPane(client, announcer);
     this.session = new SessionPane(

@@ -2,12 +2,12 @@
 
 import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
+import type { ControlClient } from "./client";
 import * as text from "./text";
 import { ControlView } from "./view";
-import style from "./style.css?inline";
+import "./style.css";
 
-export const brings: Brings = {
-  style,
+export const brings: Brings<ControlClient> = {
   curves: {
     least: 100_000,
     front: ["policy_loss", "value_loss", "entropy", "approx_kl"],

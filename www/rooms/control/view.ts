@@ -1,7 +1,6 @@
 // What the room of control shows beside what every room has: the many that train, their state plane, the single one, and the
 // network; and its words.
 
-import type { Client } from "../../run/client";
 import { floats } from "../../run/floats";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
@@ -13,9 +12,10 @@ import { recall, remember } from "../../parts/prefs";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
 import { Choice } from "../shared/controls";
+import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
 import { Plane } from "./plane";
-import type { Answers, Environment, Question } from "./protocol";
+import type { Environment } from "./protocol";
 import { LargeOne } from "./stage";
 import * as text from "./text";
 import { worldOf } from "./worlds";
@@ -35,7 +35,7 @@ export class ControlView implements View {
     { shown: "esc", does: "at the controls: give them back" },
     { shown: "← →", does: "on CartPole's large pole: push the cart, with shift its tip" },
   ];
-  private readonly client: Client<Question, Answers>;
+  private readonly client: ControlClient;
   private readonly environmentsTitle = h("h2", { id: "environments-title", class: "label" });
   private readonly legend = h("ul", { class: "legend" });
   private readonly few: HTMLElement;
@@ -52,9 +52,9 @@ export class ControlView implements View {
   private labelsMs = 0;
   private closed = false;
 
-  constructor(private readonly page: RoomPage) {
+  constructor(private readonly page: RoomPage<ControlClient>) {
     const { announcer } = page;
-    const client: Client<Question, Answers> = page.client;
+    const client: ControlClient = page.client;
     this.client = client;
     this.environment = environmentOf(client.room.variants[0]!);
     this.world = worldOf(this.environment);

@@ -4,13 +4,12 @@
 import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Puzzle } from "./protocol";
+import type { CubeClient } from "./client";
 import * as text from "./text";
 import { CubeView } from "./view";
-import style from "./style.css?inline";
+import "./style.css";
 
-export const brings: Brings = {
-  look: "cubes",
-  style,
+export const brings: Brings<CubeClient> = {
   curves: { axis: "time", front: ["loss", "length", "speed", "grad_norm"], charts: text.charts },
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   comparable: (a, b) => (a.about as Puzzle).size === (b.about as Puzzle).size,

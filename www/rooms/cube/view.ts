@@ -35,7 +35,7 @@ export class CubeView implements View {
   private readonly own: OwnPane;
   private readonly inside: InsidePane;
 
-  constructor(private readonly page: RoomPage) {
+  constructor(private readonly page: RoomPage<CubeClient>) {
     const { announcer } = page;
     const client: CubeClient = page.client;
     this.client = client;

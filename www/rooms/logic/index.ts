@@ -4,13 +4,12 @@
 import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Experiment } from "./protocol";
+import type { LogicClient } from "./client";
 import * as text from "./text";
 import { LogicView } from "./view";
-import style from "./style.css?inline";
+import "./style.css";
 
-export const brings: Brings = {
-  look: "logics",
-  style,
+export const brings: Brings<LogicClient> = {
   curves: { axis: "time", front: ["loss", "certainty", "success", "speed"], charts: text.charts },
   comparable: (a, b) => (a.about as Experiment).rule === (b.about as Experiment).rule,
   knobs: ["lr", "patience", "weight_decay"],

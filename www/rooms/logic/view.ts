@@ -38,7 +38,7 @@ export class LogicView implements View {
   private newest: PopulationView | undefined;
   private runs = 0;
 
-  constructor(private readonly page: RoomPage) {
+  constructor(private readonly page: RoomPage<LogicClient>) {
     const { announcer } = page;
     const client: LogicClient = page.client;
     this.client = client;

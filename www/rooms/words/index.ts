@@ -2,13 +2,12 @@
 
 import type { Brings } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
+import type { WordsClient } from "./client";
 import * as text from "./text";
 import { WordsView } from "./view";
-import style from "./style.css?inline";
+import "./style.css";
 
-export const brings: Brings = {
-  look: "words",
-  style,
+export const brings: Brings<WordsClient> = {
   curves: { front: ["above", "bits", "speed", "lr"], charts: text.charts },
   knobs: ["lr", "weight_decay", "temperature"],
   tour: [

@@ -1,6 +1,7 @@
 // What the model writes after the same prompt at each test, the newest on top: babble becomes sentences. A slider goes back to how it
 // wrote before.
 
+import type { WordsClient } from "./client";
 import type { RoomPage } from "../../parts/room";
 import { h, id, write } from "../../parts/dom";
 import { figure, short } from "../../parts/format";
@@ -23,7 +24,7 @@ export class SamplesPane {
   private following = true;
   private shown: Sample | undefined;
 
-  constructor(private readonly page: RoomPage) {
+  constructor(private readonly page: RoomPage<WordsClient>) {
     this.slider.addEventListener("input", () => {
       this.following = Number(this.slider.value) === this.samples.length - 1;
       this.show();

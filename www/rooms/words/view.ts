@@ -33,7 +33,7 @@ export class WordsView implements View {
   private preparing = false;
   private runs = 0;
 
-  constructor(private readonly page: RoomPage) {
+  constructor(private readonly page: RoomPage<WordsClient>) {
     const client: WordsClient = page.client;
     this.client = client;
     this.samples = new SamplesPane(page);

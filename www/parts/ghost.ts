@@ -1,0 +1,72 @@
+// The run before the present one, of each variant: a grey curve behind it, in words, and the way back to it.
+
+import type { RoomInfo } from "../run/protocol";
+import { h } from "./dom";
+import { short, valueText } from "./format";
+import { startOf, valuesOf, type History } from "./history";
+import { atOnce, derived, effect, state, type Readable } from "./signal";
+
+type Past = { history: History; bytes: Uint8Array | undefined };
+
+export class Ghost {
+  readonly element = h("span", { class: "ghost-line", hidden: true });
+  /** What is drawn of it. */
+  readonly shown: Readable<History | undefined>;
+  private readonly box = h("input", { type: "checkbox", checked: true, id: "ghost" });
+  private readonly words = h("label", { for: "ghost" });
+  private readonly ticked = state(true);
+  private readonly past = state<Past | undefined>(undefined);
+  private readonly pasts = new Map<string, Past>();
+
+  constructor(
+    private readonly room: RoomInfo,
+    private readonly unit: string,
+    private readonly label: (knob: string) => string,
+    goBack: (bytes: Uint8Array) => void,
+  ) {
+    const back = h("button", { type: "button", class: "small" }, "Go back to the run before");
+    back.addEventListener("click", () => this.past.value?.bytes && goBack(this.past.value.bytes));
+    this.box.addEventListener("change", () => (this.ticked.value = this.box.checked));
+    this.element.append(this.box, this.words, back);
+    this.shown = derived(() => (this.ticked.value ? this.past.value?.history : undefined));
+    effect(() => {
+      this.element.hidden = !this.past.value;
+      back.hidden = !this.past.value?.bytes;
+    }, atOnce);
+  }
+
+  /** Of a variant. */
+  keep(variant: string, history: History, bytes: Uint8Array | undefined): void {
+    this.pasts.set(variant, { history, bytes });
+  }
+
+  begin(present: History): void {
+    const past = this.pasts.get(present.config.variant);
+    this.past.value = past;
+    if (past) this.words.textContent = `Past run: ${this.differences(past.history, present)}`;
+  }
+
+  toggle(): void {
+    this.box.click();
+  }
+
+  /** In what a past run differs from the present one, what was changed in it, and how it ended. */
+  private differences(past: History, present: History): string {
+    const { marks } = past;
+    const other = startOf(present.settings, present.marks);
+    const settings = Object.entries(startOf(past.settings, marks)).flatMap(([name, value]) =>
+      other[name] !== value || marks.some(({ knob }) => knob === name)
+        ? [`${this.label(name)} ${valuesOf(name, value, marks, valueText)}`]
+        : [],
+    );
+    const parts = past.config.seed === present.config.seed ? settings : [`seed ${past.config.seed}`, ...settings];
+    return [...(parts.length ? parts.slice(0, 3) : ["same settings"]), this.end(past, present.config.variant)].join(", ");
+  }
+
+  private end(past: History, variant: string): string {
+    const { unit } = this;
+    if (past.solved) return `solved after ${short(past.solved.counts[0] ?? 0)} ${unit}`;
+    const length = `${short(past.counts.at(-1) ?? 0)} ${unit}`;
+    return this.room.variants.find(({ id }) => id === variant)?.goal ? `${length}, not solved` : length;
+  }
+}

@@ -1,0 +1,67 @@
+// The switch of a room's variants. One that is asked for while another is on its way waits until that one is there.
+
+import type { RoomInfo, Variant } from "../run/protocol";
+import { h } from "./dom";
+
+export interface Switches {
+  nameOf(variant: Variant): string;
+  linkTo(variant: string): string;
+  /** Trains another variant; `push` is whether the address goes along. */
+  goTo(variant: Variant, push: boolean): Promise<void>;
+}
+
+export class Switcher {
+  readonly element: HTMLElement;
+  private readonly list = h("ul", {});
+  private switching: Promise<unknown> = Promise.resolve();
+  /** The focus was on a link of the switch, which is about to be made anew. */
+  private focused = false;
+  private variant = "";
+
+  constructor(
+    private readonly room: RoomInfo,
+    private readonly does: Switches,
+  ) {
+    const { variant_word, variants } = room;
+    const label = `Choose ${/^[aeiou]/.test(variant_word) ? "an" : "a"} ${variant_word}`;
+    this.element = h("nav", { class: "worlds", "aria-label": label, hidden: variants.length < 2 }, this.list);
+  }
+
+  /** What is trained by now. */
+  write(variant: string): void {
+    this.variant = variant;
+    this.list.replaceChildren(...this.room.variants.map((one) => h("li", {}, this.link(one))));
+    const shown = this.list.querySelector<HTMLElement>("[aria-current]");
+    if (this.focused) shown?.focus();
+    this.focused = false;
+    const { scrollLeft, clientWidth } = this.list;
+    if (shown && (shown.offsetLeft < scrollLeft || shown.offsetLeft + shown.offsetWidth > scrollLeft + clientWidth))
+      this.list.scrollLeft = shown.offsetLeft - 16;
+  }
+
+  switchTo(variant: Variant, push = true): void {
+    this.focused = this.list.contains(document.activeElement);
+    this.switching = this.switching.then(() => this.does.goTo(variant, push)).catch(() => {});
+  }
+
+  next(): void {
+    const all = this.room.variants;
+    const next = all[(all.findIndex(({ id }) => id === this.variant) + 1) % all.length];
+    if (next) this.switchTo(next);
+  }
+
+  private link(variant: Variant): HTMLElement {
+    const link = h(
+      "a",
+      { href: this.does.linkTo(variant.id), "aria-current": variant.id === this.variant && "page", title: variant.summary },
+      this.does.nameOf(variant),
+    );
+    link.addEventListener("click", (event) => {
+      // Another tab or window is the browser's business.
+      if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+      event.preventDefault();
+      this.switchTo(variant);
+    });
+    return link;
+  }
+}
