@@ -1,6 +1,6 @@
 // The curves that are compared as files: a table for spreadsheets, JSON, and a picture. Each says of what runs they are.
 
-import type { Compared, Lived } from "./curves";
+import type { Compared, Lived } from "./charting";
 import type { Look } from "./looks";
 import { palette } from "./theme";
 import type { Config, RoomInfo, Value } from "../run/protocol";

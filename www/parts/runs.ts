@@ -3,7 +3,8 @@
 
 import { bytesOf, dropRecord, loadRecords, putRecord, type RunRecord } from "../run/records";
 import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/protocol";
-import { spread, told, type Compared, type Lived } from "./curves";
+import { told, type Compared, type Lived } from "./charting";
+import { spread } from "./curve-tables";
 import { changesOf, csv, json, knobsOf, out } from "./export";
 import { h, id, write } from "./dom";
 import { download } from "./files";

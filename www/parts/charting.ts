@@ -1,0 +1,240 @@
+// What the columns of a room declare for charts: which are drawn together, in what words, and what of a run each chart draws.
+
+import { roundUp, type Axis, type ChartOptions, type Drawn } from "./chart";
+import { count, figure, percent, seconds, short, valueText } from "./format";
+import type { Curves } from "./history";
+import type { Look } from "./looks";
+import type { Colour } from "./theme";
+import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
+
+/** Colours of the curves of a chart, in turn. */
+const COLOURS: Colour[] = ["accent", "plus", "minus", "thrust", "rust"];
+/** The least that axes show. */
+const LEAST = { count: 100, time: 60 };
+/** A past run that nobody solved is of interest up to here, as a multiple of the present one. */
+const INTEREST = 8;
+
+const TIME: Axis = {
+  tick: (s) => (s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Number((s / 60).toFixed(1))} min` : `${Number((s / 3600).toFixed(1))} h`),
+  close: (s) => `${s.toFixed(2)} s`,
+  words: seconds,
+  steps: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 36000, 72000],
+};
+
+/** A room's own words for a chart; the columns declare the rest. */
+export type ChartWords = Partial<Pick<ChartOptions, "title" | "about" | "digits" | "span" | "levels">> & {
+  /** A short name for each curve, where there are several. */
+  labels?: Record<string, string>;
+  /** Columns of tests that are drawn as curves beside those of the metrics, and not as circles. */
+  lines?: string[];
+  /** A test's column that is no curve: what there is to come to, drawn as a level. */
+  level?: string;
+};
+
+export interface CurveWords {
+  axis?: "count" | "time";
+  /** What the axis shows at least. */
+  least?: number;
+  /** Charts in sight from the start, in this order; without it, all are. */
+  front?: string[];
+  charts?: Record<string, ChartWords>;
+}
+
+/** What curves know of a run, be it the present one or one that was kept. */
+export interface Lived {
+  readonly counts: number[];
+  readonly train_s: number[];
+  readonly iterations: number[];
+  readonly columns: Record<string, (number | null)[]>;
+  readonly tests: Row[];
+  readonly marks: Mark[];
+  readonly notes: { progress: Progress; words: string }[];
+  readonly progress: Progress;
+  readonly solved: Progress | undefined;
+  test(name: string, row?: Row): number | undefined;
+}
+
+export type Compared = Look & { name: string; run: Lived };
+
+/** The present run, the one before it, and those that it is compared with. */
+export type Scene = { present: Lived; past: Lived | undefined; compared: Compared[] };
+
+/** Columns of one chart. */
+export type Group = { name: string; metrics: Column[]; tests: Column[] };
+/** `drawn` is the group but for the column that is a level. */
+export type Split = { group: Group; drawn: Group; level?: Column };
+
+function groupsOf(room: RoomInfo): Group[] {
+  const groups = new Map<string, Group>();
+  for (const kind of ["metrics", "tests"] as const)
+    for (const column of room[kind]) {
+      if (!column.chart) continue;
+      const group = groups.get(column.chart) ?? { name: column.chart, metrics: [], tests: [] };
+      groups.set(column.chart, group);
+      group[kind].push(column);
+    }
+  return [...groups.values()];
+}
+
+export const plural = (column: Column): string => column.unit || column.label.toLowerCase();
+export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
+export class Charting {
+  readonly groups: Group[];
+  /** The large one: what is tested is what counts. */
+  readonly main: Group | undefined;
+  /** The axis is the time of training, and not the first counter. */
+  time: boolean;
+
+  constructor(
+    readonly room: RoomInfo,
+    readonly words: CurveWords,
+    private readonly label: (knob: string) => string,
+    /** The way back to before a change, where there is one. */
+    private readonly back: (mark: Mark) => (() => void) | undefined = () => undefined,
+  ) {
+    this.time = words.axis === "time";
+    this.groups = groupsOf(room);
+    this.main = this.groups.find(({ tests }) => tests.length > 0) ?? this.groups[0];
+  }
+
+  get counter(): string {
+    return capital(plural(this.room.counters[0]!));
+  }
+
+  get axis(): Axis {
+    const unit = plural(this.room.counters[0]!);
+    return this.time ? TIME : { tick: short, close: count, words: (at) => `${short(at)} ${unit}` };
+  }
+
+  options(group: Group): ChartOptions {
+    const { metrics, tests, name } = group;
+    const own = this.words.charts?.[name] ?? {};
+    const curves = metrics.length > 0 ? [...metrics, ...this.lines(group)] : tests;
+    const [first, ...others] = curves as [Column, ...Column[]];
+    const told = (column: Column): string => own.labels?.[column.name] ?? (column.brief || column.label.toLowerCase());
+    return {
+      column: first.name,
+      label: others.length ? told(first) : undefined,
+      others: others.map((column, k) => ({
+        column: column.name,
+        label: told(column),
+        colour: COLOURS[(k + 1) % COLOURS.length]!,
+        sparse: metrics.length > 0 && tests.includes(column),
+      })),
+      axis: this.axis,
+      title: own.title ?? (others.length ? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ") : first.label),
+      about: own.about ?? this.about(group),
+      digits: own.digits,
+      share: first.share,
+      log: first.log,
+      span: own.span,
+    };
+  }
+
+  about({ metrics, tests }: Group): string {
+    const [first] = [...metrics, ...tests];
+    return first ? first.help.charAt(0).toLowerCase() + first.help.slice(1).replace(/\.$/, "") : "";
+  }
+
+  split(group: Group): Split {
+    const level = group.tests.find(({ name }) => name === this.words.charts?.[group.name]?.level);
+    return { group, drawn: { ...group, tests: group.tests.filter((column) => column !== level) }, level };
+  }
+
+  /** All that can be charted: what the room draws together, and each column by itself. */
+  choices(): { label: string; groups: Group[] }[] {
+    const charts = [...(this.main ? [this.main] : []), ...this.groups.filter((group) => group !== this.main)];
+    const alone = (group: Group): boolean => group.metrics.length + group.tests.length === 1;
+    const single = (column: Column, kind: "metrics" | "tests"): Group[] =>
+      charts.some((group) => alone(group) && group[kind].includes(column))
+        ? []
+        : [{ name: `${kind}.${column.name}`, metrics: [], tests: [], [kind]: [column] }];
+    return [
+      { label: "Charts", groups: charts },
+      { label: "In training", groups: this.room.metrics.flatMap((column) => single(column, "metrics")) },
+      { label: "In tests", groups: this.room.tests.flatMap((column) => single(column, "tests")) },
+    ].filter(({ groups }) => groups.length > 0);
+  }
+
+  /** In the list of all. What a test's value may be off by is named after it. */
+  called(group: Group): string {
+    const { title } = this.options(group);
+    const [column] = group.tests;
+    const of =
+      group.metrics.length === 0 &&
+      group.tests.length === 1 &&
+      this.room.tests.find(({ spread }) => spread.length === 1 && spread[0] === column!.name);
+    return of ? `${of.label}: ${title.toLowerCase()}` : title;
+  }
+
+  private lines({ name, tests }: Group): Column[] {
+    return tests.filter((column) => this.words.charts?.[name]?.lines?.includes(column.name));
+  }
+
+  private at(progress: Progress): number {
+    return this.time ? progress.train_s : (progress.counts[0] ?? 0);
+  }
+
+  curves(group: Group, run: Lived, own = false): Drawn {
+    const { metrics, tests } = group;
+    const lines = metrics.length > 0 ? this.lines(group) : [];
+    const marks: Drawn["changes"] = run.marks.map(({ progress, knob, to }) => ({
+      at: this.at(progress),
+      words: `${this.label(knob)} ${valueText(to)}`,
+    }));
+    if (own) run.marks.forEach((mark, k) => (marks[k]!.back = this.back(mark)));
+    const notes = run.notes.map(({ progress, words }) => ({ at: this.at(progress), words }));
+    const circles = tests.flatMap((column, k) => {
+      if (lines.includes(column)) return [];
+      const spread = column.spread;
+      return run.tests.flatMap((row): Curves["tests"] => {
+        const mean = run.test(column.name, row);
+        if (mean === undefined) return [];
+        const [low, high] = spread.map((name) => run.test(name, row));
+        const reach = spread.length === 1 && low !== undefined ? { low: mean - low, high: mean + low, error: true } : { low, high };
+        return [{ at: this.at(row.progress), mean, column: (metrics.length ? metrics[k % metrics.length]! : column).name, ...reach }];
+      });
+    });
+    const changes = [...marks, ...notes];
+    if (metrics.length === 0) {
+      const columns = Object.fromEntries(tests.map(({ name }) => [name, run.tests.map((row) => run.test(name, row) ?? null)]));
+      return { at: run.tests.map(({ progress }) => this.at(progress)), columns, changes, tests: circles };
+    }
+    const at = this.time ? run.train_s : run.counts;
+    const columns = { ...run.columns };
+    for (const { name } of lines)
+      columns[name] = sparse(
+        at,
+        run.tests.map((row) => ({ at: this.at(row.progress), value: run.test(name, row) ?? null })),
+      );
+    return { at, columns, changes, tests: circles };
+  }
+
+  /** What the axes of all charts show. */
+  span({ present, past, compared }: Scene): number {
+    const end = (run: Lived): number => Math.max(this.at(run.progress), (this.time ? run.train_s : run.counts).at(-1) ?? 0);
+    const own = end(present);
+    const least = (this.time === (this.words.axis === "time") ? this.words.least : undefined) ?? LEAST[this.time ? "time" : "count"];
+    // Of a long past run, what is of interest: a little more than it took to solve.
+    const interest = past ? Math.min(end(past), past.solved ? this.at(past.solved) * 1.3 : Math.max(least, INTEREST * own)) : 0;
+    // A run that was chosen to compare is seen to its end.
+    return roundUp(Math.max(least, own * 1.02, interest, ...compared.map(({ run }) => end(run))));
+  }
+}
+
+/** What is known at some places of an axis, at the rows next to them. */
+function sparse(axis: number[], known: { at: number; value: number | null }[]): (number | null)[] {
+  const values: (number | null)[] = axis.map(() => null);
+  let row = 0;
+  for (const { at, value } of known) {
+    while (row + 1 < axis.length && axis[row + 1]! <= at) row++;
+    if (values.length) values[row] = value;
+  }
+  return values;
+}
+
+/** A value as its column is read. */
+export const told = ({ share, unit }: Column, value: number | null | undefined): string =>
+  value == null ? "" : share ? percent(value) : unit === "points" ? exactly(value) : figure(value);
+const exactly = (value: number): string => value.toFixed(2).replace("-", "−");
