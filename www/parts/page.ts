@@ -117,8 +117,7 @@ export class Page implements RoomPage {
         use: (knob, value) => starts.useValue(knob, value),
         say: (words) => announcer.say(words, "sweep"),
       },
-      brings.budgets,
-      brings.comparable,
+      { budgets: brings.budgets, comparable: brings.comparable },
     );
     this.readout = new Readout(client, view, this.state, unit, this.transportWishes(), {
       progress: () => this.progress,
@@ -362,7 +361,10 @@ export class Page implements RoomPage {
     starts.pace.keep();
     const charts = view.charts?.() ?? {};
     this.curves.suit(client.variant, charts);
-    this.sweep.begin(config, client.variant, client.knobs, knobs, Object.values(charts).find(({ span }) => span)?.span);
+    this.sweep.begin(
+      { config, variant: client.variant, knobs: client.knobs, values: knobs },
+      Object.values(charts).find(({ span }) => span)?.span,
+    );
     this.ghost.begin(present);
     if (another) this.explain();
   }

@@ -12,7 +12,7 @@ import { calm } from "./loop";
 import { Pace } from "./pace";
 import type { Surroundings, View } from "./room";
 import { NEW_RUN, Succession } from "./succession";
-import { VARIANT } from "./sweep";
+import { VARIANT } from "./sweep-form";
 import { Switcher } from "./switcher";
 
 export interface Shows {
