@@ -6,7 +6,7 @@ import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import { keep, keepRooms } from "./run/isolate";
-import { loadVisit } from "./run/store";
+import { loadVisit, places } from "./run/store";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
@@ -48,6 +48,7 @@ let badge: Badge | undefined;
 /** Counts what was opened, so that a room that comes late is closed again. */
 let openings = 0;
 
+for (const { id, store } of ROOMS) if (store) places.set(id, store);
 startTheme();
 tools.append(themeButton(), keys);
 place.before(notices.element);

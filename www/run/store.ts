@@ -1,8 +1,6 @@
 // The runs of the last two visits to a room in this browser, in IndexedDB: of each visit the newest of each variant. A visit is
 // one tab's, and goes on when its page is loaded again. Storage may be refused or full: whoever calls says so.
 
-import { ROOMS } from "../rooms";
-
 /** A run that was saved. */
 export interface Left {
   bytes: Uint8Array;
@@ -48,7 +46,9 @@ export function beginVisit(): void {
   }
 }
 
-const nameOf = (room: string): string => ROOMS.find(({ id }) => id === room)?.store ?? `hothouse-${room}`;
+/** Where the runs of a room are kept, if not in `hothouse-ROOM`. */
+export const places = new Map<string, string>();
+const nameOf = (room: string): string => places.get(room) ?? `hothouse-${room}`;
 
 function open(room: string): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
