@@ -223,8 +223,8 @@ export class SweepCards {
   private words(own: SweepCell[]): string {
     if (own.length && own.every(({ curve, diverged }) => curve.length === 0 && !diverged))
       return (
-        `${short(Math.max(...own.map(({ progress }) => progress.counts[0] ?? 0)))} of ${short(this.swept?.spec.budget ?? 0)} ${this.unit}; ` +
-        `no test yet`
+        `${short(Math.max(...own.map(({ progress }) => progress.counts[0] ?? 0)))} of ` +
+        `${short(this.swept?.spec.budget ?? 0)} ${this.unit}; no test yet`
       );
     const solved = own.flatMap((cell) => (cell.solved_at === null ? [] : [cell.solved_at]));
     const diverged = own.filter((cell) => cell.diverged).length;
