@@ -274,8 +274,13 @@ function tell(): void {
   if (begun) gpu.see(run, wasm);
 }
 
-function takeRows(): void {
+/** Memory that has grown meanwhile is another buffer. */
+function look(): void {
   monitor.look(memory.buffer, run.monitor());
+}
+
+function takeRows(): void {
+  look();
   rows.push(...monitor.read());
 }
 
@@ -305,6 +310,7 @@ function tellEvents(events: Event[]): void {
 /** Rows that wait go first. */
 function post(events: Event[], cursor: Cursor | null = null): void {
   postedMs = performance.now();
+  look();
   page.postMessage({ kind: "events", events: [...rows.splice(0), ...events], progress: monitor.progress(), epoch: cursor?.epoch ?? null });
 }
 
