@@ -20,9 +20,7 @@ pub fn grammar() -> Command {
         .mut_subcommand("train", |train| {
             // Where they are listed it says so, and not where else to look.
             let set = "Set a knob, as in --set lr=0.003; repeat for more. All knobs are listed below";
-            train
-                .mut_arg("set", |arg| arg.long_help(set))
-                .after_long_help(format!("{}\n{knobs}", room_list()))
+            train.mut_arg("set", |arg| arg.long_help(set)).after_long_help(format!("{}\n{knobs}", room_list()))
         })
         .mut_subcommand("sweep", |verb| verb.after_help(sweep_help).after_long_help(sweeping));
     rooms::extend(grammar)
@@ -34,8 +32,7 @@ fn room_list() -> String {
     for room in run::rooms() {
         let schema = room.schema();
         let variants: Vec<_> = room.variants().iter().map(|variant| variant.id).collect();
-        let line =
-            format!("{}: {}. --steps counts {}", schema.id, variants.join(", "), schema.counters[0].unit);
+        let line = format!("{}: {}. --steps counts {}", schema.id, variants.join(", "), schema.counters[0].unit);
         for (i, line) in wrapped(&line, WIDTH).into_iter().enumerate() {
             text += &format!("{}{line}\n", if i == 0 { "  " } else { "      " });
         }
@@ -57,11 +54,8 @@ fn knobs_of(room: &dyn AnyRoom) -> String {
     base.iter().for_each(|knob| text += &knob_words(knob));
     for variant in &variants[1..] {
         let knobs = room.knobs(variant.id);
-        let (known, new): (Vec<_>, Vec<_>) =
-            knobs.iter().partition(|knob| base.iter().any(|b| b.name == knob.name && b.kind == knob.kind));
-        let other = known
-            .into_iter()
-            .filter(|knob| base.iter().any(|usual| usual.name == knob.name && usual.default != knob.default));
+        let (known, new): (Vec<_>, Vec<_>) = knobs.iter().partition(|knob| base.iter().any(|b| b.name == knob.name && b.kind == knob.kind));
+        let other = known.into_iter().filter(|knob| base.iter().any(|usual| usual.name == knob.name && usual.default != knob.default));
         let other: Vec<_> = other.map(|knob| format!("{}={}", knob.name, knob.default)).collect();
         text += &format!("\n  {} has else:\n", variant.id);
         for line in wrapped(&other.join(" "), WIDTH) {
@@ -77,9 +71,7 @@ fn knob_words(knob: &Knob) -> String {
         KnobKind::Float { min, max, .. } => format!("{min} to {max}"),
         KnobKind::Int { min, max, .. } => format!("{min} to {max}, whole"),
         KnobKind::Bool => "on or off".into(),
-        KnobKind::Choice { options } => {
-            options.iter().map(|option| option.name).collect::<Vec<_>>().join(", ")
-        }
+        KnobKind::Choice { options } => options.iter().map(|option| option.name).collect::<Vec<_>>().join(", "),
         KnobKind::Text { most } => format!("a text of {most} bytes at most"),
     };
     let mark = if knob.live { "*" } else { "" };

@@ -74,9 +74,7 @@ fn obey(matches: &ArgMatches, began: Instant) -> Result<()> {
         Some(Verb::Info { json, machine }) => info::run(json, &machine),
         Some(Verb::Resume { file, common }) => train::resume(file, common, began),
         Some(Verb::Eval { args }) => eval::run(&args),
-        Some(Verb::Bench { suite, versus, profile, json, machine }) => {
-            bench::run(&suite, versus.as_deref(), profile, json, &machine)
-        }
+        Some(Verb::Bench { suite, versus, profile, json, machine }) => bench::run(&suite, versus.as_deref(), profile, json, &machine),
         Some(Verb::Watch { list: true, show, .. }) => watch::list(show.json),
         Some(Verb::Watch { file, show, .. }) => watch::watch(file, &show),
         Some(Verb::Completions { shell }) => {

@@ -15,11 +15,7 @@ pub struct Signals {
 
 impl Signals {
     pub const fn new() -> Signals {
-        Signals {
-            interrupts: AtomicU32::new(0),
-            output_closed: AtomicBool::new(false),
-            screen: AtomicBool::new(false),
-        }
+        Signals { interrupts: AtomicU32::new(0), output_closed: AtomicBool::new(false), screen: AtomicBool::new(false) }
     }
 
     /// The first asks for a clean end; the second ends the process at once.

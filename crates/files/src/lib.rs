@@ -61,12 +61,8 @@ pub const MONITOR: Kind = Kind {
 /// How every file of events begins.
 pub const EVENTS_BEGIN: &[u8] = br#"{"kind":"opened""#;
 
-pub const EVENTS: Kind = Kind {
-    name: "file of events",
-    is_one: |file| begins(file, EVENTS_BEGIN),
-    next: "Name another file with --events",
-    is_stream: true,
-};
+pub const EVENTS: Kind =
+    Kind { name: "file of events", is_one: |file| begins(file, EVENTS_BEGIN), next: "Name another file with --events", is_stream: true };
 
 fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -104,10 +100,7 @@ fn refused(kind: ErrorKind, text: String) -> Error {
 fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
     let (shown, next) = (path.display(), kind.next);
     if path.file_name().is_none() {
-        return Err(refused(
-            ErrorKind::InvalidInput,
-            format!("'{shown}' names no file. Add a file name, as in run.safetensors"),
-        ));
+        return Err(refused(ErrorKind::InvalidInput, format!("'{shown}' names no file. Add a file name, as in run.safetensors")));
     }
     let there = match fs::metadata(path) {
         // Nor is there anything to lose behind a file that is no folder.
@@ -124,20 +117,13 @@ fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
         // To write beside it and rename would replace it.
         Some(found) if !found.is_file() => Err(refused(
             ErrorKind::AlreadyExists,
-            format!(
-                "{shown} is a device or a pipe, not a regular file, and a {} cannot be written to it. {next}",
-                kind.name
-            ),
+            format!("{shown} is a device or a pipe, not a regular file, and a {} cannot be written to it. {next}", kind.name),
         )),
         Some(found) if found.len() > 0 => {
-            let mut file = File::open(&target)
-                .with_context(|| format!("cannot read {shown}, to see what would be lost. {next}"))?;
+            let mut file = File::open(&target).with_context(|| format!("cannot read {shown}, to see what would be lost. {next}"))?;
             match (kind.is_one)(&mut file) {
                 true => Ok(target),
-                false => Err(refused(
-                    ErrorKind::AlreadyExists,
-                    format!("{shown} is no {}, and would be lost. {next}", kind.name),
-                )),
+                false => Err(refused(ErrorKind::AlreadyExists, format!("{shown} is no {}, and would be lost. {next}", kind.name))),
             }
         }
         _ => Ok(target),
@@ -157,20 +143,14 @@ pub fn check(path: &Path, kind: Kind) -> Result<()> {
     }
     let folder = folder_of(&target);
     if !folder.is_dir() {
-        let text =
-            format!("there is no folder {}. Create it, or name a file in another one", folder.display());
+        let text = format!("there is no folder {}. Create it, or name a file in another one", folder.display());
         return Err(refused(ErrorKind::NotFound, text));
     }
     let tried = beside(&target).and_then(|(probe, mut file)| {
         let written = file.write_all(b"probe");
         written.and(fs::remove_file(&probe))
     });
-    tried.with_context(|| {
-        format!(
-            "cannot write in {}. Make room, change its permissions, or name a file elsewhere",
-            folder.display()
-        )
-    })
+    tried.with_context(|| format!("cannot write in {}. Make room, change its permissions, or name a file elsewhere", folder.display()))
 }
 
 /// All of `bytes` or none of them: a crash or a full disk leaves the file that was there.
@@ -184,11 +164,7 @@ pub fn write_whole(path: &Path, kind: Kind, bytes: &[u8]) -> Result<()> {
 }
 
 /// A file that appears under its name once `write` has filled it; it stays open.
-pub fn replace(
-    path: &Path,
-    kind: Kind,
-    write: impl FnOnce(&mut File) -> std::io::Result<()>,
-) -> Result<File> {
+pub fn replace(path: &Path, kind: Kind, write: impl FnOnce(&mut File) -> std::io::Result<()>) -> Result<File> {
     let target = place(path, kind)?;
     let (temporary, mut file) = beside(&target)?;
     let made = write(&mut file).and_then(|()| fs::rename(&temporary, &target));
@@ -292,10 +268,7 @@ pub fn free_name(path: &Path) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let extension = path.extension().map_or(String::new(), |e| format!(".{}", e.to_string_lossy()));
     let numbered = (2u32..).map(|n| path.with_file_name(format!("{stem}-{n}{extension}")));
-    std::iter::once(path.to_path_buf())
-        .chain(numbered)
-        .find(|p| fs::symlink_metadata(p).is_err())
-        .unwrap_or(path.to_path_buf())
+    std::iter::once(path.to_path_buf()).chain(numbered).find(|p| fs::symlink_metadata(p).is_err()).unwrap_or(path.to_path_buf())
 }
 
 /// Refuses what is neither a file nor a pipe: a device has no end, and a folder has no bytes. To open one may do something to it.
@@ -303,10 +276,7 @@ fn readable(path: &Path) -> Result<fs::Metadata> {
     let shown = path.display();
     let there = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Err(refused(
-                error.kind(),
-                format!("there is no file {shown}. Name a file that is there"),
-            ));
+            return Err(refused(error.kind(), format!("there is no file {shown}. Name a file that is there")));
         }
         there => there.with_context(|| format!("cannot read {shown}. Check its permissions"))?,
     };
@@ -316,9 +286,7 @@ fn readable(path: &Path) -> Result<fs::Metadata> {
     if !there.is_file() && !is_pipe(&there) {
         return Err(refused(
             ErrorKind::InvalidInput,
-            format!(
-                "{shown} is a device, not a file, and may have no end. Name a file, or send what is to be read through a pipe"
-            ),
+            format!("{shown} is a device, not a file, and may have no end. Name a file, or send what is to be read through a pipe"),
         ));
     }
     Ok(there)
@@ -344,16 +312,11 @@ fn is_pipe(_: &fs::Metadata) -> bool {
 /// All that there is to read, where it is no more than `most` bytes; `shown` names it.
 pub fn read_at_most(from: impl Read, most: u64, shown: &str) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    from.take(most.saturating_add(1))
-        .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read {shown}"))?;
+    from.take(most.saturating_add(1)).read_to_end(&mut bytes).with_context(|| format!("cannot read {shown}"))?;
     if bytes.len() as u64 > most {
         return Err(refused(
             ErrorKind::FileTooLarge,
-            format!(
-                "{shown} has more than {}, and no more than that is read. Give a smaller part of it",
-                amount(most)
-            ),
+            format!("{shown} has more than {}, and no more than that is read. Give a smaller part of it", amount(most)),
         ));
     }
     Ok(bytes)
@@ -377,10 +340,7 @@ pub fn read_checkpoint(path: &Path) -> Result<Vec<u8>> {
     }
     if path.is_dir() {
         let example = path.join("run.safetensors");
-        return Err(refused(
-            ErrorKind::IsADirectory,
-            format!("{shown} is a folder. Name a checkpoint in it, as in {}", example.display()),
-        ));
+        return Err(refused(ErrorKind::IsADirectory, format!("{shown} is a folder. Name a checkpoint in it, as in {}", example.display())));
     }
     let file = open(path)?;
     let mut bytes = Vec::new();
@@ -413,11 +373,7 @@ fn check_room(bytes: u64, memory: u64, shown: &str) -> Result<()> {
     }
     Err(refused(
         ErrorKind::FileTooLarge,
-        format!(
-            "{shown} has {}, more than the {} of memory that are free. Use a machine with more",
-            amount(bytes),
-            amount(memory)
-        ),
+        format!("{shown} has {}, more than the {} of memory that are free. Use a machine with more", amount(bytes), amount(memory)),
     ))
 }
 
@@ -572,9 +528,7 @@ mod tests {
         fs::write(&empty, "").unwrap();
         for kind in [CHECKPOINT, MONITOR] {
             for path in [&notes, &folder, Path::new("")] {
-                for done in
-                    [check(path, kind), write_whole(path, kind, b"x"), keep(path, &[], b"x").map(drop)]
-                {
+                for done in [check(path, kind), write_whole(path, kind, b"x"), keep(path, &[], b"x").map(drop)] {
                     assert!(done.is_err(), "{}", path.display());
                 }
             }
@@ -617,10 +571,7 @@ mod tests {
     fn what_has_no_end_is_not_read_to_it() {
         assert_eq!(read_at_most(&b"abc"[..], 3, "it").unwrap(), b"abc");
         let error = read_at_most(std::io::repeat(0), 5 << 20, "standard input").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "standard input has more than 5 MB, and no more than that is read. Give a smaller part of it"
-        );
+        assert_eq!(error, "standard input has more than 5 MB, and no more than that is read. Give a smaller part of it");
         check_room(7, 7, "it").unwrap();
         let error = check_room(3 << 30, 1 << 30, "run.safetensors").unwrap_err().to_string();
         assert!(error.contains("3072 MB") && error.contains("1024 MB of memory"), "{error}");
@@ -638,9 +589,9 @@ mod tests {
     fn how_much_of_a_file_is_read_follows_from_its_beginning() {
         let length = |header: &str| tensors_length(&serde_json::from_str(header).unwrap());
         let tensors = |last: u64| {
-            format!(
-                r#"{{"__metadata__":{{"hothouse":"{{}}"}},"b":{{"dtype":"F32","shape":[9],"data_offsets":[36,{last}]}},"a":{{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}}}"#
-            )
+            let part = |from: u64, to: u64| format!(r#"{{"dtype":"F32","shape":[9],"data_offsets":[{from},{to}]}}"#);
+            let (a, b) = (part(0, 36), part(36, last));
+            format!(r#"{{"__metadata__":{{"hothouse":"{{}}"}},"b":{b},"a":{a}}}"#)
         };
         // About 89 million parameters with both moments, and far more.
         for last in [1 << 20, (1 << 30) - 1, 1 << 30, (1 << 30) + 4, 1 << 40] {
@@ -689,11 +640,7 @@ mod tests {
         assert!(check(&soft, CHECKPOINT).unwrap_err().to_string().contains("--save"));
         fs::write(&path, checkpoint("one")).unwrap();
         write_whole(&soft, CHECKPOINT, &checkpoint("two")).unwrap();
-        assert_eq!(
-            fs::read(&path).unwrap(),
-            checkpoint("two"),
-            "behind a link, the file it points to is replaced"
-        );
+        assert_eq!(fs::read(&path).unwrap(), checkpoint("two"), "behind a link, the file it points to is replaced");
         fs::remove_dir_all(folder).unwrap();
     }
 }

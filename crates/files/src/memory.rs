@@ -58,11 +58,7 @@ mod tests {
         assert_eq!(with(said, None, None), free);
         assert_eq!(with(said, Some("max\n"), None), free);
         assert_eq!(with(said, Some("1073741824\n"), None), gigabyte);
-        assert_eq!(
-            with(said, Some("999999999999999\n"), None),
-            free,
-            "the group may have more than there is"
-        );
+        assert_eq!(with(said, Some("999999999999999\n"), None), free, "the group may have more than there is");
         // The first version writes no limit as a number.
         assert_eq!(with(said, None, Some("9223372036854771712\n")), free);
         assert_eq!(with(said, None, Some("1073741824\n")), gigabyte);

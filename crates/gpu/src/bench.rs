@@ -76,12 +76,7 @@ async fn products(gpu: &Gpu, now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<()
         if gpu.about().half {
             let rounds_s = product_rounds_s(gpu, [m, n, k], true, rounds, now).await?;
             let unit = format!("GFLOP/s of factors rounded to f16{less}");
-            give(
-                sink,
-                format!("{name}.f16.gflops"),
-                &report::rates(2e-9 * (m * n * k) as f64, &rounds_s),
-                unit,
-            );
+            give(sink, format!("{name}.f16.gflops"), &report::rates(2e-9 * (m * n * k) as f64, &rounds_s), unit);
         }
     }
     give(sink, "gpu.peak_gflops", &peaks, "GFLOP/s of multiply-adds in registers");
@@ -196,13 +191,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
 }
 
 /// CartPole stepped by itself: many steps a dispatch, and one step a dispatch with everything written out.
-async fn poles(
-    gpu: &Gpu,
-    isa: Isa,
-    bytes_per_s: &[f64],
-    now: &dyn Fn() -> f64,
-    sink: Sink<'_>,
-) -> Result<(), Fault> {
+async fn poles(gpu: &Gpu, isa: Isa, bytes_per_s: &[f64], now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
     const FUSED_STEPS: u32 = 1000;
     /// Dispatches of single steps before the same actions come again.
     const TURNS: usize = 8;
@@ -260,8 +249,7 @@ fn poles_beside(isa: Isa, now: &dyn Fn() -> f64, sink: Sink) {
     let unit = "steps/s of a core beside it";
     give(sink, "gpu.beside.cartpole.fused_steps_per_s_core", &rates(steps, &fused_s), unit);
     let actions: Vec<Vec<f32>> = (0..8).map(|turn| thrown(turn, ENVS)).collect();
-    let (mut shown, mut rewards, mut ended) =
-        (vec![0.0; poles.observations().len()], vec![0.0; ENVS], vec![0; ENVS]);
+    let (mut shown, mut rewards, mut ended) = (vec![0.0; poles.observations().len()], vec![0.0; ENVS], vec![0; ENVS]);
     let mut turn = 0;
     let step_s = call_rounds_s(now, || {
         poles.step(&actions[turn % 8], &mut shown, &mut rewards, &mut ended);

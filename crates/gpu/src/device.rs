@@ -107,10 +107,7 @@ impl Gpu {
     /// The fastest adapter there is, with what it says that it can do.
     pub(crate) async fn open_as(options: OpenOptions) -> Result<Gpu, Fault> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-        let wanted = wgpu::RequestAdapterOptions {
-            power_preference: wgpu::PowerPreference::HighPerformance,
-            ..Default::default()
-        };
+        let wanted = wgpu::RequestAdapterOptions { power_preference: wgpu::PowerPreference::HighPerformance, ..Default::default() };
         let none = |error: wgpu::RequestAdapterError| Fault::NoAdapter { why: error.to_string() };
         let adapter = instance.request_adapter(&wanted).await.map_err(none)?;
         Gpu::on(&adapter, options).await
@@ -121,21 +118,11 @@ impl Gpu {
         let half = if options.without_half { wgpu::Features::empty() } else { wgpu::Features::SHADER_F16 };
         let features = has & (wgpu::Features::SUBGROUP | half);
         let room = offered.max_storage_buffer_binding_size.min(offered.max_buffer_size);
-        let limits = wgpu::Limits {
-            max_storage_buffer_binding_size: room,
-            max_buffer_size: offered.max_buffer_size,
-            ..wgpu::Limits::default()
-        };
-        let description = wgpu::DeviceDescriptor {
-            label: Some("hothouse"),
-            required_features: features,
-            required_limits: limits,
-            ..Default::default()
-        };
-        let (device, queue) = adapter
-            .request_device(&description)
-            .await
-            .map_err(|error| Fault::NoAdapter { why: error.to_string() })?;
+        let limits =
+            wgpu::Limits { max_storage_buffer_binding_size: room, max_buffer_size: offered.max_buffer_size, ..wgpu::Limits::default() };
+        let description =
+            wgpu::DeviceDescriptor { label: Some("hothouse"), required_features: features, required_limits: limits, ..Default::default() };
+        let (device, queue) = adapter.request_device(&description).await.map_err(|error| Fault::NoAdapter { why: error.to_string() })?;
         let mut about = about(&info, options.name);
         let wanted = options.subgroups.unwrap_or(!about.software);
         let reduce = if wanted && features.contains(wgpu::Features::SUBGROUP) {
@@ -280,11 +267,7 @@ fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let storage = wgpu::BufferBindingType::Storage { read_only: false };
     device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("hothouse"),
-        entries: &[
-            entry(0, storage, false),
-            entry(1, storage, false),
-            entry(2, wgpu::BufferBindingType::Uniform, true),
-        ],
+        entries: &[entry(0, storage, false), entry(1, storage, false), entry(2, wgpu::BufferBindingType::Uniform, true)],
     })
 }
 

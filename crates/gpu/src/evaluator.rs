@@ -31,8 +31,7 @@ impl Evaluator {
         let asked: Vec<Region> = plan.outputs().iter().map(|port| lowered.output(&port.name)).collect();
         let readback = Readback::new(&memory, &asked, &[]);
         let (gpu, outputs) = (gpu.clone(), asked.len());
-        let mut evaluator =
-            Evaluator { gpu, memory, program, lowered, params, outputs, readback, asked: None };
+        let mut evaluator = Evaluator { gpu, memory, program, lowered, params, outputs, readback, asked: None };
         evaluator.set_weights(weights)?;
         Ok(evaluator)
     }

@@ -35,9 +35,7 @@ pub use logic::GpuPopulation;
 pub use machine::{Special, add_special};
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
-pub use product::{
-    Fused, Product, Side, Timing, product, product_by, product_fused, product_fused_by, products,
-};
+pub use product::{Fused, Product, Side, Timing, product, product_by, product_fused, product_fused_by, products};
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use tile::{TILES, Tile};
 pub use trainer::Trainer;

@@ -52,13 +52,7 @@ impl Optimizer {
     }
 
     /// Appends one step.
-    pub fn step(
-        &self,
-        params: Region,
-        grads: Region,
-        space: &mut Space,
-        program: &mut Program,
-    ) -> Range<usize> {
+    pub fn step(&self, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Range<usize> {
         assert!(params.len == self.m.len && grads.len == self.m.len, "as many of all as parameters");
         let len = (self.m.len as usize).div_ceil(FOUR);
         let parts = len.div_ceil(SIZE * SHARE).clamp(1, MOST_PARTS);
@@ -66,8 +60,7 @@ impl Optimizer {
         let first = program.len();
         let four = |region: Region| region.at / FOUR as u32;
         let [params, grads, m, v] = [params, grads, self.m, self.v].map(four);
-        let [knobs, corrections, squares, norm] =
-            [self.knobs, self.corrections, squares, self.norm].map(four);
+        let [knobs, corrections, squares, norm] = [self.knobs, self.corrections, squares, self.norm].map(four);
         let (len, parts) = (len as u32, parts as u32);
         let counts = [self.taken.at, self.vectors.at];
         let args = [params, grads, m, v, len, knobs, corrections, squares, norm, parts, counts[0], counts[1]];

@@ -1,7 +1,8 @@
 // Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and the clip by the global norm, in two
 // dispatches: LENGTH sums squares, a workgroup at a time; without it every workgroup adds those up for itself and moves
 // its share of the parameters. Four floats are one element here. `knobs` holds (lr, beta1, beta2, eps) and
-// (weight decay, longest gradient, weight decay of vectors); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far. `whole_sum` adds
+// (weight decay, longest gradient, weight decay of vectors); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far.
+// `whole_sum` adds
 // up what the threads of a workgroup have.
 
 struct Args {

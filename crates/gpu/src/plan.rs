@@ -48,34 +48,16 @@ pub struct Part {
 impl Lowered {
     /// Appends a plan to a program. It reads the parameters from one region and leaves gradients, laid out the same,
     /// in the other; those of parameters that the loss does not depend on are not touched.
-    pub fn new(
-        plan: &Plan,
-        params: Region,
-        grads: Region,
-        space: &mut Space,
-        program: &mut Program,
-    ) -> Result<Lowered, Fault> {
+    pub fn new(plan: &Plan, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Result<Lowered, Fault> {
         Lowered::with(plan, [params, grads], space, program, true)
     }
 
     /// One kernel for each node: what the regrouped ones are tested against.
-    pub fn one_by_one(
-        plan: &Plan,
-        params: Region,
-        grads: Region,
-        space: &mut Space,
-        program: &mut Program,
-    ) -> Result<Lowered, Fault> {
+    pub fn one_by_one(plan: &Plan, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Result<Lowered, Fault> {
         Lowered::with(plan, [params, grads], space, program, false)
     }
 
-    fn with(
-        plan: &Plan,
-        [params, grads]: [Region; 2],
-        space: &mut Space,
-        program: &mut Program,
-        fuse: bool,
-    ) -> Result<Lowered, Fault> {
+    fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
             return Err(Fault::NoHalf);
         }
@@ -109,8 +91,7 @@ impl Lowered {
             parts.push(Part { is_product, nodes: group.nodes.len() + then, steps: begin..program.len() });
         }
         let region = |value: usize| Region { at: places[value], len: dataflow.len(value) as u32 };
-        let named =
-            |ports: &[Port]| ports.iter().map(|port| (port.name.clone(), region(port.slot))).collect();
+        let named = |ports: &[Port]| ports.iter().map(|port| (port.name.clone(), region(port.slot))).collect();
         let constants = dataflow.values.iter().enumerate().filter_map(|(i, value)| match &value.location {
             Location::Constant(values) => Some((region(i), values.clone())),
             _ => None,
@@ -168,8 +149,7 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     let mut all = Vec::new();
     for node in nodes.iter().map(|&n| &dataflow.nodes[n]) {
         let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
-        let Op::Product(Form { shape: [m, n, k], a, b, bias, residual, act, slope, saves, half }) = node.op
-        else {
+        let Op::Product(Form { shape: [m, n, k], a, b, bias, residual, act, slope, saves, half }) = node.op else {
             match &node.op {
                 Op::Attention(shape) => attention::emit(shape, &reads, &writes, program),
                 Op::AttentionGrad(shape) => attention::emit_grad(shape, &reads, &writes, program),
@@ -187,8 +167,7 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
             }
             continue;
         };
-        let side =
-            |at: u32, [outer, inner]: [usize; 2]| Side { at, outer: outer as u32, inner: inner as u32 };
+        let side = |at: u32, [outer, inner]: [usize; 2]| Side { at, outer: outer as u32, inner: inner as u32 };
         let mut rest = reads[2..].iter().copied();
         let bias = if bias { rest.next() } else { None };
         let residual = if residual { rest.next() } else { None };

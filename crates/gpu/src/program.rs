@@ -94,17 +94,11 @@ impl Space {
             Ok(gpu.device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some(label),
                 size,
-                usage: wgpu::BufferUsages::STORAGE
-                    | wgpu::BufferUsages::COPY_SRC
-                    | wgpu::BufferUsages::COPY_DST,
+                usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
                 mapped_at_creation: false,
             }))
         };
-        Ok(Memory {
-            gpu: gpu.clone(),
-            floats: buffer("floats", self.floats)?,
-            words: buffer("integers", self.words)?,
-        })
+        Ok(Memory { gpu: gpu.clone(), floats: buffer("floats", self.floats)?, words: buffer("integers", self.words)? })
     }
 }
 
@@ -273,11 +267,7 @@ impl Program {
         };
         let one = wgpu::BindGroupEntry {
             binding: 2,
-            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                buffer: &args,
-                offset: 0,
-                size: wgpu::BufferSize::new(ARGS),
-            }),
+            resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding { buffer: &args, offset: 0, size: wgpu::BufferSize::new(ARGS) }),
         };
         self.bound = Some(device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,
@@ -412,11 +402,7 @@ impl Readback {
 
     /// Gives what arrived, region by region in the order they were named, floats first, each with its number among
     /// its kind; false while it is on its way.
-    pub fn take(
-        &self,
-        floats: &mut dyn FnMut(usize, Arrived),
-        words: &mut dyn FnMut(usize, Arrived),
-    ) -> Result<bool, Fault> {
+    pub fn take(&self, floats: &mut dyn FnMut(usize, Arrived), words: &mut dyn FnMut(usize, Arrived)) -> Result<bool, Fault> {
         self.gpu.check()?;
         match self.way.state.load(Ordering::Acquire) {
             HERE => {}
@@ -477,9 +463,7 @@ impl Readback {
 
     fn contents(&self) -> Result<Contents, Fault> {
         let (mut all_floats, mut all_words) = (Vec::new(), Vec::new());
-        let here = self.take(&mut |_, x| all_floats.push(x.floats().collect()), &mut |_, x| {
-            all_words.push(x.words().collect())
-        })?;
+        let here = self.take(&mut |_, x| all_floats.push(x.floats().collect()), &mut |_, x| all_words.push(x.words().collect()))?;
         if here { Ok((all_floats, all_words)) } else { Err(Fault::Lost { why: "it did not answer".into() }) }
     }
 }

@@ -13,12 +13,7 @@ pub struct Tile {
     pub slices: usize,
 }
 
-const fn tile(
-    (rows, columns): (usize, usize),
-    depth: usize,
-    (thread_rows, thread_columns): (usize, usize),
-    slices: usize,
-) -> Tile {
+const fn tile((rows, columns): (usize, usize), depth: usize, (thread_rows, thread_columns): (usize, usize), slices: usize) -> Tile {
     Tile { rows, columns, depth, thread_rows, thread_columns, slices }
 }
 
@@ -44,20 +39,8 @@ const ROWS_4: Tile = tile((4, 64), 32, (4, 4), 8);
 const CORNER: Tile = tile((64, 4), 32, (4, 4), 8);
 
 /// All there are.
-pub const TILES: [Tile; 12] = [
-    LARGE,
-    LARGE_WIDE,
-    MIDDLE,
-    MIDDLE_FINE,
-    MIDDLE_COARSE,
-    NARROW,
-    SMALL,
-    COLUMNS_16,
-    COLUMNS_4,
-    ROWS_16,
-    ROWS_4,
-    CORNER,
-];
+pub const TILES: [Tile; 12] =
+    [LARGE, LARGE_WIDE, MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, SMALL, COLUMNS_16, COLUMNS_4, ROWS_16, ROWS_4, CORNER];
 
 impl Tile {
     /// `128x32 by 8x4`

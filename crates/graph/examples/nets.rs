@@ -12,9 +12,7 @@ fn main() -> Result<(), graph::PlanError> {
     let peak = math::peak::Peak::new(isa, None, &now).gflops(&now);
     println!("{}: peak {peak:.0} GFLOP/s a core", isa.name());
 
-    for (batch, layout) in
-        [(64, Layout::Panels), (64, Layout::Rows), (256, Layout::Panels), (256, Layout::Rows)]
-    {
+    for (batch, layout) in [(64, Layout::Panels), (64, Layout::Rows), (256, Layout::Panels), (256, Layout::Rows)] {
         let mut g = Graph::new();
         let x = g.input("x", [batch, 330]);
         let y = models::residual_net(&mut g, x, 128, 7, 65);
@@ -53,8 +51,7 @@ fn main() -> Result<(), graph::PlanError> {
 /// PPO's clipped loss with a value loss and an entropy bonus.
 fn ppo_loss(g: &mut Graph, logits: NodeId, value: NodeId) -> NodeId {
     let rows = g.shape(logits)[0];
-    let [action, old, advantage, target] =
-        ["action", "old_log_p", "advantage", "return"].map(|name| g.input(name, [rows, 1]));
+    let [action, old, advantage, target] = ["action", "old_log_p", "advantage", "return"].map(|name| g.input(name, [rows, 1]));
     let clip = g.input("clip", [1, 1]);
     let log_ps = g.log_softmax(logits);
     let log_p = g.take(log_ps, action);
@@ -78,17 +75,9 @@ fn ppo_loss(g: &mut Graph, logits: NodeId, value: NodeId) -> NodeId {
     g.add(loss, entropy_loss)
 }
 
-fn train(
-    name: &str,
-    g: &mut Graph,
-    loss: NodeId,
-    rows: usize,
-    isa: Isa,
-    peak: f64,
-) -> Result<(), graph::PlanError> {
+fn train(name: &str, g: &mut Graph, loss: NodeId, rows: usize, isa: Isa, peak: f64) -> Result<(), graph::PlanError> {
     let forward = products(g) * rows as f64;
-    let first: f64 =
-        g.table().specs().iter().filter(|s| s.name.ends_with(".0.weight")).map(|s| s.len() as f64).sum();
+    let first: f64 = g.table().specs().iter().filter(|s| s.name.ends_with(".0.weight")).map(|s| s.len() as f64).sum();
     // The first layers need no gradient of their input.
     let flops = 2.0 * (3.0 * forward - first * rows as f64);
     let gradients = g.gradients(loss);

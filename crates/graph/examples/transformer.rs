@@ -56,9 +56,7 @@ fn model(g: &mut Graph, shape: &Shape) -> NodeId {
 /// Multiply-adds.
 fn products(call: &Call) -> usize {
     match *call {
-        Call::Linear { rows, out, inp, .. }
-        | Call::LinearDx { rows, out, inp, .. }
-        | Call::LinearDw { rows, out, inp } => rows * out * inp,
+        Call::Linear { rows, out, inp, .. } | Call::LinearDx { rows, out, inp, .. } | Call::LinearDw { rows, out, inp } => rows * out * inp,
         Call::HeadLoss { rows, vocab, inp, .. } => 3 * rows * vocab * inp,
         _ => 0,
     }
@@ -143,13 +141,8 @@ fn profile(shape: &Shape, isa: Isa, peak: f64, now: &dyn Fn() -> f64) -> Result<
     let mut kinds: Vec<_> = kinds.into_iter().collect();
     kinds.sort_by(|a, b| b.1.1.total_cmp(&a.1.1));
     for (name, (count, seconds, flops)) in kinds {
-        let share =
-            if flops > 0.0 { format!("{:.3} of peak", flops / seconds / peak) } else { String::new() };
-        println!(
-            "  {name:16} {count:3} calls {:8.3} ms {:5.1}% {share}",
-            1e3 * seconds,
-            100.0 * seconds / all
-        );
+        let share = if flops > 0.0 { format!("{:.3} of peak", flops / seconds / peak) } else { String::new() };
+        println!("  {name:16} {count:3} calls {:8.3} ms {:5.1}% {share}", 1e3 * seconds, 100.0 * seconds / all);
     }
     Ok(())
 }

@@ -7,10 +7,7 @@ use crate::buffer::Buffer;
 use crate::op::Sums;
 use crate::params::Params;
 use crate::plan::{Call, Pack, Packing, Part, Place, Plan, Port, Step};
-use math::gemm::{
-    Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows,
-    pack_rows_t,
-};
+use math::gemm::{Norm, linear_panels, linear_rows, linear_rows_dw, linear_rows_dx, matmul, pack_panels, pack_rows, pack_rows_t};
 use math::ops::HeadSlopes;
 use math::par::{self, CHUNK, chunks_mut};
 use math::{Binary, Epilogue, Isa, Span, ops};
@@ -174,14 +171,7 @@ impl Executor {
     }
 
     /// One of [`Plan::parts`]; a run is all of them in their order, with nothing changed in between.
-    pub fn train_part(
-        &mut self,
-        params: &Params,
-        packed: &Packed,
-        grads: &mut [f32],
-        accumulate: bool,
-        part: Range<usize>,
-    ) {
+    pub fn train_part(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         assert!(self.plan.trains, "this plan has no gradients: make it with Plan::training");
         assert_eq!(grads.len(), self.plan.table.len(), "gradients are as long as the parameters");
         if !accumulate && part.start == 0 {
@@ -193,14 +183,7 @@ impl Executor {
     }
 
     /// Enters the pool once for all pieces of the run, where there is enough to do for that.
-    fn replay_wide(
-        &mut self,
-        params: &Params,
-        packed: &Packed,
-        grads: &mut [f32],
-        accumulate: bool,
-        part: Range<usize>,
-    ) {
+    fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         if self.plan.wide {
             par::inside(|| self.replay(params, packed, grads, accumulate, part));
         } else {
@@ -208,25 +191,13 @@ impl Executor {
         }
     }
 
-    fn replay(
-        &mut self,
-        params: &Params,
-        packed: &Packed,
-        grads: &mut [f32],
-        accumulate: bool,
-        part: Range<usize>,
-    ) {
+    fn replay(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         let plan = &*self.plan;
         assert!(Arc::ptr_eq(&self.plan, &packed.plan), "these weights were packed for another plan");
         assert_eq!(params.values().len(), plan.table.len(), "these parameters belong to another graph");
         let mut timed = self.timed.as_mut().map(|timed| ((timed.clock)(), timed));
         for index in part {
-            let memory = Memory {
-                arena: &mut self.arena,
-                grads: &mut *grads,
-                params: params.values(),
-                slots: &plan.slots,
-            };
+            let memory = Memory { arena: &mut self.arena, grads: &mut *grads, params: params.values(), slots: &plan.slots };
             run(plan.isa, &plan.steps[index], memory, &packed.memory, accumulate);
             if let Some((read_s, Timed { clock, seconds })) = &mut timed {
                 let now_s = clock();
@@ -273,9 +244,7 @@ impl<'a> Memory<'a> {
         // In the order of their addresses: the next one is the first beyond what is handed out.
         for gap in 0..4 {
             let next = (0..4).filter_map(|i| match &writes[i] {
-                Place::Slot(slot) if open[i].is_empty() && !self.slots[*slot].is_empty() => {
-                    Some((self.slots[*slot].start, i))
-                }
+                Place::Slot(slot) if open[i].is_empty() && !self.slots[*slot].is_empty() => Some((self.slots[*slot].start, i)),
                 _ => None,
             });
             let Some((_, i)) = next.min() else { continue };
@@ -308,11 +277,8 @@ impl<'a> Reads<'a> {
             Place::Param(range) => &self.params[range.clone()],
             Place::Slot(slot) => {
                 let range = &self.slots[*slot];
-                let holds =
-                    |(start, gap): &&(usize, &[f32])| *start <= range.start && range.end <= start + gap.len();
-                let Some((start, gap)) = self.gaps.iter().find(holds) else {
-                    unreachable!("a kernel reads what it writes")
-                };
+                let holds = |(start, gap): &&(usize, &[f32])| *start <= range.start && range.end <= start + gap.len();
+                let Some((start, gap)) = self.gaps.iter().find(holds) else { unreachable!("a kernel reads what it writes") };
                 &gap[range.start - start..range.end - start]
             }
             Place::Nowhere | Place::Grad { .. } => unreachable!("a kernel reads from nowhere"),
@@ -499,12 +465,7 @@ fn copy(x: &[f32], y: &mut [f32]) {
 }
 
 /// A function of each row: what is written, and how wide it is there; the last is the width that says how long a row takes.
-fn by_rows<const N: usize>(
-    rows: usize,
-    ys: [(&mut [f32], usize); N],
-    cols: usize,
-    f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync,
-) {
+fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usize, f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync) {
     let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);
     let ys = ys.map(|(y, width)| &mut y[..rows * width]);

@@ -450,8 +450,7 @@ impl Graph {
         let mut depends = vec![false; len];
         for id in 0..len {
             let node = &self.nodes[id];
-            depends[id] = wrt.contains(&NodeId(id))
-                || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
+            depends[id] = wrt.contains(&NodeId(id)) || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
         }
         // An adjoint may still be a row, a column or a scalar that stands for its node's full shape.
         let mut adjoint: Vec<Option<NodeId>> = vec![None; len];

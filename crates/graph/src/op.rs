@@ -179,9 +179,7 @@ impl Op {
         };
         let values = |input: usize| inputs[input].0;
         let whole = |input: usize| values(input).iter().map(|&x| x as f32).collect::<Vec<f32>>();
-        let index = |input: usize, i: usize, len: usize| -> usize {
-            (inputs[input].0[i].max(0.0) as usize).min(len - 1)
-        };
+        let index = |input: usize, i: usize, len: usize| -> usize { (inputs[input].0[i].max(0.0) as usize).min(len - 1) };
         let mut each = |f: &dyn Fn(usize, usize) -> f64| {
             for i in 0..rows {
                 for j in 0..cols {
@@ -289,9 +287,7 @@ impl Op {
             }
             &Op::Windows { len, shift } => {
                 let corpus = inputs[0].0;
-                each(&|i, _| {
-                    corpus[(index(1, i / len, corpus.len()) + i % len + shift).min(corpus.len() - 1)]
-                });
+                each(&|i, _| corpus[(index(1, i / len, corpus.len()) + i % len + shift).min(corpus.len() - 1)]);
             }
             Op::Concat => {
                 let left = inputs[0].1[1];

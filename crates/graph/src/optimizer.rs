@@ -21,15 +21,7 @@ pub struct Adam {
 
 impl Default for Adam {
     fn default() -> Adam {
-        Adam {
-            lr: 1e-3,
-            beta1: 0.9,
-            beta2: 0.999,
-            eps: 1e-8,
-            weight_decay: 0.0,
-            matrices_only: false,
-            max_grad_norm: f32::INFINITY,
-        }
+        Adam { lr: 1e-3, beta1: 0.9, beta2: 0.999, eps: 1e-8, weight_decay: 0.0, matrices_only: false, max_grad_norm: f32::INFINITY }
     }
 }
 
@@ -50,11 +42,7 @@ impl Optimizer {
     /// One step on gradients laid out as the parameters; gives their norm before the clip. Where it is
     /// not finite nothing changes.
     pub fn step(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
-        if grads.len() > WIDE {
-            par::inside(|| self.step_all(isa, adam, params, grads))
-        } else {
-            self.step_all(isa, adam, params, grads)
-        }
+        if grads.len() > WIDE { par::inside(|| self.step_all(isa, adam, params, grads)) } else { self.step_all(isa, adam, params, grads) }
     }
 
     fn step_all(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
@@ -78,8 +66,7 @@ impl Optimizer {
             let count = rest.iter().take_while(|spec| kind(spec) == kind(first)).count();
             let range = first.offset..rest[count - 1].range().end;
             let step = if kind(first) { AdamStep { weight_decay: 0.0, ..step } } else { step };
-            let [values, m, v] =
-                [&mut *values, &mut self.m, &mut self.v].map(|slice| &mut slice[range.clone()]);
+            let [values, m, v] = [&mut *values, &mut self.m, &mut self.v].map(|slice| &mut slice[range.clone()]);
             ops::adam(isa, values, &grads[range], m, v, &step);
             rest = &rest[count..];
         }

@@ -94,12 +94,7 @@ impl Table {
     pub(crate) fn add(&mut self, mut spec: ParamSpec) -> usize {
         if let Some(index) = self.index(&spec.name) {
             let known = &self.specs[index];
-            assert_eq!(
-                (known.shape, known.vector),
-                (spec.shape, spec.vector),
-                "parameter {} has two shapes",
-                spec.name
-            );
+            assert_eq!((known.shape, known.vector), (spec.shape, spec.vector), "parameter {} has two shapes", spec.name);
             return index;
         }
         spec.offset = self.len();
@@ -121,10 +116,7 @@ impl Params {
     /// # Panics
     /// Where this machine cannot address them.
     pub fn new(table: &Table, seed: u32) -> Params {
-        assert!(
-            usize::try_from(table.bytes()).is_ok(),
-            "parameters that this machine can address: ask Table::bytes first"
-        );
+        assert!(usize::try_from(table.bytes()).is_ok(), "parameters that this machine can address: ask Table::bytes first");
         let mut values = Buffer::zeros(table.len());
         for spec in &table.specs {
             fill(&mut values[spec.range()], spec, seed);

@@ -96,14 +96,7 @@ pub enum Call {
     /// qkv, y, logarithms, dy -> dqkv
     CausalAttentionGrad { rows: usize, cols: usize, heads: usize, len: usize },
     /// x, target, dy? -> loss?, dx?, dw?, a tile of logits; where gradients are written, dy (or 1) times `scale` is the loss's
-    HeadLoss {
-        rows: usize,
-        vocab: usize,
-        inp: usize,
-        packed: Range<usize>,
-        packed_t: Range<usize>,
-        scale: f32,
-    },
+    HeadLoss { rows: usize, vocab: usize, inp: usize, packed: Range<usize>, packed_t: Range<usize>, scale: f32 },
     /// x, step -> y
     Dropout { p: f32, rng: Rng },
     /// corpus, starts -> y
@@ -172,9 +165,9 @@ impl Call {
     /// The numbers that say how much there is to do: rows, inputs and outputs of a product, else rows and columns.
     fn sizes(&self) -> Vec<usize> {
         match *self {
-            Call::Linear { rows, out, inp, .. }
-            | Call::LinearDx { rows, out, inp, .. }
-            | Call::LinearDw { rows, out, inp } => vec![rows, inp, out],
+            Call::Linear { rows, out, inp, .. } | Call::LinearDx { rows, out, inp, .. } | Call::LinearDw { rows, out, inp } => {
+                vec![rows, inp, out]
+            }
             Call::MatMul { m, n, k, .. } => vec![m, k, n],
             Call::Binary { blocks, rows, cols, .. } => vec![blocks * rows, cols],
             Call::Sum { rows, cols, .. }
@@ -186,29 +179,23 @@ impl Call {
             | Call::Take { rows, cols }
             | Call::TakeGrad { rows, cols }
             | Call::Columns { rows, cols, .. } => vec![rows, cols],
-            Call::CausalAttention { rows, cols, len, .. }
-            | Call::CausalAttentionGrad { rows, cols, len, .. } => vec![rows, cols, len],
+            Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => vec![rows, cols, len],
             Call::HeadLoss { rows, vocab, inp, .. } => vec![rows, inp, vocab],
             Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
                 vec![rows, k, cols]
             }
             Call::Windows { len, .. } => vec![len],
-            Call::Affine { .. }
-            | Call::Unary(_)
-            | Call::UnaryGrad(_)
-            | Call::Dropout { .. }
-            | Call::Collect => Vec::new(),
+            Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Dropout { .. } | Call::Collect => Vec::new(),
         }
     }
 
     /// Multiply-adds of a product; in f64, since they are more than a browser's usize holds.
     fn multiply_adds(&self) -> f64 {
         let (m, n, k) = match *self {
-            Call::CausalAttention { rows, cols, len, .. }
-            | Call::CausalAttentionGrad { rows, cols, len, .. } => (rows, cols, len),
-            Call::Linear { rows, out, inp, .. }
-            | Call::LinearDx { rows, out, inp, .. }
-            | Call::LinearDw { rows, out, inp } => (rows, out, inp),
+            Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => (rows, cols, len),
+            Call::Linear { rows, out, inp, .. } | Call::LinearDx { rows, out, inp, .. } | Call::LinearDw { rows, out, inp } => {
+                (rows, out, inp)
+            }
             Call::HeadLoss { rows, vocab, inp, .. } => (rows, vocab, inp),
             Call::MatMul { m, n, k, .. } => (m, n, k),
             _ => return 0.0,
@@ -299,22 +286,12 @@ pub(crate) const fn bytes(floats: u64) -> u64 {
 
 impl Plan {
     /// Plans the nodes that `outputs` need.
-    pub fn new(
-        graph: &Graph,
-        outputs: &[(&str, NodeId)],
-        layout: Layout,
-        isa: Isa,
-    ) -> Result<Plan, PlanError> {
+    pub fn new(graph: &Graph, outputs: &[(&str, NodeId)], layout: Layout, isa: Isa) -> Result<Plan, PlanError> {
         Planner::plan(graph, outputs, None, layout, isa, true)
     }
 
     /// Plans the nodes that `outputs` and all gradients need, in [`Layout::Rows`].
-    pub fn training(
-        graph: &Graph,
-        outputs: &[(&str, NodeId)],
-        gradients: &Gradients,
-        isa: Isa,
-    ) -> Result<Plan, PlanError> {
+    pub fn training(graph: &Graph, outputs: &[(&str, NodeId)], gradients: &Gradients, isa: Isa) -> Result<Plan, PlanError> {
         Planner::plan(graph, outputs, Some(gradients), Layout::Rows, isa, true)
     }
 
@@ -364,8 +341,7 @@ impl Plan {
     /// # Panics
     /// Where this machine cannot address them.
     pub(crate) fn arena_len(&self) -> usize {
-        usize::try_from(self.arena_len)
-            .expect("an arena that this machine can address: ask Plan::arena_bytes first")
+        usize::try_from(self.arena_len).expect("an arena that this machine can address: ask Plan::arena_bytes first")
     }
     /// `64x144x128`: rows, inputs and outputs of a product, rows and columns of what goes by rows, else how many numbers are written.
     pub fn shape_of(&self, step: &Step) -> String {
@@ -753,9 +729,7 @@ impl<'g> Planner<'g> {
                 chain.act != Act::None
             });
         }
-        if let Some(gelu) =
-            self.gelu_beside_others(last).filter(|_| fuse && tb && !bag && chain.norm.is_none())
-        {
+        if let Some(gelu) = self.gelu_beside_others(last).filter(|_| fuse && tb && !bag && chain.norm.is_none()) {
             (chain.act, chain.saved) = (Act::Gelu, Some(last));
             self.absorbed[last] = true;
             self.claimed[gelu] = true;

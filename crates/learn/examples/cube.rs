@@ -7,8 +7,7 @@
 
 use learn::Learner;
 use learn::cube::{
-    Cube, CubeLearner, Evaluator, Exhaustive, Greedy, Judge, Limits, Method, Scores, Search, Signal,
-    Supervised, SupervisedConfig,
+    Cube, CubeLearner, Evaluator, Exhaustive, Greedy, Judge, Limits, Method, Scores, Search, Signal, Supervised, SupervisedConfig,
 };
 use learn::settings::Settings;
 use math::{Isa, Rng};
@@ -57,8 +56,7 @@ fn main() {
             "--beam" => asked.beams = value.split(',').map(|width| width.parse().expect("a width")).collect(),
             "--signal" => {
                 let found = Signal::ALL.into_iter().find(|signal| signal.id() == value);
-                asked.signal =
-                    found.unwrap_or_else(|| panic!("no signal {value}; there are walk, last, exact"));
+                asked.signal = found.unwrap_or_else(|| panic!("no signal {value}; there are walk, last, exact"));
             }
             "--keep" => asked.keep = Some(value),
             "--set" => asked.settings.push(value),
@@ -110,9 +108,7 @@ fn two(asked: &Asked) {
     };
     let mut judge = train::<Two>(asked, config.clone(), Some(exact.clone()), &mut judge_all);
     for &width in &asked.beams {
-        let mut search =
-            Search::new(Method::Beam { width }, Limits::default(), Actions::of::<Two>(config.metric))
-                .expect("sound");
+        let mut search = Search::new(Method::Beam { width }, Limits::default(), Actions::of::<Two>(config.metric)).expect("sound");
         let mut numbers = Rng::new(77, 7).sequence(0);
         let (mut solved, mut optimal, mut nodes, start, cpu) = (0, 0, 0, Instant::now(), cpu_s());
         for _ in 0..asked.states {
@@ -151,8 +147,7 @@ fn train<P: Cube>(
     let mut began = start;
     let kept = asked.keep.as_ref().and_then(|path| std::fs::read(path).ok());
     if let Some(bytes) = &kept {
-        let weights: Vec<f32> =
-            bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
+        let weights: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|&bytes| f32::from_le_bytes(bytes)).collect();
         judge.set(&weights);
         look(&mut judge);
     }
@@ -177,8 +172,7 @@ fn train<P: Cube>(
             );
             judge.set(learner.weights());
             if let Some(path) = &asked.keep {
-                let bytes: Vec<u8> =
-                    learner.weights().iter().flat_map(|weight| weight.to_le_bytes()).collect();
+                let bytes: Vec<u8> = learner.weights().iter().flat_map(|weight| weight.to_le_bytes()).collect();
                 std::fs::write(path, bytes).expect("a file that can be written");
             }
             if asked.signal == Signal::WalkLength {
@@ -212,8 +206,7 @@ fn lengths<P: Cube>(actions: &Actions, walk: usize, judge: &mut Evaluator<P>) {
 
 fn three<P: Cube>(asked: &Asked, metric: Metric, judge: &mut Evaluator<P>) {
     for &width in &asked.beams {
-        let mut search =
-            Search::new(Method::Beam { width }, Limits::default(), Actions::of::<P>(metric)).expect("sound");
+        let mut search = Search::new(Method::Beam { width }, Limits::default(), Actions::of::<P>(metric)).expect("sound");
         let mut numbers = Rng::new(77, 7).sequence(0);
         let (mut solved, mut length, mut longest, start, cpu) = (0, 0, 0.0f64, Instant::now(), cpu_s());
         for _ in 0..asked.states {

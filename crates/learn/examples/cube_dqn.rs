@@ -12,8 +12,7 @@ use std::time::Instant;
 use worlds::cube::{Actions, Distances, Puzzle, Two};
 
 fn main() {
-    let (mut preset, mut seconds, mut every, mut seed, mut threads) =
-        (Preset::Tuned, 120.0, f64::INFINITY, 1, 2);
+    let (mut preset, mut seconds, mut every, mut seed, mut threads) = (Preset::Tuned, 120.0, f64::INFINITY, 1, 2);
     let (mut settings, mut steps) = (Vec::new(), 0);
     let mut arguments = std::env::args().skip(1);
     while let Some(flag) = arguments.next() {
@@ -53,8 +52,7 @@ fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {
     let exact = Arc::new(Distances::new(config.metric));
     let actions = Actions::of::<Two>(config.metric);
     let mut all = Exhaustive::new(exact.clone());
-    let mut learner =
-        Dqn::<Two>::new(config, Some(exact.clone()), seed, Isa::best()).expect("sound settings");
+    let mut learner = Dqn::<Two>::new(config, Some(exact.clone()), seed, Isa::best()).expect("sound settings");
     learner.set_clock(wall_s);
     let mut judge = learner.judge().expect("a plan");
     let (mut counted, mut wall, mut due, mut began, mut parts) = (0.0, 0.0, every, cpu_s(), [0.0; 4]);
@@ -71,7 +69,8 @@ fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {
         if counted >= due || counted >= seconds {
             let (progress, play) = (learner.progress(), stats.play.expect("it plays"));
             println!(
-                "{counted:.1} CPU-s, {wall:.1} s: {} updates, {:.2}M states, {:.2}M moves, {:.3} CPU-ms an update; parts {parts:.1?}; loss {:.5}, gradient {:.3}, q {:.3}, epsilon {:.3}, depth {}, solved {:.3}",
+                "{counted:.1} CPU-s, {wall:.1} s: {} updates, {:.2}M states, {:.2}M moves, {:.3} CPU-ms an update; parts {parts:.1?}; \
+                 loss {:.5}, gradient {:.3}, q {:.3}, epsilon {:.3}, depth {}, solved {:.3}",
                 progress.updates,
                 progress.states as f64 / 1e6,
                 progress.moves as f64 / 1e6,
@@ -84,8 +83,7 @@ fn train(config: DqnConfig, seconds: f64, every: f64, seed: u32) {
                 play.solved.unwrap_or(f32::NAN)
             );
             judge.set(learner.weights());
-            let ahead =
-                all.run(&mut Ahead { judge: &mut judge, actions: actions.count(), scores: Vec::new() });
+            let ahead = all.run(&mut Ahead { judge: &mut judge, actions: actions.count(), scores: Vec::new() });
             let shares = Greedy::ALL.map(|greedy| {
                 let rows = ahead.rows(greedy).iter().map(|row| format!("{:.1}", 100.0 * row.share()));
                 rows.collect::<Vec<_>>().join(" ")

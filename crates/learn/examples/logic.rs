@@ -9,8 +9,7 @@ use math::{Isa, Rng};
 
 /// Seconds; of the processor where there is one thread and the system says so, so that others do not count.
 fn now(threads: usize) -> f64 {
-    let spent =
-        || std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok();
+    let spent = || std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok();
     if let (1, Some(spent)) = (threads, spent()) {
         let nanoseconds: f64 = spent;
         return nanoseconds * 1e-9;
@@ -27,28 +26,11 @@ fn main() {
         perception: vec![8, 4, 2, 1],
         update: [vec![128; 17], vec![64, 32, 16, 8, 4, 2, 1]].concat(),
     };
-    let checkerboard = Architecture {
-        channels: 8,
-        kernels: 16,
-        perception: vec![8, 4, 2],
-        update: [vec![256; 10], vec![128, 64, 32, 16, 8, 8]].concat(),
-    };
-    let asynchronous = Architecture {
-        update: [vec![256; 14], vec![128, 64, 32, 16, 8, 8]].concat(),
-        ..checkerboard.clone()
-    };
-    let lizard = Architecture {
-        channels: 128,
-        kernels: 4,
-        perception: vec![8, 4, 2, 1],
-        update: [vec![512; 8], vec![256, 128]].concat(),
-    };
-    let colour = Architecture {
-        channels: 64,
-        kernels: 4,
-        perception: vec![8, 4, 2],
-        update: [vec![512; 8], vec![256, 128, 64]].concat(),
-    };
+    let checkerboard =
+        Architecture { channels: 8, kernels: 16, perception: vec![8, 4, 2], update: [vec![256; 10], vec![128, 64, 32, 16, 8, 8]].concat() };
+    let asynchronous = Architecture { update: [vec![256; 14], vec![128, 64, 32, 16, 8, 8]].concat(), ..checkerboard.clone() };
+    let lizard = Architecture { channels: 128, kernels: 4, perception: vec![8, 4, 2, 1], update: [vec![512; 8], vec![256, 128]].concat() };
+    let colour = Architecture { channels: 64, kernels: 4, perception: vec![8, 4, 2], update: [vec![512; 8], vec![256, 128, 64]].concat() };
     let shapes = [
         ("life", life, 3, true, 1, 20, None),
         ("checkerboard", checkerboard, 16, false, 20, 2, None),

@@ -1,7 +1,8 @@
 //! How often and how soon members become perfect: many seeds of an experiment, none of them begun again. A perfect member has passed
 //! the 64 grids of the population's check; a confirmed one also 1,000 grids of another stream, or the only case that there is.
 //!
-//! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, seeds, updates at most, settings.
+//! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, seeds, updates at most,
+//! settings.
 
 use learn::logic::Wiring;
 use learn::logic::check::harden;
@@ -20,11 +21,7 @@ fn main() {
     };
     let preset = Preset::ALL.into_iter().find(|preset| preset.id() == name).expect("an experiment");
     let most: u64 = most.parse().expect("updates");
-    let mut config = Config {
-        population: seeds.parse().expect("a number of seeds"),
-        patience: u32::MAX,
-        ..Config::preset(preset)
-    };
+    let mut config = Config { population: seeds.parse().expect("a number of seeds"), patience: u32::MAX, ..Config::preset(preset) };
     let (mut seed, mut anneal) = (1, 1.0);
     for setting in settings {
         let (key, value) = setting.split_once('=').expect("setting=value");
@@ -60,9 +57,7 @@ fn main() {
     let mut perfect_at: Vec<Option<u64>> = vec![None; population.members().len()];
     let mut confirmed = vec![false; population.members().len()];
     let began = Instant::now();
-    while population.progress().iterations * u64::from(population.config().updates) < most
-        && confirmed.iter().any(|confirmed| !confirmed)
-    {
+    while population.progress().iterations * u64::from(population.config().updates) < most && confirmed.iter().any(|confirmed| !confirmed) {
         let Slice::Ended(stats) = population.advance() else { continue };
         let iterations = population.progress().iterations;
         let config = population.config().clone();
@@ -74,8 +69,7 @@ fn main() {
         }
         let is_last = iterations * u64::from(population.config().updates) >= most;
         if is_last || iterations.is_power_of_two() || iterations.is_multiple_of(64) {
-            let hard: Vec<String> =
-                population.members().iter().map(|m| format!("{:.4}", m.checked.wrong)).collect();
+            let hard: Vec<String> = population.members().iter().map(|m| format!("{:.4}", m.checked.wrong)).collect();
             let (soft, s) = (stats.loss.unwrap_or(0.0), began.elapsed().as_secs_f64());
             eprintln!("{iterations} iterations, {s:.1} s, soft {soft:.5}, hard {}", hard.join(" "));
         }

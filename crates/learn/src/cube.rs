@@ -154,12 +154,7 @@ impl From<Stats> for Iteration {
         let Stats { loss, grad_norm, lr, play, parts_s, states, finite } = stats;
         let mut metrics = vec![("loss", Some(loss)), ("grad_norm", Some(grad_norm)), ("lr", Some(lr))];
         if let Some(PlayStats { epsilon, mean_q, depth, solved }) = play {
-            metrics.extend([
-                ("epsilon", Some(epsilon)),
-                ("mean_q", Some(mean_q)),
-                ("depth", Some(depth)),
-                ("success", solved),
-            ]);
+            metrics.extend([("epsilon", Some(epsilon)), ("mean_q", Some(mean_q)), ("depth", Some(depth)), ("success", solved)]);
         }
         Iteration {
             metrics: metrics.into_iter().map(|(name, value)| (name, value.map(f64::from))).collect(),

@@ -18,7 +18,8 @@ pub mod train;
 
 use math::{Isa, Rng};
 
-/// Operations of a gate in the published order: bit 3 of the number is the output for a = b = 0, bit 2 for (0, 1), bit 1 for (1, 0) and bit 0 for
+/// Operations of a gate in the published order: bit 3 of the number is the output for a = b = 0, bit 2 for (0, 1), bit 1 for (1, 0) and bit
+/// 0 for
 /// (1, 1), so that 1 is AND, 3 is A, 5 is B, 6 is XOR, 7 is OR, and 15 - op is the opposite of op.
 pub const OPS: usize = 16;
 /// The operation that gives its first input.
@@ -94,8 +95,7 @@ impl Architecture {
 
     /// Gates that are evaluated for a cell and a step: kernels look at every channel.
     pub fn gates_per_cell(&self) -> usize {
-        self.channels * self.kernels * self.perception.iter().sum::<usize>()
-            + self.update.iter().sum::<usize>()
+        self.channels * self.kernels * self.perception.iter().sum::<usize>() + self.update.iter().sum::<usize>()
     }
 }
 
@@ -233,11 +233,7 @@ mod tests {
             for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
                 let [c0, c1, c2, c3] = OP_COEFFICIENTS[op as usize];
                 let (x, y) = (f32::from(u8::from(a)), f32::from(u8::from(b)));
-                assert_eq!(
-                    c0 + c1 * x + c2 * y + c3 * x * y,
-                    f32::from(u8::from(apply(op, a, b))),
-                    "{op} of {a}, {b}"
-                );
+                assert_eq!(c0 + c1 * x + c2 * y + c3 * x * y, f32::from(u8::from(apply(op, a, b))), "{op} of {a}, {b}");
                 assert_ne!(apply(op, a, b), apply(15 - op, a, b));
             }
         }
@@ -245,19 +241,13 @@ mod tests {
 
     #[test]
     fn pairs_are_those_of_the_publication() {
-        let pairs =
-            |inputs, gates| unique(inputs, gates).map(|w| w.a.into_iter().zip(w.b).collect::<Vec<_>>());
+        let pairs = |inputs, gates| unique(inputs, gates).map(|w| w.a.into_iter().zip(w.b).collect::<Vec<_>>());
         assert_eq!(pairs(4, 2), Ok(vec![(0, 1), (2, 3)]));
         assert_eq!(pairs(5, 4), Ok(vec![(0, 1), (2, 3), (1, 2), (3, 4)]));
         assert_eq!(pairs(4, 6), Ok(vec![(0, 1), (2, 3), (1, 2), (0, 2), (1, 3), (0, 3)]));
         assert!(pairs(8, 3).is_err() && pairs(4, 7).is_err());
         for wiring in [Wiring::Unique, Wiring::Random] {
-            let shape = Architecture {
-                channels: 2,
-                kernels: 3,
-                perception: vec![8, 4, 2],
-                update: vec![16, 8, 4, 2],
-            };
+            let shape = Architecture { channels: 2, kernels: 3, perception: vec![8, 4, 2], update: vec![16, 8, 4, 2] };
             let wirings = Wirings::new(&shape, wiring, 7).unwrap();
             assert_eq!(wirings, Wirings::new(&shape, wiring, 7).unwrap());
             assert_ne!(wirings, Wirings::new(&shape, wiring, 8).unwrap());

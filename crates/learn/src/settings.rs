@@ -145,15 +145,9 @@ impl Kind {
             Value::Text(_) => false,
         };
         let (fits, is_kind, expected) = match (self, value) {
-            (Kind::Float { min, max, .. }, _) => {
-                (between(min, max, false), value.is_number(), format!("a number from {min} to {max}"))
-            }
-            (Kind::Int { min, max, .. }, _) => {
-                (between(min, max, true), value.is_number(), format!("a whole number from {min} to {max}"))
-            }
-            (Kind::Bool, _) => {
-                (between(0.0, 1.0, true), value.is_number(), "a whole number from 0 to 1".into())
-            }
+            (Kind::Float { min, max, .. }, _) => (between(min, max, false), value.is_number(), format!("a number from {min} to {max}")),
+            (Kind::Int { min, max, .. }, _) => (between(min, max, true), value.is_number(), format!("a whole number from {min} to {max}")),
+            (Kind::Bool, _) => (between(0.0, 1.0, true), value.is_number(), "a whole number from 0 to 1".into()),
             (Kind::Choice { options }, _) => {
                 let names: Vec<&str> = options.iter().map(|option| option.name).collect();
                 let fits = matches!(value, Value::Text(text) if names.contains(&text.as_str()));
@@ -538,9 +532,7 @@ mod tests {
     #[test]
     fn settings_come_in_order_with_short_values_and_are_set_by_name() {
         let mut it = outer();
-        let line = |of: &Outer| {
-            of.values().iter().map(|(of, value)| format!("{}={value}", of.name)).collect::<Vec<_>>().join(" ")
-        };
+        let line = |of: &Outer| of.values().iter().map(|(of, value)| format!("{}={value}", of.name)).collect::<Vec<_>>().join(" ");
         assert_eq!(line(&it), "lr=0.1 size=2 tanh=0 part=0.1 layers=3-2 colour=blue title=a");
         for (name, value) in [("part", 0.3.into()), ("layers", "8-x".into()), ("colour", "red".into())] {
             assert_eq!(it.set(name, &value), Ok(true));
@@ -558,24 +550,14 @@ mod tests {
     fn a_user_has_the_range_and_a_learner_its_bounds() {
         let mut it = outer();
         let said = |it: &mut Outer, name, value: Value| it.set(name, &value).unwrap_err().to_string();
-        assert_eq!(
-            said(&mut it, "lr", 0.0.into()),
-            "lr = 0 is out of range; choose a number from 0.00001 to 0.1"
-        );
-        assert_eq!(
-            said(&mut it, "size", 1.5.into()),
-            "size = 1.5 is out of range; choose a whole number from 1 to 8"
-        );
+        assert_eq!(said(&mut it, "lr", 0.0.into()), "lr = 0 is out of range; choose a number from 0.00001 to 0.1");
+        assert_eq!(said(&mut it, "size", 1.5.into()), "size = 1.5 is out of range; choose a whole number from 1 to 8");
         assert!(said(&mut it, "lr", "x".into()).contains("lr = x is of the wrong kind; choose a number"));
-        assert!(
-            said(&mut it, "colour", "green".into()).contains("of the wrong kind; choose one of: red, blue")
-        );
+        assert!(said(&mut it, "colour", "green".into()).contains("of the wrong kind; choose one of: red, blue"));
         assert!(said(&mut it, "title", "abcde".into()).contains("a text of 4 bytes at most"));
         assert!(said(&mut it, "tanh", 2.0.into()).contains("out of range"));
         assert_eq!(it, outer());
-        for (lr, size, refused) in
-            [(0.0, 9, None), (-0.1, 9, Some("lr")), (f32::NAN, 2, Some("lr")), (0.1, 10, Some("size"))]
-        {
+        for (lr, size, refused) in [(0.0, 9, None), (-0.1, 9, Some("lr")), (f32::NAN, 2, Some("lr")), (0.1, 10, Some("size"))] {
             let found = Outer { lr, size, ..outer() }.in_range().err().map(|error| error.name);
             assert_eq!(found, refused, "{lr} {size}");
         }
@@ -590,9 +572,7 @@ mod tests {
             change(&mut other);
             outer().can_become(&other)
         };
-        assert!(
-            same(|of| of.lr = 0.0) && same(|of| of.inner.share = 1.0) && same(|of| of.colour = Colour::Red)
-        );
+        assert!(same(|of| of.lr = 0.0) && same(|of| of.inner.share = 1.0) && same(|of| of.colour = Colour::Red));
         assert!(!same(|of| of.size = 3) && !same(|of| of.hidden = 3) && !same(|of| of.inner.layers.clear()));
     }
 

@@ -52,10 +52,7 @@ pub fn part<'a>(parts: &'a Parts, name: &str) -> Option<(&'a [usize], &'a Data)>
 pub(crate) type Saved = (String, Vec<usize>, Data);
 
 /// Of each group of weights or moments a tensor a parameter, by a prefix and its name.
-pub(crate) fn save<'a>(
-    table: &Table,
-    groups: impl IntoIterator<Item = (&'static str, &'a [f32])>,
-) -> Vec<Saved> {
+pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static str, &'a [f32])>) -> Vec<Saved> {
     let of_group = |(prefix, values): (&str, &'a [f32])| {
         let tensor = |spec: &graph::ParamSpec| {
             let values = Data::F32(values[spec.range()].to_vec());

@@ -43,9 +43,7 @@ fn rounds(mut learner: impl Learner + 'static, count: usize) -> Box<dyn std::any
 
 fn published(config: PublishedConfig, count: usize) {
     let what = format!("published, {} evaluations", config.evals);
-    check(&what, config.bytes(), 1.3, || {
-        rounds(Published::new(config.clone(), 1, Isa::best()).unwrap(), count)
-    });
+    check(&what, config.bytes(), 1.3, || rounds(Published::new(config.clone(), 1, Isa::best()).unwrap(), count));
 }
 
 fn strong(config: StrongConfig, count: usize, most: f64) {
@@ -61,29 +59,15 @@ fn what_a_run_takes_is_known_before() {
     for kind in worlds::kinds() {
         ppo(kind.spec.id, PpoConfig::preset(kind.spec.id));
     }
-    let large =
-        PpoConfig { hidden: 512, envs: 300, rollout_steps: 4, minibatches: 2, ..PpoConfig::default() };
+    let large = PpoConfig { hidden: 512, envs: 300, rollout_steps: 4, minibatches: 2, ..PpoConfig::default() };
     ppo("CartPole-v1", large.clone());
     ppo("Pendulum-v1", PpoConfig { shared: true, tanh: true, squash: true, normalize_reward: true, ..large });
-    ppo(
-        "Acrobot-v1",
-        PpoConfig { envs: 1000, rollout_steps: 512, minibatches: 64, epochs: 1, ..PpoConfig::default() },
-    );
+    ppo("Acrobot-v1", PpoConfig { envs: 1000, rollout_steps: 512, minibatches: 64, epochs: 1, ..PpoConfig::default() });
 
     let small = PublishedConfig { actors: 2, round_batches: 20, duel_pairs: 0, ..PublishedConfig::default() };
     published(small.clone(), 2);
     published(PublishedConfig { evals: 2000, games: 8, ..small.clone() }, 2);
-    published(
-        PublishedConfig {
-            evals: 30,
-            minibatch: 8192,
-            batch: 1024,
-            replay: 300_000,
-            most_updates: 1,
-            ..small.clone()
-        },
-        1,
-    );
+    published(PublishedConfig { evals: 30, minibatch: 8192, batch: 1024, replay: 300_000, most_updates: 1, ..small.clone() }, 1);
     published(PublishedConfig { width: 512, blocks: 6, minibatch: 1024, ..small.clone() }, 1);
     published(PublishedConfig { width: 16, blocks: 0, ..small.clone() }, 2);
     published(PublishedConfig { evals: 2, games: 256, duel_pairs: 2, generation_rounds: 1, ..small }, 2);

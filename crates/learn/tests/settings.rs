@@ -38,12 +38,8 @@ fn holds<C: Settings + PartialEq + Debug>(settings: &C) {
         assert_eq!(copy.set(name, &default), Ok(true), "{name}");
         assert_eq!(copy, *settings, "{name} = {default} says what it is");
         let (ends, bounds, whole) = match (span.kind, span.bounds()) {
-            (Kind::Float { min, max, .. }, Kind::Float { min: least, max: most, .. }) => {
-                ([min, max], [least, most], false)
-            }
-            (Kind::Int { min, max, .. }, Kind::Int { min: least, max: most, .. }) => {
-                ([min, max], [least, most], true)
-            }
+            (Kind::Float { min, max, .. }, Kind::Float { min: least, max: most, .. }) => ([min, max], [least, most], false),
+            (Kind::Int { min, max, .. }, Kind::Int { min: least, max: most, .. }) => ([min, max], [least, most], true),
             _ => continue,
         };
         for x in ends {
@@ -81,18 +77,7 @@ fn settings_are_held_to_their_ranges_and_only_live_ones_change() {
         holds(&LogicConfig::published(preset));
     }
     let (norm, positions, mlp) = (Norm::Rms, Positions::Rotary, Mlp::Gelu);
-    let shape = Shape {
-        vocab: 9,
-        width: 64,
-        layers: 2,
-        heads: 2,
-        context: 32,
-        norm,
-        positions,
-        mlp,
-        tied: true,
-        bias: true,
-    };
+    let shape = Shape { vocab: 9, width: 64, layers: 2, heads: 2, context: 32, norm, positions, mlp, tied: true, bias: true };
     holds(&WordsConfig {
         lr: 1e-3,
         min_lr: 1e-4,

@@ -3,9 +3,7 @@
 
 use graph::{Executor, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, PlanTrainer, TrainStateRef};
-use learn::words::{
-    Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, WordsError, Writing, plan_training,
-};
+use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, WordsError, Writing, plan_training};
 use learn::{Fault, Learner, Machine, Offload, Slice};
 use math::Isa;
 use serde_json::Value;
@@ -87,9 +85,7 @@ fn the_rate_rises_then_falls_along_a_cosine_to_its_least() {
     let config = config(gpt(20, 16, 1, 2, 6), 2);
     let rate = |steps| f64::from(config.adam(steps).lr);
     // 20 steps up, of which the first is no step of nothing; 180 steps down.
-    for (steps, wanted) in
-        [(0, 3e-3 / 20.0), (9, 1.5e-3), (19, 3e-3), (20, 3e-3), (110, 1.65e-3), (200, 3e-4), (999, 3e-4)]
-    {
+    for (steps, wanted) in [(0, 3e-3 / 20.0), (9, 1.5e-3), (19, 3e-3), (20, 3e-3), (110, 1.65e-3), (200, 3e-4), (999, 3e-4)] {
         assert!((rate(steps) - wanted).abs() < 1e-8, "{} after {steps}, not {wanted}", rate(steps));
     }
     let third = 3e-4 + 2.7e-3 * 0.75;
@@ -161,16 +157,11 @@ fn gradients_are_those_of_pytorch() {
             let specs = run.params.table().specs();
             assert_eq!(grads.len(), specs.len(), "{name}");
             for spec in specs {
-                let expected: Vec<f64> =
-                    grads[&*spec.name].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
+                let expected: Vec<f64> = grads[&*spec.name].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect();
                 let largest = expected.iter().fold(0f64, |most, x| most.max(x.abs()));
                 for (i, (&found, expected)) in run.grads[spec.range()].iter().zip(&expected).enumerate() {
                     let off = (f64::from(found) - expected).abs();
-                    assert!(
-                        off <= 2e-5 * largest + 6e-5 * expected.abs(),
-                        "{name} {} {i}: {found} {expected}",
-                        spec.name
-                    );
+                    assert!(off <= 2e-5 * largest + 6e-5 * expected.abs(), "{name} {} {i}: {found} {expected}", spec.name);
                 }
             }
         }
@@ -284,10 +275,7 @@ fn writing_chooses_as_it_is_told() {
             })
             .collect();
         let two = &likeliest(&shape, &[3, 5])[..2];
-        assert!(
-            two.iter().all(|token| seconds.contains(token))
-                && seconds.iter().all(|token| two.contains(token))
-        );
+        assert!(two.iter().all(|token| seconds.contains(token)) && seconds.iter().all(|token| two.contains(token)));
     }
 }
 
@@ -506,11 +494,7 @@ impl Machine for Narrow {
 #[test]
 fn a_machine_without_room_for_a_batch_takes_micro_batches() {
     let config = Config { batch: 8, micro: 2, dropout: 0.1, ..small() };
-    let has = |micro| {
-        plan_training(&Config { micro, ..config }, corpus().train().len(), 3, Isa::best())
-            .unwrap()
-            .arena_bytes()
-    };
+    let has = |micro| plan_training(&Config { micro, ..config }, corpus().train().len(), 3, Isa::best()).unwrap().arena_bytes();
     let (mut here, mut there) = (learner(config), learner(config));
     assert!(matches!(there.begin_offload(&Narrow(1000), 0), Err(Fault::TooSmall { .. })));
     there.begin_offload(&Narrow((has(2) + has(8)) / 2), 0).unwrap();
@@ -520,8 +504,7 @@ fn a_machine_without_room_for_a_batch_takes_micro_batches() {
     let near = |(a, b): (&f64, &f64)| (a - b).abs() < 0.3 * a;
     assert!(here_is.iter().zip(&there_is).all(near), "{here_is:?} {there_is:?}");
     let differs = |(a, b): (&f32, &f32)| (a - b).abs() > 1e-4;
-    let differing =
-        here.params().values().iter().zip(there.params().values()).filter(|&pair| differs(pair)).count();
+    let differing = here.params().values().iter().zip(there.params().values()).filter(|&pair| differs(pair)).count();
     assert_eq!(differing, 0);
 }
 

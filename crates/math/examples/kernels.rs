@@ -86,11 +86,8 @@ fn net(t: &Table, batch: usize, panels: bool) {
     let mut layers = vec![(330, WIDE)];
     layers.extend([(WIDE, WIDE); 14]);
     layers.push((WIDE, 65));
-    let (len, pack): (fn(usize, usize) -> usize, Pack) = if panels {
-        (gemm::packed_panels_len, gemm::pack_panels)
-    } else {
-        (gemm::packed_rows_len, gemm::pack_rows)
-    };
+    let (len, pack): (fn(usize, usize) -> usize, Pack) =
+        if panels { (gemm::packed_panels_len, gemm::pack_panels) } else { (gemm::packed_rows_len, gemm::pack_rows) };
     let packed: Vec<Vec<f32>> = layers
         .iter()
         .map(|&(inp, out)| {
@@ -108,26 +105,8 @@ fn net(t: &Table, batch: usize, panels: bool) {
     let seconds = best(|| {
         linear(isa, batch, WIDE, 330, &x, &packed[0], &mut h, layer([&bias, &gamma, &beta], None));
         for block in 0..7 {
-            linear(
-                isa,
-                batch,
-                WIDE,
-                WIDE,
-                &h,
-                &packed[1 + 2 * block],
-                &mut mid,
-                layer([&bias, &gamma, &beta], None),
-            );
-            linear(
-                isa,
-                batch,
-                WIDE,
-                WIDE,
-                &mid,
-                &packed[2 + 2 * block],
-                &mut next,
-                layer([&bias, &gamma, &beta], Some(&h)),
-            );
+            linear(isa, batch, WIDE, WIDE, &h, &packed[1 + 2 * block], &mut mid, layer([&bias, &gamma, &beta], None));
+            linear(isa, batch, WIDE, WIDE, &mid, &packed[2 + 2 * block], &mut next, layer([&bias, &gamma, &beta], Some(&h)));
             std::mem::swap(&mut h, &mut next);
         }
         linear(isa, batch, 65, WIDE, &h, &packed[15], &mut y, Epilogue::default());
@@ -152,10 +131,8 @@ fn step(t: &Table) {
     let mut activations: Vec<Vec<f32>> = SIZES.iter().map(|f| vec![0.0; ROWS * f]).collect();
     activations[0].copy_from_slice(&x);
     let mut slopes = activations.clone();
-    let mut packed: Vec<Vec<f32>> =
-        shapes.iter().map(|&(i, o)| vec![0.0; gemm::packed_rows_len(o, i)]).collect();
-    let mut packed_t: Vec<Vec<f32>> =
-        shapes.iter().map(|&(i, o)| vec![0.0; gemm::packed_rows_t_len(o, i)]).collect();
+    let mut packed: Vec<Vec<f32>> = shapes.iter().map(|&(i, o)| vec![0.0; gemm::packed_rows_len(o, i)]).collect();
+    let mut packed_t: Vec<Vec<f32>> = shapes.iter().map(|&(i, o)| vec![0.0; gemm::packed_rows_t_len(o, i)]).collect();
     let mut count = 0;
     let seconds = best(|| {
         let mut at = 0;
@@ -199,8 +176,7 @@ fn attention(t: &Table, sequences: usize, len: usize, heads: usize, size: usize)
     let (mut y, mut lse) = (vec![0.0; rows * cols], vec![0.0; rows * heads]);
     let mut dqkv = vec![0.0; rows * 3 * cols];
     let one = Threads::of(1).expect("one thread there always is");
-    let forward =
-        best(|| one.run(|| ops::causal_attention(isa, heads, len, cols, &qkv, &mut y, Some(&mut lse))));
+    let forward = best(|| one.run(|| ops::causal_attention(isa, heads, len, cols, &qkv, &mut y, Some(&mut lse))));
     let mut slopes = || ops::causal_attention_backward(isa, heads, len, cols, &qkv, &y, &lse, &dy, &mut dqkv);
     let backward = best(|| one.run(&mut slopes));
     let flops = rows * (len + 1) * cols;
@@ -220,11 +196,7 @@ fn elementwise(t: &Table) {
         t.elements(&format!("{op:?}"), N, seconds);
     }
     let (gamma, beta) = (numbers(128), numbers(128));
-    t.elements(
-        "layer norm 32x128",
-        N,
-        best(|| ops::layer_norm(isa, 32, 128, &x, &gamma, &beta, 1e-5, &mut y, None)),
-    );
+    t.elements("layer norm 32x128", N, best(|| ops::layer_norm(isa, 32, 128, &x, &gamma, &beta, 1e-5, &mut y, None)));
     t.elements("log softmax 2048x2", N, best(|| ops::log_softmax(isa, 2048, 2, &x, &mut y)));
     t.elements("log softmax 32x128", N, best(|| ops::log_softmax(isa, 32, 128, &x, &mut y)));
     t.elements(
@@ -260,9 +232,7 @@ fn main() {
             net(&t, batch, true);
         }
         step(&t);
-        for (sequences, len, heads, size) in
-            [(8, 64, 4, 32), (4, 128, 8, 32), (4, 128, 8, 64), (32, 128, 8, 64), (2, 1024, 8, 64)]
-        {
+        for (sequences, len, heads, size) in [(8, 64, 4, 32), (4, 128, 8, 32), (4, 128, 8, 64), (32, 128, 8, 64), (2, 1024, 8, 64)] {
             attention(&t, sequences, len, heads, size);
         }
         elementwise(&t);

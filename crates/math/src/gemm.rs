@@ -107,16 +107,12 @@ fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize
     #[cfg(target_arch = "x86_64")]
     if isa.rounds_to_bf16() && isa.is_available() {
         let pairs = k.div_ceil(2);
-        return par::chunks_mut(
-            [&mut dst[..n.div_ceil(PANEL) * PANEL * pairs]],
-            [cols * pairs],
-            |i, [dst]| {
-                let (n0, cols) = (i * cols, cols.min(n - i * cols));
-                assert!(k == 0 || b.len() > (n0 + cols - 1) * cs + (k - 1) * ks);
-                // SAFETY: found on this machine; both lengths do.
-                unsafe { bf16::pack(b[n0 * cs..].as_ptr(), (ks, cs), k, cols, dst.as_mut_ptr().cast()) };
-            },
-        );
+        return par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * pairs]], [cols * pairs], |i, [dst]| {
+            let (n0, cols) = (i * cols, cols.min(n - i * cols));
+            assert!(k == 0 || b.len() > (n0 + cols - 1) * cs + (k - 1) * ks);
+            // SAFETY: found on this machine; both lengths do.
+            unsafe { bf16::pack(b[n0 * cs..].as_ptr(), (ks, cs), k, cols, dst.as_mut_ptr().cast()) };
+        });
     }
     par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * k]], [cols * k], |i, [dst]| {
         let n0 = i * cols;
@@ -125,16 +121,7 @@ fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize
 }
 
 /// y[rows][out] = epilogue(x[rows][inp] · Wᵀ).
-pub fn linear_rows(
-    isa: Isa,
-    rows: usize,
-    out: usize,
-    inp: usize,
-    x: &[f32],
-    packed: &[f32],
-    y: &mut [f32],
-    ep: Epilogue,
-) {
+pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..rows * inp], &mut y[..rows * out]);
     let packed = &packed[..packed_rows_len(out, inp)];
     let finish = Finish::new(&ep);
@@ -193,16 +180,7 @@ pub fn linear_rows(
 }
 
 /// dx[rows][inp] (+)= dy[rows][out] · W.
-pub fn linear_rows_dx(
-    isa: Isa,
-    rows: usize,
-    out: usize,
-    inp: usize,
-    dy: &[f32],
-    packed_t: &[f32],
-    dx: &mut [f32],
-    accumulate: bool,
-) {
+pub fn linear_rows_dx(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32], packed_t: &[f32], dx: &mut [f32], accumulate: bool) {
     let (dy, dx) = (&dy[..rows * out], &mut dx[..rows * inp]);
     run(
         isa,
@@ -220,31 +198,13 @@ pub fn linear_rows_dx(
 }
 
 /// dw[out][inp] (+)= dyᵀ · x.
-pub fn linear_rows_dw(
-    isa: Isa,
-    rows: usize,
-    out: usize,
-    inp: usize,
-    dy: &[f32],
-    x: &[f32],
-    dw: &mut [f32],
-    accumulate: bool,
-) {
+pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32], x: &[f32], dw: &mut [f32], accumulate: bool) {
     matmul(isa, out, inp, rows, dy, (1, out), x, (inp, 1), dw, accumulate);
 }
 
 /// [`linear_rows`] for a batch in panels: x is `[batch/PANEL][inp][PANEL]`, y `[batch/PANEL][out][PANEL]`. What the norm
 /// saves has the layout of y; its statistics are `[batch, rounded up to whole panels][2]`.
-pub fn linear_panels(
-    isa: Isa,
-    batch: usize,
-    out: usize,
-    inp: usize,
-    x: &[f32],
-    packed: &[f32],
-    y: &mut [f32],
-    ep: Epilogue,
-) {
+pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
     assert!(ep.save.is_none(), "panels save no activations");
@@ -414,11 +374,7 @@ enum Right {
 
 impl Right {
     fn of_packed(isa: Isa, packed: &[f32]) -> Right {
-        if isa.rounds_to_bf16() && isa.is_available() {
-            Right::Pairs(packed.as_ptr().cast())
-        } else {
-            Right::Packed(packed.as_ptr())
-        }
+        if isa.rounds_to_bf16() && isa.is_available() { Right::Pairs(packed.as_ptr().cast()) } else { Right::Packed(packed.as_ptr()) }
     }
 }
 
@@ -535,8 +491,8 @@ fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [u
         let waits = multiply_adds([m, n, 4 * idle + last]) / (4 * count as u64);
         multiply_adds([of_a, m, across]) + multiply_adds([of_b, n, down]) + waits
     };
-    let all = (1..=most.min(n.div_ceil(PANEL)))
-        .flat_map(|across| (1..=(most / across).min(m.div_ceil(height))).map(move |down| (down, across)));
+    let all =
+        (1..=most.min(n.div_ceil(PANEL))).flat_map(|across| (1..=(most / across).min(m.div_ceil(height))).map(move |down| (down, across)));
     all.min_by_key(|&(down, across)| lost(down, across)).unwrap_or((1, 1))
 }
 
@@ -625,11 +581,10 @@ impl Kernel for Tiles<'_> {
         let mut stack = [MaybeUninit::<f32>::uninit(); K_STACK * PANEL];
         let large = blocks.is_some();
         // SAFETY: only addresses are taken.
-        let (a_block, b_block) =
-            blocks.map_or((std::ptr::null_mut(), stack.as_mut_ptr().cast::<f32>()), |b| unsafe {
-                let b = b.as_mut_ptr();
-                ((&raw mut (*b).a).cast::<f32>(), (&raw mut (*b).b).cast::<f32>())
-            });
+        let (a_block, b_block) = blocks.map_or((std::ptr::null_mut(), stack.as_mut_ptr().cast::<f32>()), |b| unsafe {
+            let b = b.as_mut_ptr();
+            ((&raw mut (*b).a).cast::<f32>(), (&raw mut (*b).b).cast::<f32>())
+        });
         let k_block = match p.b {
             _ if large => K_LARGE,
             Right::Strided { .. } => K_STACK,
@@ -662,8 +617,7 @@ impl Kernel for Tiles<'_> {
                         let mut a_ahead = Ahead::none();
                         if S::PREFETCHES && large && k_next < p.k {
                             let next = even(p.k - k_next, k_block);
-                            let (count, len) =
-                                if by_tiles { (next, m_end - m_first) } else { (m_end - m_first, next) };
+                            let (count, len) = if by_tiles { (next, m_end - m_first) } else { (m_end - m_first, next) };
                             let from = p.a.p.add(m_first * p.a.rs + k_next * p.a.ks);
                             a_ahead = Ahead::new(from, p.a.rs.max(p.a.ks), count, len, tiles * panels);
                         }
@@ -679,23 +633,12 @@ impl Kernel for Tiles<'_> {
                                 // The first tile packs them as it reads them, behind its multiply-adds; not in
                                 // browsers, so that their modules carry no more tiles.
                                 Right::Strided { p: b, ks, cs: 1 }
-                                    if S::PREFETCHES
-                                        && cols == S::TILE_VECTORS * S::LANES
-                                        && m_end - m_first >= S::TILE_ROWS =>
+                                    if S::PREFETCHES && cols == S::TILE_VECTORS * S::LANES && m_end - m_first >= S::TILE_ROWS =>
                                 {
                                     (b.add(k0 * ks + n0), ks, Some(b_block))
                                 }
                                 Right::Strided { p: b, ks, cs } => {
-                                    pack_block(
-                                        s,
-                                        b.add(k0 * ks + n0 * cs),
-                                        ks,
-                                        cs,
-                                        steps,
-                                        cols,
-                                        width,
-                                        b_block,
-                                    );
+                                    pack_block(s, b.add(k0 * ks + n0 * cs), ks, cs, steps, cols, width, b_block);
                                     (b_block.cast_const(), width, None)
                                 }
                             };
@@ -707,15 +650,8 @@ impl Kernel for Tiles<'_> {
                                     (p.a.p.add(m0 * p.k + k0 * rows), 1, rows)
                                 } else if by_tiles {
                                     {
-                                        let (tile, row) =
-                                            ((m0 - m_first) / S::TILE_ROWS, (m0 - m_first) % S::TILE_ROWS);
-                                        (
-                                            a_block
-                                                .cast_const()
-                                                .add(tile * tile_stride::<S>(steps) + row * steps),
-                                            1,
-                                            rows,
-                                        )
+                                        let (tile, row) = ((m0 - m_first) / S::TILE_ROWS, (m0 - m_first) % S::TILE_ROWS);
+                                        (a_block.cast_const().add(tile * tile_stride::<S>(steps) + row * steps), 1, rows)
                                     }
                                 } else {
                                     (a.0.add((m0 - m_first) * a.1), a.1, a.2)
@@ -734,11 +670,7 @@ impl Kernel for Tiles<'_> {
                                 let mut ahead = TileAhead::none();
                                 if S::PREFETCHES && large {
                                     a_ahead.ask(s);
-                                    let (m_next, n_next) = if m0 + rows < m_end {
-                                        (m0 + rows, n0)
-                                    } else {
-                                        (m_first, n0 + width)
-                                    };
+                                    let (m_next, n_next) = if m0 + rows < m_end { (m0 + rows, n0) } else { (m_first, n0 + width) };
                                     ahead.every = steps.div_ceil(rows);
                                     if n_next < n_end {
                                         ahead.c = p.c.p.add(m_next * p.c.rs + n_next * p.c.cs);
@@ -747,37 +679,14 @@ impl Kernel for Tiles<'_> {
                                     if n0 + width < p.n {
                                         let row = (m0 - m_first) / S::TILE_ROWS * steps / tiles;
                                         (ahead.b, ahead.b_ks) = match p.b {
-                                            Right::Packed(b) => (
-                                                b.wrapping_add((n0 + width) * p.k + (k0 + row) * width),
-                                                width,
-                                            ),
-                                            Right::Strided { p: b, ks, cs: 1 } => {
-                                                (b.wrapping_add((k0 + row) * ks + n0 + width), ks)
-                                            }
+                                            Right::Packed(b) => (b.wrapping_add((n0 + width) * p.k + (k0 + row) * width), width),
+                                            Right::Strided { p: b, ks, cs: 1 } => (b.wrapping_add((k0 + row) * ks + n0 + width), ks),
                                             _ => (ahead.b, 0),
                                         };
                                     }
                                 }
                                 let relu = p.relu && k0 + steps == p.k;
-                                tile_of(
-                                    s,
-                                    rows,
-                                    vectors,
-                                    &Tile {
-                                        a,
-                                        a_rs,
-                                        a_ks,
-                                        b,
-                                        b_ks,
-                                        copy,
-                                        steps,
-                                        c,
-                                        cols,
-                                        start,
-                                        relu,
-                                        ahead,
-                                    },
-                                );
+                                tile_of(s, rows, vectors, &Tile { a, a_rs, a_ks, b, b_ks, copy, steps, c, cols, start, relu, ahead });
                                 if copy.take().is_some() {
                                     (b, b_ks) = (b_block.cast_const(), width);
                                 }
@@ -848,12 +757,7 @@ fn even_for(rows: usize, most: usize, height: usize) -> usize {
 
 /// Rows of A together: `[rows][ROW_LARGE]`. Gives its place and strides.
 #[inline(always)]
-unsafe fn copy_rows(
-    (a, rs, ks): (*const f32, usize, usize),
-    rows: usize,
-    steps: usize,
-    to: *mut f32,
-) -> (*const f32, usize, usize) {
+unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps: usize, to: *mut f32) -> (*const f32, usize, usize) {
     // SAFETY: the caller's: rows <= M_LARGE, steps <= K_LARGE.
     unsafe {
         for r in 0..rows {
@@ -886,8 +790,7 @@ unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usiz
         for first in (0..steps).step_by(4) {
             for tile in 0..rows / S::TILE_ROWS {
                 for k in first..steps.min(first + 4) {
-                    let (from, to) =
-                        (a.add(k * ks + tile * S::TILE_ROWS), to.add(tile * stride + k * S::TILE_ROWS));
+                    let (from, to) = (a.add(k * ks + tile * S::TILE_ROWS), to.add(tile * stride + k * S::TILE_ROWS));
                     // A number of floats known beforehand is one or two moves.
                     std::ptr::copy_nonoverlapping(from, to, S::TILE_ROWS);
                 }
@@ -1134,16 +1037,7 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
 
 /// dst[steps][width] = b[k·ks + c·cs], the columns from `cols` on 0.
 #[inline(always)]
-unsafe fn pack_block<S: Simd>(
-    s: S,
-    b: *const f32,
-    ks: usize,
-    cs: usize,
-    steps: usize,
-    cols: usize,
-    width: usize,
-    dst: *mut f32,
-) {
+unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, width: usize, dst: *mut f32) {
     // SAFETY: the caller's: b holds [steps][cols] at these strides, dst [steps][width].
     unsafe {
         if cols < width {
@@ -1190,9 +1084,7 @@ impl Kernel for PackColumns<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Some(last) =
-            (self.n * self.k).checked_sub(1).map(|_| (self.n - 1) * self.cs + (self.k - 1) * self.ks)
-        else {
+        let Some(last) = (self.n * self.k).checked_sub(1).map(|_| (self.n - 1) * self.cs + (self.k - 1) * self.ks) else {
             return;
         };
         assert!(self.b.len() > last && self.dst.len() >= self.n.div_ceil(PANEL) * PANEL * self.k);
@@ -1294,9 +1186,7 @@ impl Kernel for FinishRows<'_, '_> {
             for (i, y) in self.y.chunks_exact_mut(4 * cols).enumerate() {
                 let residual = residual.map(|x| x[4 * i * cols..][..4 * cols].as_ptr());
                 // SAFETY: every slice was cut to four rows, or to one.
-                let rows = unsafe {
-                    ops::finish_four_rows(s, cols, y.as_mut_ptr(), gamma, beta, eps, residual, floor)
-                };
+                let rows = unsafe { ops::finish_four_rows(s, cols, y.as_mut_ptr(), gamma, beta, eps, residual, floor) };
                 if let Some(stats) = &mut self.stats {
                     for (stats, row) in stats[8 * i..].chunks_exact_mut(2).zip(rows) {
                         (stats[0], stats[1]) = row;

@@ -95,16 +95,7 @@ impl Kernel for GatherSlopes<'_> {
 
 /// Starts from `from` (from zeros where it is empty), adds the rows of one list and takes away those of another. The sum as whole
 /// numbers goes to `sum`, unless that is empty, and rectified as floats to `y`, unless that is.
-pub fn sums(
-    isa: Isa,
-    width: usize,
-    table: &[u32],
-    from: &[u32],
-    added: &[u16],
-    taken: &[u16],
-    sum: &mut [u32],
-    y: &mut [f32],
-) {
+pub fn sums(isa: Isa, width: usize, table: &[u32], from: &[u32], added: &[u16], taken: &[u16], sum: &mut [u32], y: &mut [f32]) {
     assert!(width.is_multiple_of(16) && (from.is_empty() || from.len() == width));
     assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));
     let rows = table.len() / width;

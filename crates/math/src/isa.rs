@@ -101,11 +101,7 @@ impl Isa {
             Isa::Amx => crate::gemm::amx::is_available(),
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => std::arch::is_aarch64_feature_detected!("neon"),
-            Isa::Simd128 => cfg!(all(
-                target_arch = "wasm32",
-                target_feature = "simd128",
-                not(target_feature = "relaxed-simd")
-            )),
+            Isa::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128", not(target_feature = "relaxed-simd"))),
             Isa::Relaxed => cfg!(all(target_arch = "wasm32", target_feature = "relaxed-simd")),
             #[allow(unreachable_patterns)] // every set is named above on some machine
             _ => false,

@@ -111,16 +111,15 @@ impl Layer {
             let first = gates.len();
             gates.extend(walk.iter().map(gate));
             order.extend_from_slice(walk);
-            let last = walks.last_mut().filter(|last: &&mut Walk| {
-                kind == PAIRS && (last.kind, last.stale) == (PAIRS, stale) && last.gates.len() < LONGEST
-            });
+            let last = walks
+                .last_mut()
+                .filter(|last: &&mut Walk| kind == PAIRS && (last.kind, last.stale) == (PAIRS, stale) && last.gates.len() < LONGEST);
             match last {
                 Some(last) => last.gates.end = gates.len(),
                 None => walks.push(Walk { kind, stale, gates: first..gates.len() }),
             }
         };
-        for same in sorted.chunk_by(|&g, &h| (a[g as usize], b[g as usize]) == (a[h as usize], b[h as usize]))
-        {
+        for same in sorted.chunk_by(|&g, &h| (a[g as usize], b[g as usize]) == (a[h as usize], b[h as usize])) {
             let ends = [a[same[0] as usize] as usize, b[same[0] as usize] as usize];
             if same.len() == 1 || ends[0] == ends[1] {
                 left[ends[0]].extend(same);
@@ -143,9 +142,7 @@ impl Layer {
                     let to = b[gate as usize] as usize;
                     path.push(gate);
                     seen[to] = true;
-                    let next = left[to]
-                        .last()
-                        .filter(|&&next| path.len() < LONGEST && seen[b[next as usize] as usize] == stale[1]);
+                    let next = left[to].last().filter(|&&next| path.len() < LONGEST && seen[b[next as usize] as usize] == stale[1]);
                     if next.is_none() {
                         break;
                     }
@@ -218,14 +215,7 @@ pub fn between_len(layers: &[Layer]) -> usize {
 }
 
 /// y from x through layers. Their coefficients come one after the other.
-pub fn forward(
-    isa: Isa,
-    layers: &[Layer],
-    coefficients: &[[f32; 4]],
-    x: &[f32],
-    between: &mut [f32],
-    y: &mut [f32],
-) {
+pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     dispatch(isa, ForwardAll { layers, coefficients, x, between, y });
 }
@@ -301,14 +291,7 @@ pub struct Slopes<'a> {
 }
 
 /// The opposite of [`forward`], after it.
-pub fn backward(
-    isa: Isa,
-    layers: &[Layer],
-    coefficients: &[[f32; 4]],
-    x: &[f32],
-    between: &[f32],
-    slopes: Slopes,
-) {
+pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes) {
     assert!(coefficients.len() == gates(layers) && slopes.sums.len() == SUMS * coefficients.len());
     dispatch(isa, BackwardAll { layers, coefficients, x, between, slopes });
 }
@@ -614,9 +597,7 @@ impl Kernel for Gather<'_> {
                     let to = to + run.lane as usize;
                     for i in (0..run.len as usize).step_by(S::LANES) {
                         // SAFETY: `gather` saw to the lengths of x and y, each with a vector to spare.
-                        unsafe {
-                            s.store_ptr(s.load_ptr(x.as_ptr().add(from + i)), y.as_mut_ptr().add(to + i))
-                        };
+                        unsafe { s.store_ptr(s.load_ptr(x.as_ptr().add(from + i)), y.as_mut_ptr().add(to + i)) };
                     }
                 }
             }
@@ -694,14 +675,7 @@ pub fn soft_len(form: Form, gates: usize) -> usize {
 }
 
 /// The coefficients of gates; those of gate g go to `places[g]`, where a layer wants them. `soft` is kept for [`slopes`].
-pub fn coefficients(
-    isa: Isa,
-    form: Form,
-    params: &[f32],
-    places: &[u32],
-    soft: &mut [f32],
-    coefficients: &mut [[f32; 4]],
-) {
+pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]) {
     assert!(params.len() == places.len() * form.width() && coefficients.len() == places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
     dispatch(isa, Coefficients { form, params, places, soft, coefficients });
@@ -721,12 +695,7 @@ fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 1
         for c in (0..columns).step_by(4) {
             // SAFETY: blocks of 4 by 4 in 16 rows of `columns`, of which there are 4 or 16.
             unsafe {
-                s.transpose4(
-                    rows.as_ptr().add(r * columns + c),
-                    columns,
-                    turned.as_mut_ptr().add(c * TILE + r),
-                    TILE,
-                );
+                s.transpose4(rows.as_ptr().add(r * columns + c), columns, turned.as_mut_ptr().add(c * TILE + r), TILE);
             }
         }
     }
@@ -740,12 +709,7 @@ fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mu
         for c in (0..columns).step_by(4) {
             // SAFETY: blocks of 4 by 4 in 16 rows of `columns`, of which there are 4 or 16.
             unsafe {
-                s.transpose4(
-                    turned.as_ptr().add(c * TILE + r),
-                    TILE,
-                    all.as_mut_ptr().add(r * columns + c),
-                    columns,
-                );
+                s.transpose4(turned.as_ptr().add(c * TILE + r), TILE, all.as_mut_ptr().add(r * columns + c), columns);
             }
         }
     }
@@ -825,14 +789,7 @@ impl Kernel for Coefficients<'_> {
 
 /// Subtracts the largest logit, noise added and scaled; gives what the operation that is ahead does at the four corners.
 #[inline(always)]
-fn scale_and_shift<S: Simd>(
-    s: S,
-    x: &mut [S::F; 16],
-    form: Form,
-    noisy: &[f32; TILE * 16],
-    lane: usize,
-    scale: f32,
-) -> [S::F; 4] {
+fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];
     if let Form::StraightThrough { .. } = form {
         for i in 0..16 {
@@ -890,8 +847,7 @@ impl Kernel for ParamSlopes<'_> {
         let width = form.width();
         let mut rows = [0.0; TILE * 16];
         let mut turned = [0.0; TILE * 16];
-        let scale =
-            if let Form::StraightThrough { temperature, .. } = form { 1.0 / temperature } else { 1.0 };
+        let scale = if let Form::StraightThrough { temperature, .. } = form { 1.0 / temperature } else { 1.0 };
         for (first, tile) in (0..places.len()).step_by(TILE).zip(soft.chunks_exact(TILE * width)) {
             let gates = TILE.min(places.len() - first);
             for i in 0..gates {

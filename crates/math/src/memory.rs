@@ -2,8 +2,7 @@
 //! those costs more than a tenth of the time. (`hothouse bench core`)
 
 /// Floats in a large page, where pages are asked for at all.
-pub const LARGE_PAGE: Option<usize> =
-    if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<f32>()) } else { None };
+pub const LARGE_PAGE: Option<usize> = if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<f32>()) } else { None };
 
 /// Asks for large pages under `memory`, which begins at a multiple of [`LARGE_PAGE`] and is best not touched before. The system
 /// may not have any, or be told to give none.

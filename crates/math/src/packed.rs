@@ -44,14 +44,12 @@ pub struct Program {
 
 impl Program {
     /// `inputs` are (neighbour, channel), `gates` (operation, a, b), whose ends are inputs or, counted on from these, gates before
-    /// them; bit 3 - 2a - b of an operation is what it gives. There is an output for each channel. Gates that no output depends on are left out.
+    /// them; bit 3 - 2a - b of an operation is what it gives. There is an output for each channel. Gates that no output depends on are left
+    /// out.
     pub fn new(inputs: &[(u8, u32)], gates: &[(u8, u32, u32)], outputs: &[u32]) -> Program {
         let (first, channels) = (inputs.len(), outputs.len());
         for &(neighbour, channel) in inputs {
-            assert!(
-                usize::from(neighbour) < NEIGHBOURS && (channel as usize) < channels,
-                "an input is of the grid"
-            );
+            assert!(usize::from(neighbour) < NEIGHBOURS && (channel as usize) < channels, "an input is of the grid");
         }
         let mut last = vec![usize::MAX; first + gates.len()]; // the gate that reads a wire last
         let mut stores = vec![Vec::new(); first + gates.len()];
@@ -211,8 +209,7 @@ impl Packed {
         let (channels, bands) = (program.channels as u64, shape.bands as u64);
         let rows = (height as u64 + 2 * bands).saturating_mul(shape.stride as u64);
         let words = rows.saturating_mul(2 * channels + u64::from(fires))
-            + bands
-                * (2 * channels * (FRONT + shape.block + 1) as u64 + (program.slots * shape.block) as u64);
+            + bands * (2 * channels * (FRONT + shape.block + 1) as u64 + (program.slots * shape.block) as u64);
         words.saturating_mul(4)
     }
 
@@ -263,11 +260,7 @@ impl Packed {
     /// One step, of the cells that fire or of all.
     pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<Fires>) {
         assert_eq!(program.channels, self.channels, "the grid is one for this program");
-        assert_eq!(
-            self.block,
-            Shape::of(program, self.width, self.height).block,
-            "the grid is one for this program"
-        );
+        assert_eq!(self.block, Shape::of(program, self.width, self.height).block, "the grid is one for this program");
         let (stride, block) = (self.stride, self.block);
         par::each_mut(&mut self.bands, |_, band| {
             if let Some(fires) = fires {
@@ -418,11 +411,9 @@ impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
                                 };
                             }
                             match neighbour % 3 {
-                                0 => load!(|p| s
-                                    .or_u(s.shl_u(s.load_u_ptr(p), 1), s.shr_u(s.load_u_ptr(p.sub(1)), 31))),
+                                0 => load!(|p| s.or_u(s.shl_u(s.load_u_ptr(p), 1), s.shr_u(s.load_u_ptr(p.sub(1)), 31))),
                                 1 => load!(|p| s.load_u_ptr(p)),
-                                _ => load!(|p| s
-                                    .or_u(s.shr_u(s.load_u_ptr(p), 1), s.shl_u(s.load_u_ptr(p.add(1)), 31))),
+                                _ => load!(|p| s.or_u(s.shr_u(s.load_u_ptr(p), 1), s.shl_u(s.load_u_ptr(p.add(1)), 31))),
                             }
                         }
                         Step::Gate { op, a, b, to } => {

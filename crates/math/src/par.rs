@@ -42,11 +42,7 @@ impl Threads {
             return Some(Threads(Kind::All));
         }
         #[cfg(all(feature = "threads", not(target_family = "wasm")))]
-        return rayon::ThreadPoolBuilder::new()
-            .num_threads(count)
-            .build()
-            .ok()
-            .map(|p| Threads(Kind::Pool(p)));
+        return rayon::ThreadPoolBuilder::new().num_threads(count).build().ok().map(|p| Threads(Kind::Pool(p)));
         #[cfg(not(all(feature = "threads", not(target_family = "wasm"))))]
         None
     }
@@ -154,11 +150,7 @@ pub fn evenly(pieces: usize) -> usize {
 /// Cuts several slices alike, the i-th piece of each being its `sizes` floats from i·size on, and calls `f(i, pieces)`, in any
 /// order and on any thread; outside the pool, where the way there may cost more than it saves, on this one. The first slice says
 /// how many pieces there are; one that is absent is empty and has size 0.
-pub fn chunks_mut<const N: usize>(
-    slices: [&mut [f32]; N],
-    sizes: [usize; N],
-    f: impl Fn(usize, [&mut [f32]; N]) + Sync,
-) {
+pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     if slices[0].len() <= sizes[0] {
         return f(0, slices);
     }
@@ -170,11 +162,7 @@ pub fn chunks_mut<const N: usize>(
 }
 
 /// [`chunks_mut`] on this thread, from the first to the last.
-pub fn chunks_in_order<const N: usize>(
-    slices: [&mut [f32]; N],
-    sizes: [usize; N],
-    f: impl Fn(usize, [&mut [f32]; N]),
-) {
+pub fn chunks_in_order<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N])) {
     let mut rest = slices;
     let mut i = 0;
     while !rest[0].is_empty() {
@@ -204,10 +192,7 @@ fn halve_slices<const N: usize>(
     for (i, slice) in slices.into_iter().enumerate() {
         (left[i], right[i]) = slice.split_at_mut((half * sizes[i]).min(slice.len()));
     }
-    join(
-        || halve_slices(first, half, left, sizes, f),
-        || halve_slices(first + half, count - half, right, sizes, f),
-    );
+    join(|| halve_slices(first, half, left, sizes, f), || halve_slices(first + half, count - half, right, sizes, f));
 }
 
 /// Halves the items until one is left: `rayon::join` keeps its tasks on the stack, so nothing is allocated.

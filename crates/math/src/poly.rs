@@ -61,8 +61,7 @@ pub fn exp2_below<S: Simd>(s: S, x: S::F) -> S::F {
 }
 
 /// 2ʳ on |r| <= 1/2, lowest power first.
-const EXP2: [f32; 7] =
-    [1.0, std::f32::consts::LN_2, 0.240_226_5, 5.550_357e-2, 9.618_083e-3, 1.339_086_3e-3, 1.545_316_3e-4];
+const EXP2: [f32; 7] = [1.0, std::f32::consts::LN_2, 0.240_226_5, 5.550_357e-2, 9.618_083e-3, 1.339_086_3e-3, 1.545_316_3e-4];
 
 const LN2_HIGH: f32 = 0.693_359_4;
 const LN2_LOW: f32 = -2.121_944_4e-4;

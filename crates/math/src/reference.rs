@@ -5,13 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// The two float types the twins are written over.
 pub trait Real:
-    Copy
-    + PartialOrd
-    + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Div<Output = Self>
-    + Neg<Output = Self>
+    Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> + Neg<Output = Self>
 {
     fn of(x: f64) -> Self;
     fn f64(self) -> f64;
@@ -188,14 +182,7 @@ pub fn at<T: Copy>(x: &[T], span: Span, cols: usize, r: usize, c: usize) -> T {
 }
 
 /// y[r][c] = a (op) b with both operands broadcast to [rows][cols].
-pub fn binary_all<T: Real>(
-    op: Binary,
-    rows: usize,
-    cols: usize,
-    a: (&[T], Span),
-    b: (&[T], Span),
-    y: &mut [T],
-) {
+pub fn binary_all<T: Real>(op: Binary, rows: usize, cols: usize, a: (&[T], Span), b: (&[T], Span), y: &mut [T]) {
     for r in 0..rows {
         for c in 0..cols {
             y[r * cols + c] = binary(op, at(a.0, a.1, cols, r, c), at(b.0, b.1, cols, r, c));
@@ -228,16 +215,10 @@ pub fn softmax_backward<T: Real>(rows: usize, cols: usize, y: &[T], dy: &[T], dx
 }
 
 /// Probabilities of one head of one sequence, `[len][len]`: the softmax of q·kᵀ/√size over the keys up to each query's own.
-fn attention<T: Real>(
-    len: usize,
-    size: usize,
-    q: impl Fn(usize, usize) -> T,
-    k: impl Fn(usize, usize) -> T,
-) -> Vec<T> {
+fn attention<T: Real>(len: usize, size: usize, q: impl Fn(usize, usize) -> T, k: impl Fn(usize, usize) -> T) -> Vec<T> {
     let mut p = vec![T::of(0.0); len * len];
     for i in 0..len {
-        let score =
-            |j| (0..size).fold(T::of(0.0), |sum, c| sum + q(i, c) * k(j, c)) / T::of(size as f64).sqrt();
+        let score = |j| (0..size).fold(T::of(0.0), |sum, c| sum + q(i, c) * k(j, c)) / T::of(size as f64).sqrt();
         let scores: Vec<T> = (0..=i).map(score).collect();
         softmax(1, i + 1, &scores, &mut p[i * len..][..i + 1], false);
     }
@@ -253,8 +234,7 @@ pub fn causal_attention<T: Real>(heads: usize, len: usize, cols: usize, qkv: &[T
             let p = attention(len, size, |i, c| at(0, i, c), |i, c| at(1, i, c));
             for i in 0..len {
                 for c in 0..size {
-                    y[i * cols + h * size + c] =
-                        (0..=i).fold(T::of(0.0), |sum, j| sum + p[i * len + j] * at(2, j, c));
+                    y[i * cols + h * size + c] = (0..=i).fold(T::of(0.0), |sum, j| sum + p[i * len + j] * at(2, j, c));
                 }
             }
         }
@@ -262,34 +242,23 @@ pub fn causal_attention<T: Real>(heads: usize, len: usize, cols: usize, qkv: &[T
 }
 
 /// dqkv of [`causal_attention`].
-pub fn causal_attention_backward<T: Real>(
-    heads: usize,
-    len: usize,
-    cols: usize,
-    qkv: &[T],
-    dy: &[T],
-    dqkv: &mut [T],
-) {
+pub fn causal_attention_backward<T: Real>(heads: usize, len: usize, cols: usize, qkv: &[T], dy: &[T], dqkv: &mut [T]) {
     let (size, stride) = (cols / heads, 3 * cols);
     let scale = T::of(1.0) / T::of(size as f64).sqrt();
     dqkv.fill(T::of(0.0));
-    for ((qkv, dy), dqkv) in
-        qkv.chunks(len * stride).zip(dy.chunks(len * cols)).zip(dqkv.chunks_mut(len * stride))
-    {
+    for ((qkv, dy), dqkv) in qkv.chunks(len * stride).zip(dy.chunks(len * cols)).zip(dqkv.chunks_mut(len * stride)) {
         for h in 0..heads {
             let place = |part: usize, i: usize, c: usize| i * stride + part * cols + h * size + c;
             let at = |part, i, c| qkv[place(part, i, c)];
             let p = attention(len, size, |i, c| at(0, i, c), |i, c| at(1, i, c));
             for i in 0..len {
                 let dy = |c| dy[i * cols + h * size + c];
-                let dp: Vec<T> =
-                    (0..=i).map(|j| (0..size).fold(T::of(0.0), |sum, c| sum + dy(c) * at(2, j, c))).collect();
+                let dp: Vec<T> = (0..=i).map(|j| (0..size).fold(T::of(0.0), |sum, c| sum + dy(c) * at(2, j, c))).collect();
                 let mean = (0..=i).fold(T::of(0.0), |sum, j| sum + p[i * len + j] * dp[j]);
                 for j in 0..=i {
                     let ds = p[i * len + j] * (dp[j] - mean) * scale;
                     for c in 0..size {
-                        let mut add =
-                            |part, row, x: T| dqkv[place(part, row, c)] = dqkv[place(part, row, c)] + x;
+                        let mut add = |part, row, x: T| dqkv[place(part, row, c)] = dqkv[place(part, row, c)] + x;
                         add(0, i, ds * at(1, j, c));
                         add(1, j, ds * at(0, i, c));
                         add(2, j, p[i * len + j] * dy(c));
@@ -301,14 +270,7 @@ pub fn causal_attention_backward<T: Real>(
 }
 
 /// y[r] = bias + the sum of the rows of a table that r's `k` indices name: none below 0, the last beyond it.
-pub fn embedding_bag<T: Real>(
-    cols: usize,
-    table: &[T],
-    k: usize,
-    index: &[f32],
-    bias: Option<&[T]>,
-    y: &mut [T],
-) {
+pub fn embedding_bag<T: Real>(cols: usize, table: &[T], k: usize, index: &[f32], bias: Option<&[T]>, y: &mut [T]) {
     for (index, y) in index.chunks(k).zip(y.chunks_mut(cols)) {
         for c in 0..cols {
             y[c] = bias.map_or(T::of(0.0), |bias| bias[c]);
@@ -344,15 +306,7 @@ pub fn stats<T: Real>(x: &[T], eps: f64) -> (T, T) {
 }
 
 /// Layer norm of each row (Ba et al. 2016).
-pub fn layer_norm<T: Real>(
-    rows: usize,
-    cols: usize,
-    x: &[T],
-    gamma: &[T],
-    beta: &[T],
-    eps: f64,
-    y: &mut [T],
-) {
+pub fn layer_norm<T: Real>(rows: usize, cols: usize, x: &[T], gamma: &[T], beta: &[T], eps: f64, y: &mut [T]) {
     for r in 0..rows {
         let (mean, rstd) = stats(&x[r * cols..][..cols], eps);
         for c in 0..cols {
@@ -409,16 +363,7 @@ pub fn rms<T: Real>(x: &[T], eps: f64) -> T {
 }
 
 /// dx, and the sums over rows dgamma (added to what it holds).
-pub fn rms_norm_backward<T: Real>(
-    rows: usize,
-    cols: usize,
-    x: &[T],
-    gamma: &[T],
-    eps: f64,
-    dy: &[T],
-    dx: &mut [T],
-    dgamma: &mut [T],
-) {
+pub fn rms_norm_backward<T: Real>(rows: usize, cols: usize, x: &[T], gamma: &[T], eps: f64, dy: &[T], dx: &mut [T], dgamma: &mut [T]) {
     for r in 0..rows {
         let (x, dy) = (&x[r * cols..][..cols], &dy[r * cols..][..cols]);
         let scale = rms(x, eps);

@@ -33,10 +33,7 @@ fn by_gemm(m: usize, n: usize, k: usize, a: &[f32], b: &[f32], c: &mut [f32]) {
     let (k_stride, n_stride) = (k as isize, n as isize);
     // SAFETY: the lengths were checked, so every (row, column) of these strides lies in its slice.
     unsafe {
-        gemm::gemm(
-            m, n, k, c, 1, n_stride, false, a, 1, k_stride, b, 1, n_stride, 0.0, 1.0, false, false, false,
-            serial,
-        );
+        gemm::gemm(m, n, k, c, 1, n_stride, false, a, 1, k_stride, b, 1, n_stride, 0.0, 1.0, false, false, false, serial);
     }
 }
 

@@ -67,8 +67,7 @@ mod tests {
 
     #[test]
     fn quartiles_are_numpys() {
-        let numbers =
-            |text: &str| -> Vec<f64> { text.split_whitespace().map(|x| x.parse().unwrap()).collect() };
+        let numbers = |text: &str| -> Vec<f64> { text.split_whitespace().map(|x| x.parse().unwrap()).collect() };
         let cases: Vec<_> = CASES.lines().filter(|line| !line.starts_with('#')).collect();
         assert!(cases.len() >= 6);
         for case in cases {

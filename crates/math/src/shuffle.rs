@@ -20,8 +20,7 @@ impl Shuffle {
         let bits = usize::BITS - (count.max(2) - 1).leading_zeros();
         let mut rounds = [[0; 2]; ROUNDS];
         for (i, pair) in rounds.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-            let [a, b, c, d] =
-                rng.block([i as u32, epoch as u32, iteration as u32, (iteration >> 32) as u32]);
+            let [a, b, c, d] = rng.block([i as u32, epoch as u32, iteration as u32, (iteration >> 32) as u32]);
             *pair = [[a | 1, b], [c | 1, d]];
         }
         Self { count: count as u32, mask: (1u32 << bits) - 1, shift: bits.div_ceil(2), rounds }

@@ -16,15 +16,11 @@ const LOOK: Duration = Duration::from_micros(50);
 /// Calls that wait for an array: their process, which a fork changes, and below it their number.
 static WAITING: AtomicU64 = AtomicU64::new(0);
 
-pub fn read<'py, T: Element, D: Dimension>(
-    array: &Bound<'py, PyArray<T, D>>,
-) -> PyResult<PyReadonlyArray<'py, T, D>> {
+pub fn read<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadonlyArray<'py, T, D>> {
     borrow(array.py(), || array.try_readonly())
 }
 
-pub fn write<'py, T: Element, D: Dimension>(
-    array: &Bound<'py, PyArray<T, D>>,
-) -> PyResult<PyReadwriteArray<'py, T, D>> {
+pub fn write<'py, T: Element, D: Dimension>(array: &Bound<'py, PyArray<T, D>>) -> PyResult<PyReadwriteArray<'py, T, D>> {
     borrow(array.py(), || array.try_readwrite())
 }
 

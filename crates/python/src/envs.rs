@@ -300,10 +300,7 @@ impl Envs {
 
     fn check(&self, env: usize) -> PyResult<(usize, usize)> {
         if env >= self.count {
-            return Err(PyIndexError::new_err(format!(
-                "there is no environment {env}. Choose 0 to {}",
-                self.count - 1
-            )));
+            return Err(PyIndexError::new_err(format!("there is no environment {env}. Choose 0 to {}", self.count - 1)));
         }
         Ok((env / SHARD, env % SHARD))
     }
@@ -336,9 +333,7 @@ impl Envs {
 
     /// Copies the actions: all of them are looked at before any environment moves.
     fn take(&self, shards: &mut [Shard], actions: &Bound<PyAny>) -> PyResult<()> {
-        let wrong = |kind: &str| {
-            PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"))
-        };
+        let wrong = |kind: &str| PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"));
         match self.kind.spec.actions {
             Actions::Choices(count) => {
                 let actions = actions.cast::<PyArray1<i64>>().map_err(|_| wrong("int64"))?;
@@ -391,34 +386,23 @@ impl Envs {
     fn new(py: Python, id: &str, count: usize, mode: &str, threads: Option<usize>) -> PyResult<Envs> {
         let kind = worlds::kind(id).ok_or_else(|| {
             let known: Vec<_> = worlds::kinds().iter().map(|kind| kind.spec.id).collect();
-            PyValueError::new_err(format!(
-                "there is no environment '{id}'. Choose one of: {}",
-                known.join(", ")
-            ))
+            PyValueError::new_err(format!("there is no environment '{id}'. Choose one of: {}", known.join(", ")))
         })?;
         if !(1..=MOST).contains(&count) {
-            return Err(PyValueError::new_err(format!(
-                "num_envs = {count} is out of range. Choose 1 to {MOST}"
-            )));
+            return Err(PyValueError::new_err(format!("num_envs = {count} is out of range. Choose 1 to {MOST}")));
         }
         let mode = match mode {
             "NextStep" => Autoreset::NextStep,
             "SameStep" => Autoreset::SameStep,
             "Disabled" => Autoreset::Disabled,
             _ => {
-                return Err(PyValueError::new_err(format!(
-                    "there is no autoreset mode '{mode}'. Choose NextStep, SameStep or Disabled"
-                )));
+                return Err(PyValueError::new_err(format!("there is no autoreset mode '{mode}'. Choose NextStep, SameStep or Disabled")));
             }
         };
         let isa = Isa::best();
-        let shards: Vec<_> = (0..count)
-            .step_by(SHARD)
-            .map(|first| Shard::new(kind, isa, first, SHARD.min(count - first)))
-            .collect();
+        let shards: Vec<_> = (0..count).step_by(SHARD).map(|first| Shard::new(kind, isa, first, SHARD.min(count - first))).collect();
         let busy = (count * shards[0].world.state_len()).div_ceil(NUMBERS_A_THREAD);
-        let threads =
-            Threads::new(threads.unwrap_or_else(|| busy.min(host::cores())).min(shards.len().max(1)))?;
+        let threads = Threads::new(threads.unwrap_or_else(|| busy.min(host::cores())).min(shards.len().max(1)))?;
         let features = kind.spec.observation.len();
         let apart = usize::from(mode == Autoreset::SameStep);
         Ok(Envs {
@@ -469,18 +453,13 @@ impl Envs {
         let mask = mask.map(arrays::read).transpose()?;
         let mask = mask.as_ref().map(|mask| mask.as_slice()).transpose()?;
         if mask.is_some_and(|mask| mask.len() != self.count) {
-            return Err(PyValueError::new_err(format!(
-                "the mask is not of {} environments. Give a flag for each",
-                self.count
-            )));
+            return Err(PyValueError::new_err(format!("the mask is not of {} environments. Give a flag for each", self.count)));
         }
         let chosen = |env: usize| mask.is_none_or(|mask| mask[env]);
         for (i, shard) in shards.iter_mut().enumerate() {
             let over = std::mem::take(&mut shard.over);
             // The next episode of those that ended has begun already, and nobody has seen it.
-            for env in (0..shard.world.count())
-                .filter(|&env| chosen(i * SHARD + env) && !over.contains(&(env as u32)))
-            {
+            for env in (0..shard.world.count()).filter(|&env| chosen(i * SHARD + env) && !over.contains(&(env as u32))) {
                 shard.world.begin(env);
             }
             shard.over = over.into_iter().filter(|&env| !chosen(i * SHARD + env as usize)).collect();
@@ -509,9 +488,7 @@ impl Envs {
             let mut steps: Vec<(bool, &mut Shard, Out)> = Vec::with_capacity(shards.len());
             let flags = terminated.chunks_mut(SHARD).zip(truncated.chunks_mut(SHARD));
             let numbers = observations.chunks_mut(SHARD * features).zip(rewards.chunks_mut(SHARD));
-            for ((shard, (observations, rewards)), (terminated, truncated)) in
-                shards.iter_mut().zip(numbers).zip(flags)
-            {
+            for ((shard, (observations, rewards)), (terminated, truncated)) in shards.iter_mut().zip(numbers).zip(flags) {
                 let count = if done.is_empty() { 0 } else { rewards.len() };
                 let out = Out {
                     observations,

@@ -5,24 +5,9 @@ use pyo3::exceptions::{PyArithmeticError, PyMemoryError, PyRuntimeError, PyTypeE
 use pyo3::prelude::*;
 use run::RunError;
 
-create_exception!(
-    hothouse,
-    CheckpointError,
-    PyValueError,
-    "A file that is no checkpoint, or is damaged, or of another version."
-);
-create_exception!(
-    hothouse,
-    DivergedError,
-    PyArithmeticError,
-    "Training diverged: the weights are no longer numbers."
-);
-create_exception!(
-    hothouse,
-    ForkError,
-    PyRuntimeError,
-    "It was made before this process was forked, and its threads are not here."
-);
+create_exception!(hothouse, CheckpointError, PyValueError, "A file that is no checkpoint, or is damaged, or of another version.");
+create_exception!(hothouse, DivergedError, PyArithmeticError, "Training diverged: the weights are no longer numbers.");
+create_exception!(hothouse, ForkError, PyRuntimeError, "It was made before this process was forked, and its threads are not here.");
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
     let py = module.py();
@@ -34,10 +19,9 @@ pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
 pub fn refusal(error: RunError) -> PyErr {
     let text = error.to_string();
     match error {
-        RunError::Future { .. }
-        | RunError::NoSuchVersion { .. }
-        | RunError::Foreign { .. }
-        | RunError::Damaged { .. } => CheckpointError::new_err(text),
+        RunError::Future { .. } | RunError::NoSuchVersion { .. } | RunError::Foreign { .. } | RunError::Damaged { .. } => {
+            CheckpointError::new_err(text)
+        }
         RunError::Diverged => DivergedError::new_err(text),
         RunError::TooMuchMemory { .. } | RunError::DataTooLarge { .. } => PyMemoryError::new_err(text),
         RunError::WrongKind { .. } => PyTypeError::new_err(text),

@@ -107,11 +107,10 @@ fn check(count: usize) -> PyResult<()> {
 }
 
 fn pool(count: usize) -> PyResult<ThreadPool> {
-    ThreadPoolBuilder::new().num_threads(count).build().map_err(|error| {
-        PyRuntimeError::new_err(format!(
-            "cannot start {count} threads ({error}). Ask for fewer with threads="
-        ))
-    })
+    ThreadPoolBuilder::new()
+        .num_threads(count)
+        .build()
+        .map_err(|error| PyRuntimeError::new_err(format!("cannot start {count} threads ({error}). Ask for fewer with threads=")))
 }
 
 /// As many as this process may use.

@@ -32,11 +32,9 @@ impl Policy {
                 shape[1]
             )));
         }
-        let rows = observations.as_slice().map_err(|_| {
-            PyValueError::new_err(
-                "the observations do not lie row by row. Give numpy.ascontiguousarray(them)",
-            )
-        })?;
+        let rows = observations
+            .as_slice()
+            .map_err(|_| PyValueError::new_err("the observations do not lie row by row. Give numpy.ascontiguousarray(them)"))?;
         Ok((rows, shape[0]))
     }
 
@@ -70,11 +68,7 @@ impl Policy {
     }
 
     /// The best action in each state, as a number.
-    fn act<'py>(
-        &self,
-        py: Python<'py>,
-        observations: &Bound<'py, PyArray2<f32>>,
-    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+    fn act<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         Ok(PyArray1::from_vec(py, self.acted(py, observations, 1)?))
     }
 
@@ -84,11 +78,7 @@ impl Policy {
     }
 
     /// What the policy makes of each state, and what the state is worth.
-    fn predict<'py>(
-        &self,
-        py: Python<'py>,
-        observations: &Bound<'py, PyArray2<f32>>,
-    ) -> PyResult<Predicted<'py>> {
+    fn predict<'py>(&self, py: Python<'py>, observations: &Bound<'py, PyArray2<f32>>) -> PyResult<Predicted<'py>> {
         let observations = taken(observations)?;
         let (rows, count) = self.rows(&observations)?;
         let width = self.policy_len;

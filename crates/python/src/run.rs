@@ -191,11 +191,7 @@ impl Run {
         self.session.take(py, || self.threads.here("this run"))
     }
 
-    fn make(
-        py: Python,
-        threads: Option<usize>,
-        make: impl FnOnce(Host) -> Result<Box<dyn AnyRun>, RunError> + Send,
-    ) -> PyResult<Run> {
+    fn make(py: Python, threads: Option<usize>, make: impl FnOnce(Host) -> Result<Box<dyn AnyRun>, RunError> + Send) -> PyResult<Run> {
         let threads = Threads::apart(threads.unwrap_or_else(host::cores))?;
         let host = Host { memory_bytes: files::memory_bytes(), ..Host::new(math::Isa::best()) };
         let run = py.detach(|| threads.run(|| make(host))).map_err(refusal)?;
@@ -223,12 +219,7 @@ impl Run {
 
     /// From a checkpoint's bytes.
     #[staticmethod]
-    fn restore(
-        py: Python,
-        bytes: &[u8],
-        data: Option<(String, Vec<u8>)>,
-        threads: Option<usize>,
-    ) -> PyResult<Run> {
+    fn restore(py: Python, bytes: &[u8], data: Option<(String, Vec<u8>)>, threads: Option<usize>) -> PyResult<Run> {
         let data = data.map(|(name, content)| Dataset::new(&name, content));
         Run::make(py, threads, |host| run::restore_with(bytes, host, data.as_ref()))
     }

@@ -36,13 +36,7 @@ impl Axis {
 
     /// Each once, in the order in which they were written.
     #[pyo3(signature = (count, room, variant=None))]
-    fn values<'py>(
-        &self,
-        py: Python<'py>,
-        count: u32,
-        room: &str,
-        variant: Option<String>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn values<'py>(&self, py: Python<'py>, count: u32, room: &str, variant: Option<String>) -> PyResult<Bound<'py, PyAny>> {
         let values = self.0.values(count, &knobs(room, variant)?);
         to_python(py, &values.map_err(|error| PyValueError::new_err(error.to_string()))?)
     }
@@ -57,8 +51,7 @@ fn column(room: &str, test: bool, name: &str) -> PyResult<&'static Column> {
     let schema = run::room(room).map_err(refusal)?.schema();
     let columns = if test { schema.tests } else { schema.metrics };
     let found = columns.iter().find(|column| column.name == name);
-    found
-        .ok_or_else(|| PyValueError::new_err(format!("{room} has no column called '{name}'. Choose another")))
+    found.ok_or_else(|| PyValueError::new_err(format!("{room} has no column called '{name}'. Choose another")))
 }
 
 /// As people write it: `2000000`, `2_000_000`, `2e6`.
@@ -69,12 +62,7 @@ fn number(text: &str) -> PyResult<f64> {
 
 /// What somebody wrote, as the knobs take it.
 #[pyfunction]
-fn typed_knobs<'py>(
-    py: Python<'py>,
-    room: &str,
-    variant: Option<String>,
-    given: Vec<(String, String)>,
-) -> PyResult<Bound<'py, PyAny>> {
+fn typed_knobs<'py>(py: Python<'py>, room: &str, variant: Option<String>, given: Vec<(String, String)>) -> PyResult<Bound<'py, PyAny>> {
     let set = typed::set(&given, &knobs(room, variant)?);
     to_python(py, &set.map_err(|error| PyValueError::new_err(error.to_string()))?)
 }

@@ -55,12 +55,8 @@ impl Axis {
         let whole = knob.is_some_and(|knob| !matches!(knob.kind, KnobKind::Float { .. }));
         let raw: Vec<Value> = match &self.points {
             // No knob, but it is varied as one.
-            Points::List(list) if self.name == VARIANT => {
-                list.iter().map(|name| name.as_str().into()).collect()
-            }
-            Points::List(list) => {
-                list.iter().map(|text| set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?
-            }
+            Points::List(list) if self.name == VARIANT => list.iter().map(|name| name.as_str().into()).collect(),
+            Points::List(list) => list.iter().map(|text| set_one(&self.name, text, knobs)).collect::<Result<_, _>>()?,
             &Points::Range { from, to, log } => (0..count)
                 .map(|i| match f64::from(i) / f64::from(count - 1) {
                     // The ends are what was written.
@@ -118,8 +114,7 @@ mod tests {
     #[test]
     fn axes_fuzz() {
         let knobs = crate::room("control").unwrap().knobs("CartPole-v1");
-        let good =
-            ["lr=1e-4..1e-2:log", "gamma=0.9..0.98", "clip_value=off,on", "hidden=16,32,64", "variant=a,b"];
+        let good = ["lr=1e-4..1e-2:log", "gamma=0.9..0.98", "clip_value=off,on", "hidden=16,32,64", "variant=a,b"];
         testkit::fuzz("axis", testkit::cases(300), |mutator| {
             let good = mutator.one_of(&good);
             let text = mutator.text(good);

@@ -87,8 +87,7 @@ pub struct Bench<'a> {
 }
 
 pub fn core(isa: Isa, now: &dyn Fn() -> f64, rivals: &[Rival], sink: &mut dyn FnMut(Figure)) {
-    let mut give =
-        |name: String, rounds: &[f64], unit: &'static str| sink(Figure::measured(name, rounds, unit));
+    let mut give = |name: String, rounds: &[f64], unit: &'static str| sink(Figure::measured(name, rounds, unit));
     let peak = Peak::new(isa, None, now);
     let mut peaks = Vec::new();
     let shapes = [(128, 128, 64), (330, 128, 256)];
@@ -153,16 +152,7 @@ impl Product {
 
     fn ours(&mut self) {
         let plain = gemm::Epilogue::default();
-        gemm::linear_rows(
-            self.isa,
-            self.batch,
-            self.out,
-            self.inp,
-            &self.x,
-            &self.packed,
-            &mut self.y,
-            plain,
-        );
+        gemm::linear_rows(self.isa, self.batch, self.out, self.inp, &self.x, &self.packed, &mut self.y, plain);
     }
 
     fn rival(&mut self, rival: &Rival) {
@@ -223,8 +213,7 @@ fn bag(isa: Isa, now: &dyn Fn() -> f64, give: Give) {
         };
         let output = graph.add(output, bias);
         let output = graph.relu(output);
-        let plan =
-            Plan::new(&graph, &[("output", output)], Layout::Rows, isa).expect("a layer is well formed");
+        let plan = Plan::new(&graph, &[("output", output)], Layout::Rows, isa).expect("a layer is well formed");
         let (plan, params) = (Arc::new(plan), Params::new(graph.table(), 1));
         let mut executor = Executor::new(&plan);
         let values = executor.input_mut("input");
@@ -284,9 +273,7 @@ fn net(isa: Isa, peak: &Peak, now: &dyn Fn() -> f64, give: Give) {
     let mut graph = Graph::new();
     let input = graph.input("input", [BATCH, 330]);
     let output = models::residual_net(&mut graph, input, 128, 7, 65);
-    let plan = Arc::new(
-        Plan::new(&graph, &[("output", output)], Layout::Panels, isa).expect("the net is well formed"),
-    );
+    let plan = Arc::new(Plan::new(&graph, &[("output", output)], Layout::Panels, isa).expect("the net is well formed"));
     let params = Params::new(graph.table(), 1);
     let packed = Packed::new(&plan, &params);
     let mut executor = Executor::new(&plan);
@@ -327,15 +314,12 @@ fn large(isa: Isa, prefix: &str, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Fig
     let crews: Vec<(usize, Threads)> = crews.collect();
     let gflop = 2e-9 * (BATCH * INP * OUT) as f64;
     let mlp_gflop = products_gflop(BATCH, &[INP, OUT, OUT, INP]);
-    let peaks: Vec<Peak> =
-        crews.iter().map(|(count, threads)| Peak::new(isa, Some((threads, *count)), now)).collect();
+    let peaks: Vec<Peak> = crews.iter().map(|(count, threads)| Peak::new(isa, Some((threads, *count)), now)).collect();
     let mut shares: Vec<[Vec<f64>; 4]> = crews.iter().map(|_| Default::default()).collect();
     for _ in 0..ROUNDS {
         for (((_, threads), peak), shares) in crews.iter().zip(&peaks).zip(&mut shares) {
             let peak = peak.gflops(now);
-            let timed = |work: f64, call: &mut (dyn FnMut() + Send)| {
-                work / sustained_s(ROUND_S, now, || threads.run(&mut *call)) / peak
-            };
+            let timed = |work: f64, call: &mut (dyn FnMut() + Send)| work / sustained_s(ROUND_S, now, || threads.run(&mut *call)) / peak;
             shares[0].push(timed(gflop, &mut || layer.forward()));
             shares[1].push(timed(gflop, &mut || layer.dx()));
             shares[2].push(timed(gflop, &mut || layer.dw()));
@@ -395,16 +379,7 @@ impl Layer {
 
     fn forward(&mut self) {
         let Self { isa, batch, out, inp, .. } = *self;
-        gemm::linear_rows(
-            isa,
-            batch,
-            out,
-            inp,
-            &self.x,
-            &self.packed,
-            &mut self.y,
-            gemm::Epilogue::default(),
-        );
+        gemm::linear_rows(isa, batch, out, inp, &self.x, &self.packed, &mut self.y, gemm::Epilogue::default());
     }
 
     fn dx(&mut self) {
@@ -458,8 +433,7 @@ impl Training {
         let error = graph.square(error);
         let loss = graph.mean_all(error);
         let gradients = graph.gradients(loss);
-        let plan =
-            Plan::training(&graph, &[("loss", loss)], &gradients, isa).expect("the net is well formed");
+        let plan = Plan::training(&graph, &[("loss", loss)], &gradients, isa).expect("the net is well formed");
         let mut training = Training::new(plan, Adam::default(), 1);
         training.executor.input_mut("input").copy_from_slice(&noise(batch * inp));
         training.executor.input_mut("target").copy_from_slice(&noise(batch * out));
@@ -479,8 +453,7 @@ impl Training {
     }
 
     fn bytes(&self) -> usize {
-        let floats =
-            self.params.values().len() + self.grads.len() + self.optimizer.m.len() + self.optimizer.v.len();
+        let floats = self.params.values().len() + self.grads.len() + self.optimizer.m.len() + self.optimizer.v.len();
         floats * size_of::<f32>()
     }
 }
@@ -488,8 +461,7 @@ impl Training {
 /// Of a training step's products alone: of the first layer's input there is no gradient. In f64, as it is beyond a browser's usize.
 fn products_gflop(batch: usize, widths: &[usize]) -> f64 {
     let layers = widths.windows(2).map(|w| w[0] as f64 * w[1] as f64);
-    let products: f64 =
-        layers.enumerate().map(|(i, size)| if i == 0 { 2.0 * size } else { 3.0 * size }).sum();
+    let products: f64 = layers.enumerate().map(|(i, size)| if i == 0 { 2.0 * size } else { 3.0 * size }).sum();
     2e-9 * batch as f64 * products
 }
 

@@ -94,11 +94,7 @@ pub(crate) fn numbers(row: &Row) -> Vec<f64> {
 pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
     let (head, values) = numbers.split_at(HEAD.len() + counters);
     Row {
-        progress: Progress {
-            iteration: head[0] as u32,
-            train_s: head[1],
-            counts: head[HEAD.len()..].to_vec(),
-        },
+        progress: Progress { iteration: head[0] as u32, train_s: head[1], counts: head[HEAD.len()..].to_vec() },
         values: values.iter().map(|&value| (!value.is_nan()).then_some(value)).collect(),
     }
 }
@@ -106,8 +102,7 @@ pub(crate) fn row(numbers: &[f64], counters: usize) -> Row {
 pub(crate) fn decode(bytes: &[u8], schema: &Schema) -> Result<(Header, Tensors, Vec<Row>), RunError> {
     let (text, mut tensors) = container::unpack(bytes, schema.id, Sum::Bytes)?;
     let Stored { mut header, names } = serde_json::from_str(&text).map_err(RunError::damaged)?;
-    let mut take =
-        |which: &str| tensors.iter().position(|(name, ..)| name == which).map(|at| tensors.swap_remove(at));
+    let mut take = |which: &str| tensors.iter().position(|(name, ..)| name == which).map(|at| tensors.swap_remove(at));
     let (history, content) = (take(HISTORY), take(DATA));
     match (&mut header.config.data, content) {
         (_, None) => {}

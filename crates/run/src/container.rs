@@ -119,9 +119,8 @@ fn open(bytes: &[u8]) -> Result<Opened<'_>, RunError> {
     let damaged = |why: String| RunError::Damaged { why };
     let foreign = |why: &str| RunError::Foreign { why: why.into() };
     let looks_like_safetensors = bytes.get(8) == Some(&b'{');
-    let file = SafeTensors::deserialize(bytes).map_err(|e| {
-        if looks_like_safetensors { damaged(e.to_string()) } else { foreign("not a safetensors file") }
-    })?;
+    let file = SafeTensors::deserialize(bytes)
+        .map_err(|e| if looks_like_safetensors { damaged(e.to_string()) } else { foreign("not a safetensors file") })?;
     let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(|e| damaged(e.to_string()))?;
     let text = metadata.metadata().as_ref().and_then(|m| m.get(KEY)).cloned();
     let text = text.ok_or_else(|| foreign("a safetensors file without Hothouse's metadata"))?;

@@ -31,10 +31,7 @@ const NAME: usize = 255;
 
 /// A name that anybody may have written, on one line, without what steers a terminal or turns the direction of reading.
 pub(crate) fn shown(name: &str) -> String {
-    let steers = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    let steers = |c: char| c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     name.chars().filter(|&c| !steers(c)).take(NAME).collect()
 }
 
@@ -45,9 +42,7 @@ pub(crate) fn is_hash(text: &str) -> bool {
 /// Refuses a config whose data has to be brought first.
 pub(crate) fn check_here(config: &Config) -> Result<(), RunError> {
     match &config.data {
-        Some(data) if data.content.is_none() => {
-            Err(RunError::DataMissing { name: data.name.clone(), bytes: data.bytes })
-        }
+        Some(data) if data.content.is_none() => Err(RunError::DataMissing { name: data.name.clone(), bytes: data.bytes }),
         _ => Ok(()),
     }
 }

@@ -282,13 +282,7 @@ impl Devices {
 
 impl Probes {
     /// One look at the way that is tried now; where that leaves nothing more to look at, its probe has ended.
-    fn poll(
-        &mut self,
-        learner: &mut dyn Offload,
-        machine: &dyn Machine,
-        processor: f64,
-        now_s: f64,
-    ) -> Result<ProbeStatus, Fault> {
+    fn poll(&mut self, learner: &mut dyn Offload, machine: &dyn Machine, processor: f64, now_s: f64) -> Result<ProbeStatus, Fault> {
         let mut probe = match self.now.take() {
             Some(probe) => probe,
             None => {

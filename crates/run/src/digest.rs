@@ -79,12 +79,7 @@ impl Expected {
     }
 
     /// What to say where the run has come as far, counted in these units. One whose knobs were turned is no longer the link's.
-    pub fn compare(
-        &mut self,
-        reached: &Digest,
-        turned: bool,
-        unit: &str,
-    ) -> Option<(Level, String, &'static str)> {
+    pub fn compare(&mut self, reached: &Digest, turned: bool, unit: &str) -> Option<(Level, String, &'static str)> {
         let expected = self.0.take_if(|expected| expected.iteration == reached.iteration)?;
         (!turned).then(|| compared(&expected, reached, unit))
     }

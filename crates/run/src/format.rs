@@ -87,9 +87,7 @@ pub fn counts(schema: &Schema, progress: &Progress) -> String {
 
 /// The columns of a row that a line of the terminal has, by their short names: `return 212.5 (9.0 to 500.0)`.
 pub fn briefs(columns: &[Column], values: &[Option<f64>]) -> Vec<(String, String)> {
-    let find = |name: &str| {
-        columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?)
-    };
+    let find = |name: &str| columns.iter().position(|column| column.name == name).and_then(|i| values.get(i).copied()?);
     let shown = |(column, &at): (&Column, &Option<f64>)| {
         let spread = match *column.spread {
             [error] => find(error).map(|e| format!(" ±{e:.2}")),
@@ -119,12 +117,10 @@ pub fn goal(schema: &Schema, goal: &Goal) -> String {
 pub fn breakdown(schema: &Schema, parts_s: &[f64]) -> Option<String> {
     let whole_s: f64 = parts_s.iter().sum();
     let share = |part_s: f64| 100.0 * part_s / whole_s;
-    let mut parts: Vec<(f64, &str)> =
-        parts_s.iter().copied().zip(schema.all_parts().map(|p| p.name)).collect();
+    let mut parts: Vec<(f64, &str)> = parts_s.iter().copied().zip(schema.all_parts().map(|p| p.name)).collect();
     parts.sort_by(|a, b| b.0.total_cmp(&a.0));
     parts.retain(|(part_s, _)| share(*part_s) >= 0.5);
-    let words: Vec<String> =
-        parts.into_iter().map(|(part_s, name)| format!("{name} {:.0}%", share(part_s))).collect();
+    let words: Vec<String> = parts.into_iter().map(|(part_s, name)| format!("{name} {:.0}%", share(part_s))).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
@@ -148,9 +144,7 @@ pub fn device(told: &Device) -> String {
         Some(gpu) if told.on_gpu => gpu.as_str(),
         _ => "the processor",
     };
-    let rates = told.rates.map_or(String::new(), |[processor, gpu]| {
-        format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu))
-    });
+    let rates = told.rates.map_or(String::new(), |[processor, gpu]| format!(" Processor {}/s, GPU {}/s.", short(processor), short(gpu)));
     format!("device: {what}. {}{rates}", told.why)
 }
 
@@ -189,18 +183,13 @@ mod tests {
         assert_eq!(grouped(1_572_864), "1,572,864");
         assert_eq!(
             ["0", "475", "1.57 M", "12.3 k", "2.00 M"],
-            [0.0, 475.0, 1_572_864.0, 12_345.0, 2e6]
-                .map(short)
-                .map(|s| Box::leak(s.into_boxed_str()) as &str)
+            [0.0, 475.0, 1_572_864.0, 12_345.0, 2e6].map(short).map(|s| Box::leak(s.into_boxed_str()) as &str)
         );
         assert_eq!([0.84, 12.34, 247.0, 3723.0].map(clock), ["0.84 s", "12.3 s", "4:07", "1:02:03"]);
         assert_eq!([0.0213, 0.0, -1.2e-5, 12.414].map(figure), ["0.0213", "0", "-1.2e-5", "12.41"]);
         assert_eq!(figure(f64::NAN), "NaN");
         let (plain, share) = (Column::new("a", "A", ""), Column::new("b", "B", "").share());
-        assert_eq!(
-            [None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)),
-            ["-", "0.5000", "475.2", "2.00 M"]
-        );
+        assert_eq!([None, Some(0.5), Some(475.25), Some(2e6)].map(|x| value(&plain, x)), ["-", "0.5000", "475.2", "2.00 M"]);
         assert_eq!(value(&share, Some(0.125)), "12%");
     }
 

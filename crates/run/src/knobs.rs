@@ -22,15 +22,8 @@ impl<C: Settings> Table<C> {
     }
 
     pub fn knobs(&self) -> Vec<Knob> {
-        let knob = |(&Setting { name, label, span, unit, help, live }, default)| Knob {
-            name,
-            label,
-            kind: span.kind,
-            default,
-            unit,
-            help,
-            live,
-        };
+        let knob =
+            |(&Setting { name, label, span, unit, help, live }, default)| Knob { name, label, kind: span.kind, default, unit, help, live };
         self.used(&self.preset).map(knob).collect()
     }
 

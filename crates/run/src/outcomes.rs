@@ -57,11 +57,7 @@ pub fn named(setting: &Knobs) -> String {
     if setting.is_empty() {
         return "all defaults".into();
     }
-    setting
-        .iter()
-        .map(|(name, value)| format!("{name}={}", format::knob(value)))
-        .collect::<Vec<_>>()
-        .join(" ")
+    setting.iter().map(|(name, value)| format!("{name}={}", format::knob(value))).collect::<Vec<_>>().join(" ")
 }
 
 /// Infinite is none.
@@ -81,8 +77,7 @@ pub fn table(outcomes: &[Outcome], result: &Column, counter: &Column) -> String 
     let names: Vec<&String> = outcomes.first().map_or(Vec::new(), |o| o.knobs.keys().collect());
     let until = format!("{} to solved", counter.unit);
     let head = ["solved", result.brief, "25 %", "75 %", &until, "25 %", "75 %"];
-    let mut rows: Vec<Vec<String>> =
-        vec![names.iter().map(|n| n.to_string()).chain(head.map(String::from)).collect()];
+    let mut rows: Vec<Vec<String>> = vec![names.iter().map(|n| n.to_string()).chain(head.map(String::from)).collect()];
     for o in outcomes {
         let diverged = if o.diverged > 0 { format!(", {} diverged", o.diverged) } else { String::new() };
         let (r, s) = (o.result, o.solved_at);

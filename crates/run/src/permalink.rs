@@ -46,13 +46,7 @@ fn can_be_reached(arithmetic: &str) -> bool {
 }
 
 /// A run that has come to iteration `now`. More changes than a link can have are told as what they came to.
-pub(crate) fn share(
-    mut config: Config,
-    now: u32,
-    digest: Option<&Digest>,
-    arithmetic: &str,
-    iteration_word: &str,
-) -> Shared {
+pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arithmetic: &str, iteration_word: &str) -> Shared {
     let mut limits = Vec::new();
     // Who tries one value after the other at the same boundary has changed it once.
     config.changes.dedup_by(|later, kept| {
@@ -64,10 +58,10 @@ pub(crate) fn share(
     });
     let mut digest = digest.filter(|digest| can_be_reached(&digest.arithmetic));
     if config.changes.len() > MOST_CHANGES {
-        let (made, ahead): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut config.changes).into_iter().partition(|change| change.iteration <= now);
+        let (made, ahead): (Vec<_>, Vec<_>) = std::mem::take(&mut config.changes).into_iter().partition(|change| change.iteration <= now);
         limits.push(format!(
-            "Knobs were changed {} times while the run went on, more than the {MOST_CHANGES} that can be replayed: the run begins with the values as they are now, and will be another one.",
+            "Knobs were changed {} times while the run went on, more than the {MOST_CHANGES} that can be replayed: the run begins with \
+             the values as they are now, and will be another one.",
             made.len()
         ));
         config.knobs.extend(made.into_iter().map(|change| (change.knob, change.value)));
@@ -75,12 +69,21 @@ pub(crate) fn share(
         digest = None;
     }
     if arithmetic == GPU {
-        limits.push("A GPU does this run's work, and each kind of GPU rounds in its own way: elsewhere the same run begins, and its weights will differ in their last digits.".into());
+        limits.push(
+            "A GPU does this run's work, and each kind of GPU rounds in its own way: elsewhere the same run begins, and its \
+         weights will differ in their last digits."
+                .into(),
+        );
     } else if !can_be_reached(arithmetic) {
-        limits.push("This run was worked on by devices that round differently, and when it went from one to the other is not carried: elsewhere the same run begins, and its weights will differ in their last digits.".into());
+        limits.push(
+            "This run was worked on by devices that round differently, and when it went from one to the other is not carried: \
+         elsewhere the same run begins, and its weights will differ in their last digits."
+                .into(),
+        );
     } else if digest.is_none() && limits.is_empty() {
         limits.push(format!(
-            "No digest is known yet: one is taken every {} {iteration_word}s. Until then whoever opens the link is not told whether the run was reproduced.",
+            "No digest is known yet: one is taken every {} {iteration_word}s. Until then whoever opens the link is not told whether the \
+             run was reproduced.",
             crate::DIGEST_EVERY
         ));
     }
@@ -103,9 +106,7 @@ pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
         let (knob, value) = rest.split_once('=').filter(|(knob, _)| !knob.is_empty())?;
         Some((iteration.parse().ok()?, knob, value))
     });
-    parts.ok_or_else(|| RunError::Link {
-        why: format!("a change is written as 320:lr=0.0001, after 320 iterations, and not as '{text}'"),
-    })
+    parts.ok_or_else(|| RunError::Link { why: format!("a change is written as 320:lr=0.0001, after 320 iterations, and not as '{text}'") })
 }
 
 /// An empty link is the default run.
@@ -150,8 +151,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
     for (key, value) in pairs {
         match key {
             "seed" => {
-                config.seed =
-                    value.parse().map_err(|_| bad(format!("seed '{value}' is not from 0 to 4294967295")))?;
+                config.seed = value.parse().map_err(|_| bad(format!("seed '{value}' is not from 0 to 4294967295")))?;
             }
             "digest" => digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}'")))?),
             _ => {
@@ -172,10 +172,7 @@ pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
 
 /// One that is not known is refused where the whole config is checked.
 fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
-    known
-        .iter()
-        .find(|knob| knob.name == name)
-        .map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
+    known.iter().find(|knob| knob.name == name).map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
 }
 
 /// With whatever could end or split a value as its bytes in hexadecimal.
@@ -217,12 +214,8 @@ fn parse_digest(text: &str) -> Option<Digest> {
 
 /// The command that runs the same at the machine's full speed.
 pub fn native_command(config: &Config) -> String {
-    let mut command = format!(
-        "cargo run --release -- train {} --variant {} --seed {}",
-        quoted(&config.room),
-        quoted(&config.variant),
-        config.seed
-    );
+    let mut command =
+        format!("cargo run --release -- train {} --variant {} --seed {}", quoted(&config.room), quoted(&config.variant), config.seed);
     let assigned = |name: &str, value: &Value| format!("{}={}", quoted(name), quoted(&value.to_string()));
     for (name, value) in &config.knobs {
         command += &format!(" --set {}", assigned(name, value));
@@ -253,9 +246,7 @@ pub fn quoted(text: &str) -> String {
         match c {
             '\'' | '\\' => word.extend(['\\', c]),
             // Of three digits, so that none that follows belongs to it.
-            _ if c.is_control() => {
-                c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word += &format!("\\{byte:03o}"))
-            }
+            _ if c.is_control() => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| word += &format!("\\{byte:03o}")),
             _ => word.push(c),
         }
     }
@@ -283,23 +274,19 @@ mod tests {
         assert_eq!(decode(&link, host()).unwrap(), Link { config: config.clone(), digest: Some(digest) });
         assert_eq!(
             native_command(&config),
-            "cargo run --release -- train control --variant CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025 --at 20:lr=0.0001 --at 20:lr=0.05 --at 320:lr=0.00001"
+            "cargo run --release -- train control --variant CartPole-v1 --seed 4000000000 --set envs=512 --set lr=0.0025 --at \
+             20:lr=0.0001 --at 20:lr=0.05 --at 320:lr=0.00001"
         );
     }
 
     #[test]
     fn what_is_shared_says_what_it_cannot_carry() {
         let digest = Digest { iteration: 32, weights: "0123456789abcdef".into(), arithmetic: "fused".into() };
-        let told = |config: &Config, digest: Option<&Digest>, arithmetic: &str| {
-            share(config.clone(), 100, digest, arithmetic, "round")
-        };
+        let told = |config: &Config, digest: Option<&Digest>, arithmetic: &str| share(config.clone(), 100, digest, arithmetic, "round");
         let mut config = crate::default_config();
         let plain = told(&config, Some(&digest), "fused");
         assert_eq!((plain.changes, plain.checked_at, &plain.limits[..]), (0, Some(32), &[][..]));
-        assert!(
-            plain.link.starts_with(&plain.address)
-                && plain.link.ends_with("&digest=32.0123456789abcdef.fused")
-        );
+        assert!(plain.link.starts_with(&plain.address) && plain.link.ends_with("&digest=32.0123456789abcdef.fused"));
         assert!(told(&config, None, "fused").limits[0].contains("every 16 rounds"));
         let away = Digest { arithmetic: "gpu".into(), ..digest.clone() };
         for (arithmetic, why) in [("gpu", "A GPU does"), ("mixed", "round differently")] {

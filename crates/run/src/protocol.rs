@@ -383,7 +383,8 @@ pub struct Digest {
     /// 16 hexadecimal digits.
     pub weights: String,
     /// `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
-    /// whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none of them.
+    /// whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none
+    /// of them.
     pub arithmetic: String,
 }
 

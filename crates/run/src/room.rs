@@ -3,9 +3,7 @@
 //! shows a run reads the [`Schema`].
 
 use crate::bench::Bench;
-use crate::protocol::{
-    Column, Config, DataInfo, Dataset, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant,
-};
+use crate::protocol::{Column, Config, DataInfo, Dataset, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant};
 use crate::{Host, RunError};
 use learn::{Data, Find, Learner, Offload};
 use serde::de::DeserializeOwned;
@@ -97,11 +95,7 @@ impl Schema {
 ///
 /// # Panics
 /// Where another is told, or one twice: the room `id` and its learner disagree.
-pub(crate) fn in_order<T: Copy>(
-    id: &str,
-    names: impl Iterator<Item = &'static str>,
-    told: &ByName<T>,
-) -> Vec<Option<T>> {
+pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static str>, told: &ByName<T>) -> Vec<Option<T>> {
     let find = |name| told.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
     let ordered: Vec<Option<T>> = names.map(find).collect();
     let found = ordered.iter().flatten().count();
@@ -112,18 +106,7 @@ pub(crate) fn in_order<T: Copy>(
 
 impl Column {
     pub const fn new(name: &'static str, label: &'static str, help: &'static str) -> Column {
-        Column {
-            name,
-            label,
-            unit: "",
-            help,
-            chart: "",
-            log: false,
-            share: false,
-            brief: "",
-            spread: &[],
-            rate: None,
-        }
+        Column { name, label, unit: "", help, chart: "", log: false, share: false, brief: "", spread: &[], rate: None }
     }
 
     pub const fn unit(self, unit: &'static str) -> Column {
@@ -306,11 +289,7 @@ pub trait Room: Send + Sync + Sized + 'static {
 }
 
 /// What a test came to in the goal's column, what it has to reach, and whether it does.
-pub(crate) fn goal_of(
-    schema: &Schema,
-    goal: Option<Goal>,
-    values: &[Option<f64>],
-) -> Option<(Option<f64>, f64, bool)> {
+pub(crate) fn goal_of(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>]) -> Option<(Option<f64>, f64, bool)> {
     let Goal { column, at } = goal?;
     let value = values.get(schema.test(column)?).copied().flatten();
     Some((value, at, value.is_some_and(|value| value >= at)))

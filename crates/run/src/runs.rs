@@ -10,8 +10,8 @@ use crate::device::{Devices, Settled};
 use crate::digest::{self, Arithmetic, Expected, GPU, MIXED, PARTIAL, arithmetic};
 use crate::history::{Clock, History};
 use crate::protocol::{
-    Backend, Began, Change, Command, Config, Confirmation, DataInfo, Dataset, Device, DeviceWish, Digest,
-    Event, Knob, Knobs, Level, Mark, Operation, Progress, RoomInfo, Row, Shared, Value, Variant,
+    Backend, Began, Change, Command, Config, Confirmation, DataInfo, Dataset, Device, DeviceWish, Digest, Event, Knob, Knobs, Level, Mark,
+    Operation, Progress, RoomInfo, Row, Shared, Value, Variant,
 };
 use crate::room::{Answer, Policy, Room, Saved, Schema, Setup, goal_of, in_order};
 use crate::{DIGEST_EVERY, Host, MOST_CHANGES, RunError, VERSION, check_version, permalink, shared};
@@ -315,11 +315,7 @@ impl<R: Room> Run<R> {
                 "This run makes {} of knobs again, the first after {after} {unit}s.",
                 if count == 1 { "a live change".into() } else { format!("{count} live changes") }
             );
-            run.notice(
-                Level::Info,
-                &text,
-                "Nothing to do; a knob that you change makes it a run of your own.",
-            );
+            run.notice(Level::Info, &text, "Nothing to do; a knob that you change makes it a run of your own.");
         }
         if run.is_at_boundary() {
             run.apply_changes();
@@ -617,8 +613,7 @@ impl<R: Room> Run<R> {
         let progress = self.progress();
         let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
         let schema = R::SCHEMA;
-        let metrics =
-            in_order(schema.id, schema.metrics.iter().map(|column| column.name), &iteration.metrics);
+        let metrics = in_order(schema.id, schema.metrics.iter().map(|column| column.name), &iteration.metrics);
         let mut values: Vec<Option<f64>> = schema
             .metrics
             .iter()
@@ -674,8 +669,7 @@ impl<R: Room> Run<R> {
     fn take_test(&mut self, row: Row) {
         self.tests.push(row.clone());
         self.events.push(Event::Test(row.clone()));
-        let reaches =
-            goal_of(R::SCHEMA, self.variant.goal, &row.values).is_some_and(|(_, _, reached)| reached);
+        let reaches = goal_of(R::SCHEMA, self.variant.goal, &row.values).is_some_and(|(_, _, reached)| reached);
         if reaches && self.solved.is_none() && !self.begin_test(true) {
             self.take_confirmation(&row);
         }
@@ -688,12 +682,7 @@ impl<R: Room> Run<R> {
     fn take_confirmation(&mut self, Row { progress, values }: &Row) {
         let Some((value, goal, confirmed)) = goal_of(R::SCHEMA, self.variant.goal, values) else { return };
         let progress = progress.clone();
-        self.events.push(Event::Confirmation(Confirmation {
-            progress: progress.clone(),
-            value,
-            goal,
-            confirmed,
-        }));
+        self.events.push(Event::Confirmation(Confirmation { progress: progress.clone(), value, goal, confirmed }));
         if confirmed {
             self.solved = Some(progress.clone());
             self.events.push(Event::Solved { progress, goal });
@@ -727,9 +716,7 @@ impl<R: Room> Run<R> {
             self.begin_test(confirms);
         }
         let again = match self.room.offload() {
-            Ok(offload) if offload.is_offloaded() && offload.must_offload_again() => {
-                self.devices.offload_again(offload)
-            }
+            Ok(offload) if offload.is_offloaded() && offload.must_offload_again() => self.devices.offload_again(offload),
             _ => Ok(()),
         };
         if let Err(fault) = again {
@@ -771,14 +758,8 @@ impl<R: Room> Run<R> {
         match &self.began {
             Some((began, bytes)) if !self.is_at_boundary() && !self.saves_within() => {
                 let (bytes, done, unit) = (bytes.clone(), began.iteration, R::SCHEMA.iteration_word);
-                let text = format!(
-                    "The {unit} in progress is a long one, so the file has the run as it was after {done}."
-                );
-                self.notice(
-                    Level::Info,
-                    &text,
-                    "What goes on from the file does this one again, to the same end.",
-                );
+                let text = format!("The {unit} in progress is a long one, so the file has the run as it was after {done}.");
+                self.notice(Level::Info, &text, "What goes on from the file does this one again, to the same end.");
                 Ok(bytes)
             }
             _ => self.encode(),
@@ -789,11 +770,7 @@ impl<R: Room> Run<R> {
     fn config_with_pending(&self) -> Config {
         let mut config = self.config.clone();
         let iteration = self.iteration() + 1;
-        let changes = self.pending.iter().map(|(knob, value)| Change {
-            iteration,
-            knob: knob.clone(),
-            value: value.clone(),
-        });
+        let changes = self.pending.iter().map(|(knob, value)| Change { iteration, knob: knob.clone(), value: value.clone() });
         config.changes.extend(changes);
         config.changes.sort_by_key(|change| change.iteration);
         // What cannot be beside the others is refused when its time comes, and the file can be read all the same.
@@ -899,7 +876,8 @@ impl<R: Room> AnyRun for Run<R> {
             self.devices.pause();
             return false;
         }
-        // On the processor a test comes first; beside another machine it runs while that works. A short test ends also where the run pauses.
+        // On the processor a test comes first; beside another machine it runs while that works. A short test ends also where the run
+        // pauses.
         if self.testing.is_some() && (paused || !self.is_offloaded()) {
             self.take_time(now_s);
             self.advance_test();
@@ -940,8 +918,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError> {
-        let question =
-            serde_json::from_value(question).map_err(|e| RunError::Question { why: e.to_string() })?;
+        let question = serde_json::from_value(question).map_err(|e| RunError::Question { why: e.to_string() })?;
         self.room.ask(question)
     }
 
@@ -1093,24 +1070,15 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn config_now(&self) -> Config {
-        let made = self.marks.iter().map(|mark| Change {
-            iteration: mark.progress.iteration,
-            knob: mark.knob.clone(),
-            value: mark.to.clone(),
-        });
+        let made =
+            self.marks.iter().map(|mark| Change { iteration: mark.progress.iteration, knob: mark.knob.clone(), value: mark.to.clone() });
         let ahead = self.config.changes[self.replayed..].iter().cloned();
         Config { changes: made.chain(ahead).collect(), ..self.config.clone() }
     }
 
     fn shared(&self) -> Shared {
         let (now, arithmetic) = (self.iteration(), self.arithmetic.name());
-        permalink::share(
-            self.config_now(),
-            now,
-            self.told_digest.as_ref(),
-            arithmetic,
-            R::SCHEMA.iteration_word,
-        )
+        permalink::share(self.config_now(), now, self.told_digest.as_ref(), arithmetic, R::SCHEMA.iteration_word)
     }
 
     fn knobs(&self) -> Vec<Knob> {
@@ -1174,8 +1142,7 @@ pub(crate) fn backend(isa: Isa) -> Backend {
 
 /// Drops every second test but the newest and the one that solved the task: shells tell from it when that was.
 fn thin(tests: &mut Vec<Row>, solved: Option<&Progress>) {
-    let solved =
-        solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
+    let solved = solved.and_then(|solved| tests.iter().position(|t| t.progress.iteration == solved.iteration));
     let last = tests.len().saturating_sub(1);
     let mut place = 0..;
     tests.retain(|_| place.next().is_some_and(|i: usize| i % 2 == last % 2 || Some(i) == solved));
@@ -1195,8 +1162,7 @@ mod tests {
 
     #[test]
     fn thinned_tests_keep_the_newest_and_the_one_that_solved() {
-        let test =
-            |iteration| Row { progress: Progress { iteration, ..Progress::default() }, values: vec![] };
+        let test = |iteration| Row { progress: Progress { iteration, ..Progress::default() }, values: vec![] };
         let mut tests: Vec<_> = (1..=9).map(test).collect();
         thin(&mut tests, Some(&test(6).progress));
         let kept: Vec<_> = tests.iter().map(|test| test.progress.iteration).collect();

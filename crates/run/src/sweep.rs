@@ -110,7 +110,6 @@ impl Learner {
         }
         self.cell.progress = self.run.progress();
         self.cell.diverged = self.run.diverged();
-        self.cell.done =
-            self.cell.diverged || self.cell.progress.counts[0] >= budget && self.run.at_boundary();
+        self.cell.done = self.cell.diverged || self.cell.progress.counts[0] >= budget && self.run.at_boundary();
     }
 }

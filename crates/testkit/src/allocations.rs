@@ -36,10 +36,7 @@ pub fn peak_bytes<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let (before, _) = HELD.get();
     HELD.set((before, before));
     let kept = std::hint::black_box(Box::new([0u8; 4096]));
-    assert!(
-        HELD.get().1 >= before + 4096,
-        "the test's file names testkit::Counting as its #[global_allocator]"
-    );
+    assert!(HELD.get().1 >= before + 4096, "the test's file names testkit::Counting as its #[global_allocator]");
     drop(kept);
     HELD.set((before, before));
     let result = work();

@@ -17,9 +17,7 @@ pub fn apart(file: &[u8]) -> Apart {
     let (_, metadata) = SafeTensors::read_metadata(file).unwrap();
     let text = &metadata.metadata().as_ref().unwrap()["hothouse"];
     let all = SafeTensors::deserialize(file).unwrap();
-    let tensor = |(name, view): (String, TensorView)| {
-        (name, view.dtype(), view.shape().to_vec(), view.data().to_vec())
-    };
+    let tensor = |(name, view): (String, TensorView)| (name, view.dtype(), view.shape().to_vec(), view.data().to_vec());
     let mut tensors: Vec<_> = all.tensors().into_iter().map(tensor).collect();
     tensors.sort_by(|a, b| (a.0 == "run.history", &a.0).cmp(&(b.0 == "run.history", &b.0)));
     Apart { header: serde_json::from_str(text).unwrap(), tensors }
@@ -38,9 +36,7 @@ impl Apart {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
         text += &format!(r#","checksum":"{hash:016x}"}}"#);
-        let views = self.tensors.iter().map(|(name, dtype, shape, bytes)| {
-            (name, TensorView::new(*dtype, shape.clone(), bytes).unwrap())
-        });
+        let views = self.tensors.iter().map(|(name, dtype, shape, bytes)| (name, TensorView::new(*dtype, shape.clone(), bytes).unwrap()));
         safetensors::serialize(views, Some(HashMap::from([("hothouse".to_string(), text)]))).unwrap()
     }
 
@@ -55,9 +51,7 @@ impl Apart {
     /// Weights of the network, or of gates, driven out of all bounds, as a wild learning rate does: they are numbers still.
     pub fn drive_wild(&mut self) {
         let wild = |name: &str| {
-            name.ends_with(".weight")
-                || name.ends_with(".gates")
-                || matches!(name, "weights" | "strong.learned" | "strong.weights")
+            name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")
         };
         for (_, dtype, _, bytes) in self.tensors.iter_mut().filter(|t| wild(&t.0)) {
             assert_eq!(*dtype, Dtype::F32);

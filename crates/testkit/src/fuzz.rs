@@ -31,22 +31,8 @@ impl Drop for Case<'_> {
 }
 
 /// Numbers at which readers err: ends of ranges, and lengths that are too long.
-const EDGES: [u64; 14] = [
-    0,
-    1,
-    2,
-    7,
-    255,
-    256,
-    65_535,
-    (1 << 31) - 1,
-    1 << 31,
-    u32::MAX as u64,
-    1 << 40,
-    i64::MAX as u64,
-    1 << 63,
-    u64::MAX,
-];
+const EDGES: [u64; 14] =
+    [0, 1, 2, 7, 255, 256, 65_535, (1 << 31) - 1, 1 << 31, u32::MAX as u64, 1 << 40, i64::MAX as u64, 1 << 63, u64::MAX];
 /// Pieces of texts that stand for something somewhere.
 const PIECES: [&str; 24] = [
     "",
@@ -79,9 +65,7 @@ pub struct Mutator(u64);
 
 impl Mutator {
     pub fn new(what: &str, case: u32) -> Mutator {
-        let seed = what.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
+        let seed = what.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
         Mutator(seed ^ u64::from(case).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
@@ -205,8 +189,7 @@ impl Mutator {
                     1 => all.clear(),
                     2 => all.insert(at, other),
                     _ => {
-                        let copies: Vec<Value> =
-                            all.iter().cycle().take(all.len() * self.below(9)).cloned().collect();
+                        let copies: Vec<Value> = all.iter().cycle().take(all.len() * self.below(9)).cloned().collect();
                         all.extend(copies);
                     }
                 }

@@ -11,8 +11,7 @@ impl Scratch {
     #[track_caller]
     pub fn new(name: &str) -> Scratch {
         static MADE: AtomicU32 = AtomicU32::new(0);
-        let unique =
-            format!("hothouse-{name}-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let unique = format!("hothouse-{name}-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let folder = std::env::temp_dir().join(unique);
         let _ = std::fs::remove_dir_all(&folder); // of a process with the same number that was killed
         std::fs::create_dir_all(&folder).expect("a folder for temporary files");

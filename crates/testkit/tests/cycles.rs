@@ -162,8 +162,7 @@ fn sources(root: &Path) -> BTreeMap<Module, Source> {
 }
 
 fn module_of(file: &Path) -> Module {
-    let mut module: Module =
-        file.with_extension("").iter().map(|part| part.to_str().unwrap().into()).collect();
+    let mut module: Module = file.with_extension("").iter().map(|part| part.to_str().unwrap().into()).collect();
     if module.last().is_some_and(|last| last == "mod" || last == "lib") {
         module.pop();
     }
@@ -190,30 +189,19 @@ impl Source {
                         continue;
                     }
                     "use" => {
-                        let end = at
-                            + tokens[at..]
-                                .iter()
-                                .position(|token| is_mark(Some(token), ';'))
-                                .unwrap_or(tokens.len() - at);
+                        let end = at + tokens[at..].iter().position(|token| is_mark(Some(token), ';')).unwrap_or(tokens.len() - at);
                         self.take_use(&tokens[at + 1..end], &[], here, passes_on);
                         at = end;
                     }
                     "mod" if matches!(tokens.get(at + 2), Some(TokenTree::Group(_))) => {
-                        let (name, Some(TokenTree::Group(body))) =
-                            (tokens[at + 1].to_string(), tokens.get(at + 2))
-                        else {
-                            unreachable!()
-                        };
+                        let (name, Some(TokenTree::Group(body))) = (tokens[at + 1].to_string(), tokens.get(at + 2)) else { unreachable!() };
                         self.read(body.stream(), &[here, &[name]].concat());
                         at += 2;
                     }
-                    "struct" | "enum" | "union" | "fn" | "trait" | "type" | "const" | "static"
-                    | "macro_rules" => {
+                    "struct" | "enum" | "union" | "fn" | "trait" | "type" | "const" | "static" | "macro_rules" => {
                         let mut next = at + 1;
                         while is_mark(tokens.get(next), '!')
-                            || tokens
-                                .get(next)
-                                .is_some_and(|t| ["mut", "fn", "unsafe"].contains(&&*t.to_string()))
+                            || tokens.get(next).is_some_and(|t| ["mut", "fn", "unsafe"].contains(&&*t.to_string()))
                         {
                             next += 1;
                         }
@@ -330,11 +318,9 @@ fn absolute(path: Vec<String>, here: &[String]) -> Vec<String> {
 fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<PathBuf>> {
     let mut graph = BTreeMap::new();
     for (module, source) in sources {
-        let used =
-            source.uses.iter().filter(|(name, (_, passed_on))| !passed_on || source.names.contains(*name));
+        let used = source.uses.iter().filter(|(name, (_, passed_on))| !passed_on || source.names.contains(*name));
         let globs = source.globs.iter().filter(|(_, passed_on)| !passed_on);
-        let paths =
-            source.paths.iter().chain(used.map(|(_, (path, _))| path)).chain(globs.map(|(path, _)| path));
+        let paths = source.paths.iter().chain(used.map(|(_, (path, _))| path)).chain(globs.map(|(path, _)| path));
         let files = paths.filter_map(|path| defined_in(sources, module, path, 0));
         let others: BTreeSet<PathBuf> = files.filter(|file| *file != source.file).collect();
         graph.insert(source.file.clone(), others);
@@ -343,12 +329,7 @@ fn imports(sources: &BTreeMap<Module, Source>) -> BTreeMap<PathBuf, BTreeSet<Pat
 }
 
 /// The file that defines what a path in `module` names; none for other crates and for a module alone.
-fn defined_in(
-    sources: &BTreeMap<Module, Source>,
-    module: &[String],
-    path: &[String],
-    depth: u32,
-) -> Option<PathBuf> {
+fn defined_in(sources: &BTreeMap<Module, Source>, module: &[String], path: &[String], depth: u32) -> Option<PathBuf> {
     // Two modules may pass all of their names on to each other.
     if depth > 12 {
         return None;
@@ -364,8 +345,7 @@ fn defined_in(
         },
     };
     let mut owner = Module::new();
-    while full.first().is_some_and(|next| sources.contains_key(&[owner.clone(), vec![next.clone()]].concat()))
-    {
+    while full.first().is_some_and(|next| sources.contains_key(&[owner.clone(), vec![next.clone()]].concat())) {
         owner.push(full.remove(0));
     }
     let (source, name) = (sources.get(&owner)?, full.first()?);
@@ -375,16 +355,13 @@ fn defined_in(
     if let Some((used, _)) = source.uses.get(name) {
         return defined_in(sources, &owner, &[used, &full[1..]].concat(), depth + 1);
     }
-    let through = |(glob, _): &(Vec<String>, bool)| {
-        defined_in(sources, &owner, &[glob.clone(), full.clone()].concat(), depth + 1)
-    };
+    let through = |(glob, _): &(Vec<String>, bool)| defined_in(sources, &owner, &[glob.clone(), full.clone()].concat(), depth + 1);
     source.globs.iter().find_map(through)
 }
 
 /// Sets of files that all reach each other.
 fn knots(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>) -> Vec<BTreeSet<PathBuf>> {
-    let reached: BTreeMap<&PathBuf, BTreeSet<PathBuf>> =
-        graph.keys().map(|file| (file, reach(graph, file))).collect();
+    let reached: BTreeMap<&PathBuf, BTreeSet<PathBuf>> = graph.keys().map(|file| (file, reach(graph, file))).collect();
     let mut knots: Vec<BTreeSet<PathBuf>> = Vec::new();
     for file in graph.keys().filter(|file| reached[file].contains(*file)) {
         let knot = reached[file].iter().filter(|other| reached[other].contains(file)).cloned().collect();

@@ -27,11 +27,7 @@ impl Graphics {
     /// Asks the browser for its fastest GPU, or says why there is none; `woken` is called whenever that has answered
     /// or has failed. It is called `name` where the browser gives no better one; with `largest_buffer`, no more bytes
     /// a buffer are used than those.
-    pub async fn open(
-        woken: js_sys::Function,
-        name: String,
-        largest_buffer: Option<f64>,
-    ) -> Result<Graphics, JsValue> {
+    pub async fn open(woken: js_sys::Function, name: String, largest_buffer: Option<f64>) -> Result<Graphics, JsValue> {
         WOKEN.set(Some(woken));
         let largest_buffer = largest_buffer.map(|bytes| bytes as u64);
         let options = OpenOptions { largest_buffer, name, ..OpenOptions::default() };

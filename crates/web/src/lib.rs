@@ -67,8 +67,7 @@ pub fn decode(link: &str) -> Result<JsValue, JsValue> {
 /// What runs in the room that a link names, whatever else the link has, or in the first.
 #[wasm_bindgen]
 pub fn default_config(link: &str) -> Result<JsValue, JsValue> {
-    let name =
-        link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
+    let name = link.trim_start_matches('#').trim_start_matches('/').split(['?', '/']).next().unwrap_or_default();
     to_js(&run::room(name).map_or_else(|_| run::default_config(), run::config_of))
 }
 
@@ -304,8 +303,7 @@ impl Sweep {
 
 /// Plain objects, null for what is missing, and typed arrays for bytes.
 fn to_js<T: Serialize + ?Sized>(value: &T) -> Result<JsValue, JsValue> {
-    let style =
-        serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
+    let style = serde_wasm_bindgen::Serializer::new().serialize_missing_as_null(true).serialize_maps_as_objects(true);
     Ok(value.serialize(&style)?)
 }
 

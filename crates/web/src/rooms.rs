@@ -1,12 +1,6 @@
 //! The rooms of this module: the page has a module for each (one feature), so that a visit loads no other's.
 // The tests' own room begins by itself.
-#![cfg(any(
-    feature = "control",
-    feature = "backgammon",
-    feature = "cube",
-    feature = "logic",
-    feature = "words"
-))]
+#![cfg(any(feature = "control", feature = "backgammon", feature = "cube", feature = "logic", feature = "words"))]
 
 use wasm_bindgen::prelude::*;
 

@@ -39,14 +39,7 @@ pub(crate) static SPEC: Spec = Spec {
     actions: Actions::Choices(3),
     choices: &["one way", "rest", "other way"],
     state: &["angle 1 (rad)", "angle 2 (rad)", "angular velocity 1 (rad/s)", "speed 2 (rad/s)"],
-    observation: &[
-        "cos angle 1",
-        "sin angle 1",
-        "cos angle 2",
-        "sin angle 2",
-        "angular velocity 1 (rad/s)",
-        "speed 2 (rad/s)",
-    ],
+    observation: &["cos angle 1", "sin angle 1", "cos angle 2", "sin angle 2", "angular velocity 1 (rad/s)", "speed 2 (rad/s)"],
     step_limit: STEP_LIMIT,
     solved_at: -100.0,
     returns: [-500.0, -60.0],
@@ -134,11 +127,8 @@ fn derivative([a, b, va, vb]: [f64; 4], torque: f64) -> [f64; 4] {
     let d1 = M * C * C + M * (L * L + C * C + 2.0 * L * C * cos) + INERTIA + INERTIA;
     let d2 = M * (C * C + L * C * cos) + INERTIA;
     let phi2 = M * C * GRAVITY * (a + b - FRAC_PI_2).cos();
-    let phi1 = -M * L * C * vb * vb * sin - 2.0 * M * L * C * vb * va * sin
-        + (M * C + M * L) * GRAVITY * (a - FRAC_PI_2).cos()
-        + phi2;
-    let acc_b =
-        (torque + d2 / d1 * phi1 - M * L * C * va * va * sin - phi2) / (M * C * C + INERTIA - d2 * d2 / d1);
+    let phi1 = -M * L * C * vb * vb * sin - 2.0 * M * L * C * vb * va * sin + (M * C + M * L) * GRAVITY * (a - FRAC_PI_2).cos() + phi2;
+    let acc_b = (torque + d2 / d1 * phi1 - M * L * C * va * va * sin - phi2) / (M * C * C + INERTIA - d2 * d2 / d1);
     let acc_a = -(d2 * acc_b + phi1) / d1;
     [va, vb, acc_a, acc_b]
 }
@@ -170,12 +160,7 @@ impl Rules<4, 6> for Acrobot {
     const STREAM: u32 = 0x0041_4331;
 
     #[inline(always)]
-    fn advance<S: Simd>(
-        s: S,
-        state: [S::F; 4],
-        [cos_a, sin_a, cos_b, sin_b, ..]: [S::F; 6],
-        action: S::F,
-    ) -> ([S::F; 4], S::F, S::M) {
+    fn advance<S: Simd>(s: S, state: [S::F; 4], [cos_a, sin_a, cos_b, sin_b, ..]: [S::F; 6], action: S::F) -> ([S::F; 4], S::F, S::M) {
         let c = |value: f64| s.splat(value as f32);
         let torque = s.mul(s.sub(action, c(1.0)), c(TORQUE));
         let [a, b, va, vb] = state;
@@ -232,14 +217,7 @@ impl Rules<4, 6> for Acrobot {
 
 /// Accelerations at the angles reached from `state` in a time at some speeds, and at other speeds there.
 #[inline(always)]
-fn ahead<S: Simd>(
-    s: S,
-    state: [S::F; 4],
-    along: [S::F; 2],
-    speeds: [S::F; 2],
-    time_s: f64,
-    torque: S::F,
-) -> [S::F; 2] {
+fn ahead<S: Simd>(s: S, state: [S::F; 4], along: [S::F; 2], speeds: [S::F; 2], time_s: f64, torque: S::F) -> [S::F; 2] {
     let time_s = s.splat(time_s as f32);
     let a = s.mul_add(along[0], time_s, state[0]);
     let b = s.mul_add(along[1], time_s, state[1]);

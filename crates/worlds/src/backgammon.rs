@@ -182,14 +182,8 @@ impl Board {
     /// A number that tells boards apart, for tables of them. Not for anyone with an interest in making two equal.
     #[inline]
     pub fn hash64(&self) -> u64 {
-        const ODD: [u64; 4] =
-            [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0xD6E8_FEB8_6659_FD93];
-        let words = [
-            self.mine.0 as u64,
-            (self.mine.0 >> 64) as u64,
-            self.theirs.0 as u64,
-            (self.theirs.0 >> 64) as u64,
-        ];
+        const ODD: [u64; 4] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0xD6E8_FEB8_6659_FD93];
+        let words = [self.mine.0 as u64, (self.mine.0 >> 64) as u64, self.theirs.0 as u64, (self.theirs.0 >> 64) as u64];
         let mut hash = 0u64;
         for (word, odd) in words.into_iter().zip(ODD) {
             hash = (hash.rotate_left(23) ^ word).wrapping_mul(odd);
@@ -231,9 +225,7 @@ pub enum BoardError {
     SharedPoint(usize),
     #[error("both sides of this position have borne off all checkers; give one where at most one side has")]
     BothDone,
-    #[error(
-        "both sides of this position wait on the bar before a closed board; give one that can come up in a game"
-    )]
+    #[error("both sides of this position wait on the bar before a closed board; give one that can come up in a game")]
     BothShutOut,
 }
 

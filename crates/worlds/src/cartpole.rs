@@ -70,8 +70,7 @@ impl CartPole64 {
         let (sin, cos) = theta.sin_cos();
         let push = (force + POLE_MOMENT * (w * w) * sin) / MASS;
         let tip = 2.0 * tip_force * cos / MASS_POLE;
-        let theta_acc =
-            (GRAVITY * sin - cos * push + tip) / (HALF_LENGTH * (4.0 / 3.0 - MASS_POLE * (cos * cos) / MASS));
+        let theta_acc = (GRAVITY * sin - cos * push + tip) / (HALF_LENGTH * (4.0 / 3.0 - MASS_POLE * (cos * cos) / MASS));
         let x_acc = push - POLE_MOMENT * theta_acc * cos / MASS;
         self.state = [x + STEP_S * v, v + STEP_S * x_acc, theta + STEP_S * w, w + STEP_S * theta_acc];
         self.steps = self.steps.saturating_add(1);
@@ -234,13 +233,7 @@ impl CartPoles {
     }
 
     /// Puts back what [`CartPoles::environment`] gave.
-    pub fn set_environment(
-        &mut self,
-        env: usize,
-        state: [f32; OBSERVATION],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible> {
+    pub fn set_environment(&mut self, env: usize, state: [f32; OBSERVATION], steps: u32, episodes: u32) -> Result<(), Impossible> {
         let inside = state[0].abs() <= X_LIMIT as f32 && state[2].abs() <= THETA_LIMIT as f32;
         let counted = steps < STEP_LIMIT && episodes < EPISODES;
         if env >= self.count || !counted || !inside || state.iter().any(|s| !s.is_finite()) {
@@ -310,13 +303,7 @@ impl Vector for CartPoles {
         (steps, episodes)
     }
 
-    fn set_environment(
-        &mut self,
-        env: usize,
-        state: &[f32],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible> {
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
         let state = state.try_into().map_err(|_| self.impossible(env))?;
         CartPoles::set_environment(self, env, state, steps, episodes)
     }
@@ -365,8 +352,7 @@ impl Kernel for Advance<'_> {
         let rewards = self.rewards.as_chunks_mut::<PANEL>().0.iter_mut();
         let ended = self.ended.as_chunks_mut::<PANEL>().0.iter_mut();
         let panels = state.zip(clock).zip(starts).zip(actions).zip(reached).zip(rewards).zip(ended);
-        for (panel, ((((((state, clock), starts), actions), reached), rewards), ended)) in panels.enumerate()
-        {
+        for (panel, ((((((state, clock), starts), actions), reached), rewards), ended)) in panels.enumerate() {
             if panel % SHORTEST as usize == self.turn {
                 for l in (0..PANEL).step_by(S::LANES) {
                     let id = s.count_u(self.first.wrapping_add((panel * PANEL + l) as u32));
@@ -445,14 +431,7 @@ impl Kernel for Play<'_> {
 /// Steps these poles by coins. The start that follows an episode is worked out every [`SHORTEST`]
 /// steps, in which no pole can need two.
 #[inline(always)]
-fn toss<S: Simd>(
-    s: S,
-    keys: Keys,
-    game: u32,
-    steps: u32,
-    ids: [S::U; ABREAST],
-    poles: &mut [Pole<S>; ABREAST],
-) {
+fn toss<S: Simd>(s: S, keys: Keys, game: u32, steps: u32, ids: [S::U; ABREAST], poles: &mut [Pole<S>; ABREAST]) {
     let sign = s.splat_u(1 << 31);
     let left = s.to_bits(s.splat((-FORCE / MASS) as f32));
     let [c, d] = keys.action;
@@ -522,10 +501,7 @@ impl<S: Simd> Pole<S> {
     #[inline(always)]
     fn step(self, s: S, force: S::F) -> Reached<S> {
         let state = euler(s, self.state, force);
-        let inside = s.and_mask(
-            s.le(s.abs(state[0]), s.splat(X_LIMIT as f32)),
-            s.le(s.abs(state[2]), s.splat(THETA_LIMIT as f32)),
-        );
+        let inside = s.and_mask(s.le(s.abs(state[0]), s.splat(X_LIMIT as f32)), s.le(s.abs(state[2]), s.splat(THETA_LIMIT as f32)));
         let clock = s.add_u(self.clock, s.splat_u(1));
         let truncated = s.eq_u(s.and_u(clock, s.splat_u(STEP_MASK)), s.splat_u(STEP_LIMIT));
         Reached { state, clock, inside, truncated, over: s.or_mask(s.not_mask(inside), truncated) }
@@ -584,8 +560,7 @@ fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [
 
     let push = s.mul_add(s.mul(c(POLE_MOMENT / MASS), s.mul(w, w)), sin, force);
     let torque = s.neg_mul_add(cos, push, s.mul(c(GRAVITY), sin));
-    let inertia =
-        s.neg_mul_add(s.mul(cos, cos), c(HALF_LENGTH * MASS_POLE / MASS), c(HALF_LENGTH * 4.0 / 3.0));
+    let inertia = s.neg_mul_add(s.mul(cos, cos), c(HALF_LENGTH * MASS_POLE / MASS), c(HALF_LENGTH * 4.0 / 3.0));
     let theta_acc = s.div(torque, inertia);
     let x_acc = s.neg_mul_add(s.mul(c(POLE_MOMENT / MASS), theta_acc), cos, push);
     let tau = c(STEP_S);

@@ -56,11 +56,9 @@ const UP: [usize; 6] = [5, 0, 0, 2, 0, 0];
 const RIGHT: [usize; 6] = [1, 5, 1, 1, 2, 4];
 
 /// The places of corners, URF to DRB: their faces clockwise, beginning with U or D.
-const CORNERS: [[usize; 3]; 8] =
-    [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0, 5, 1], [3, 2, 1], [3, 4, 2], [3, 5, 4], [3, 1, 5]];
+const CORNERS: [[usize; 3]; 8] = [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0, 5, 1], [3, 2, 1], [3, 4, 2], [3, 5, 4], [3, 1, 5]];
 /// The places of edges, UR to BR.
-const EDGES: [[usize; 2]; 12] =
-    [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
+const EDGES: [[usize; 2]; 12] = [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
 
 /// What a cubie's byte is counted modulo, and how many different cubies each place may show.
 pub const CODES: usize = 24;

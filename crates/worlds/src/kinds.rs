@@ -2,9 +2,8 @@
 
 use crate::world::{Spec, World64};
 use crate::{
-    Acrobot64, Acrobots, CartPole64, CartPoles, LunarLander64, LunarLanders, MountainCar64,
-    MountainCarContinuous64, MountainCars, MountainCarsContinuous, Pendulum64, Pendulums, Vector, acrobot,
-    cartpole, lunar_lander, mountain_car, pendulum,
+    Acrobot64, Acrobots, CartPole64, CartPoles, LunarLander64, LunarLanders, MountainCar64, MountainCarContinuous64, MountainCars,
+    MountainCarsContinuous, Pendulum64, Pendulums, Vector, acrobot, cartpole, lunar_lander, mountain_car, pendulum,
 };
 use math::Isa;
 

@@ -18,31 +18,22 @@ pub struct Grid {
 pub enum GridError {
     #[error("the drawing is empty; draw rows of . and # with / between them, as in .#./###/.#.")]
     Empty,
-    #[error(
-        "row {row} of the drawing has {width} cells and the first has {first}; give every row as many cells"
-    )]
+    #[error("row {row} of the drawing has {width} cells and the first has {first}; give every row as many cells")]
     Ragged { row: usize, width: usize, first: usize },
     #[error("row {row} of the drawing has a '{character}', which is no cell; use {usable}")]
     Character { row: usize, character: char, usable: &'static str },
-    #[error(
-        "the drawing is {width}x{height} and the grid {to_width}x{to_height}; draw {to_height} rows of {to_width} cells"
-    )]
+    #[error("the drawing is {width}x{height} and the grid {to_width}x{to_height}; draw {to_height} rows of {to_width} cells")]
     Size { width: usize, height: usize, to_width: usize, to_height: usize },
     #[error("'{text}' is no rule; {next}")]
     Rule { text: String, next: &'static str },
-    #[error(
-        "a rule's table has 512 entries, each 0 or 1, and this one {0}; give one entry for every state of nine cells"
-    )]
+    #[error("a rule's table has 512 entries, each 0 or 1, and this one {0}; give one entry for every state of nine cells")]
     Table(String),
-    #[error(
-        "({x}, {y}) lies outside the grid of {width}x{height}; choose a column below {width} and a row below {height}"
-    )]
+    #[error("({x}, {y}) lies outside the grid of {width}x{height}; choose a column below {width} and a row below {height}")]
     Outside { x: usize, y: usize, width: usize, height: usize },
 }
 
 const ONE_BIT: &str = ". (or 0) for off and # (or 1) for on";
-const COLOURS: &str =
-    ". (or 0) for black, 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6 cyan and 7 (or #) for white";
+const COLOURS: &str = ". (or 0) for black, 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6 cyan and 7 (or #) for white";
 
 impl Grid {
     pub fn blank(channels: usize, width: usize, height: usize) -> Grid {
@@ -74,8 +65,7 @@ impl Grid {
     /// 4 blue where three of them are a colour.
     pub fn values(&self, shown: usize) -> Vec<u8> {
         let size = self.width * self.height;
-        let value =
-            |i| (0..shown.min(self.channels)).map(|channel| self.cells[channel * size + i] << channel).sum();
+        let value = |i| (0..shown.min(self.channels)).map(|channel| self.cells[channel * size + i] << channel).sum();
         (0..size).map(value).collect()
     }
 
@@ -127,8 +117,7 @@ impl Grid {
             (_, 1) => '#',
             _ => char::from(b'0' + value),
         };
-        let rows: Vec<String> =
-            values.chunks(self.width.max(1)).map(|row| row.iter().map(digit).collect()).collect();
+        let rows: Vec<String> = values.chunks(self.width.max(1)).map(|row| row.iter().map(digit).collect()).collect();
         rows.join("/")
     }
 
@@ -177,9 +166,7 @@ impl Area {
                 let (across, down) = (column.abs_diff(x) as u128, row.abs_diff(y) as u128);
                 across * across + down * down <= (radius as u128).pow(2)
             }
-            Area::Block { x, y, width, height } => {
-                column >= x && column - x < width && row >= y && row - y < height
-            }
+            Area::Block { x, y, width, height } => column >= x && column - x < width && row >= y && row - y < height,
         }
     }
 }
@@ -225,8 +212,7 @@ impl Rule {
         if let Some(other) = entries.iter().find(|&&entry| entry > 1) {
             return Err(GridError::Table(format!("holds a {other}")));
         }
-        let table: [u8; Rule::STATES] =
-            entries.try_into().map_err(|_| GridError::Table(format!("has {}", entries.len())))?;
+        let table: [u8; Rule::STATES] = entries.try_into().map_err(|_| GridError::Table(format!("has {}", entries.len())))?;
         Ok(Rule::new(|state| table[state] == 1))
     }
 
@@ -241,24 +227,16 @@ impl Rule {
             return Ok(Rule::new(|state| digits[state / 4] >> (state % 4) & 1 == 1));
         }
         let Some((born, stays)) = text.split_once('/') else {
-            return refused(
-                "write births and survivals as in B3/S23, or a table of 512 bits as 128 hexadecimal digits",
-            );
+            return refused("write births and survivals as in B3/S23, or a table of 512 bits as 128 hexadecimal digits");
         };
         let counts = |part: &str, letter: char| {
             let digits = part.strip_prefix([letter, letter.to_ascii_lowercase()])?;
-            digits.chars().try_fold(0u32, |counts, digit| {
-                digit.to_digit(10).filter(|&count| count <= 8).map(|count| counts | 1 << count)
-            })
+            digits.chars().try_fold(0u32, |counts, digit| digit.to_digit(10).filter(|&count| count <= 8).map(|count| counts | 1 << count))
         };
         match (counts(born, 'B'), counts(stays, 'S')) {
             (Some(born), Some(stays)) => Ok(Rule::counted(born, stays)),
-            (None, _) => refused(
-                "begin with B and the numbers of neighbours, 0 to 8, with which a cell is born, as in B3/S23",
-            ),
-            (_, None) => refused(
-                "write S and the numbers of neighbours, 0 to 8, with which a cell stays, after the slash, as in B3/S23",
-            ),
+            (None, _) => refused("begin with B and the numbers of neighbours, 0 to 8, with which a cell is born, as in B3/S23"),
+            (_, None) => refused("write S and the numbers of neighbours, 0 to 8, with which a cell stays, after the slash, as in B3/S23"),
         }
     }
 
@@ -382,10 +360,8 @@ mod tests {
     fn rules_are_read_or_refused_with_what_would_do() {
         let every: Vec<u8> = (0..512).map(|state| u8::from(Rule::life().next(state))).collect();
         assert_eq!(Rule::from_table(&every).unwrap(), Rule::life());
-        let hexadecimal: String = every
-            .chunks(4)
-            .map(|four| format!("{:x}", four.iter().rev().fold(0, |sum, &bit| 2 * sum + bit)))
-            .collect();
+        let hexadecimal: String =
+            every.chunks(4).map(|four| format!("{:x}", four.iter().rev().fold(0, |sum, &bit| 2 * sum + bit))).collect();
         assert_eq!(Rule::parse(&hexadecimal).unwrap(), Rule::life());
         assert!(Rule::parse("B/S").unwrap() == Rule::from_table(&[0; 512]).unwrap());
         for (text, next) in [

@@ -7,8 +7,7 @@
 //! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
 
 use crate::rigid::{
-    BENDS, BODIES, Body, Effort, HINGES, Hinge, NAMED, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn,
-    V2, mass_of, v2,
+    BENDS, BODIES, Body, Effort, HINGES, Hinge, NAMED, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn, V2, mass_of, v2,
 };
 use crate::sweeps::Real;
 use crate::sweeps::{System, sweep_many};
@@ -39,12 +38,7 @@ pub const HULL: [[f64; 2]; 6] = [
     [-17.0 / 30.0, -10.0 / 30.0],
 ];
 /// A leg's outline from its middle.
-pub const LEG: [[f64; 2]; 4] = [
-    [-2.0 / 30.0, -8.0 / 30.0],
-    [2.0 / 30.0, -8.0 / 30.0],
-    [2.0 / 30.0, 8.0 / 30.0],
-    [-2.0 / 30.0, 8.0 / 30.0],
-];
+pub const LEG: [[f64; 2]; 4] = [[-2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, -8.0 / 30.0], [2.0 / 30.0, 8.0 / 30.0], [-2.0 / 30.0, 8.0 / 30.0]];
 /// kg/m²
 const HULL_DENSITY: f64 = 5.0;
 const LEG_DENSITY: f64 = 1.0;
@@ -250,9 +244,7 @@ impl<R: Real> Rules<R> {
         let mut heights = [R::of(0.0); BENDS + 1];
         heights.fill_with(|| uniform(0.0, HEIGHT / 2.0));
         heights[BENDS / 2 - 2..=BENDS / 2 + 2].fill(R::of(PAD_HEIGHT));
-        craft.scene.set_ground(std::array::from_fn(|i| {
-            R::of(0.33) * (heights[(i + BENDS) % (BENDS + 1)] + heights[i] + heights[i + 1])
-        }));
+        craft.scene.set_ground(std::array::from_fn(|i| R::of(0.33) * (heights[(i + BENDS) % (BENDS + 1)] + heights[i] + heights[i + 1])));
         let [hull, leg_1, leg_2] = &mut craft.scene.bodies;
         hull.place = v2(R::of(WIDTH / 2.0), R::of(HEIGHT)) + self.centre;
         for (leg, side) in [(leg_1, 1.0), (leg_2, -1.0)] {
@@ -374,8 +366,7 @@ impl<R: Real> Craft<R> {
         let whole = |x: R| x.f64() as i32;
         let mut craft = Self::default();
         for body in &mut craft.scene.bodies {
-            *body =
-                Body { place: v2(take(), take()), angle: take(), velocity: v2(take(), take()), spin: take() };
+            *body = Body { place: v2(take(), take()), angle: take(), velocity: v2(take(), take()), spin: take() };
         }
         for effort in &mut craft.scene.efforts {
             *effort = Effort { push: v2(take(), take()), stop: take(), motor: take() };
@@ -603,14 +594,7 @@ impl LunarLanders {
         }
     }
 
-    fn settle(
-        &mut self,
-        env: usize,
-        rests: bool,
-        reached: &mut [f32],
-        rewards: &mut [f32],
-        ended: &mut [u32],
-    ) {
+    fn settle(&mut self, env: usize, rests: bool, reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         let (seen, reward, terminated) = self.rules.settle(&mut self.crafts[env], rests);
         spread(&seen, reached, env);
         rewards[env] = reward;
@@ -706,13 +690,7 @@ impl Vector for LunarLanders {
         (self.steps[env], self.episodes[env])
     }
 
-    fn set_environment(
-        &mut self,
-        env: usize,
-        state: &[f32],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible> {
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
         // Beyond these, nothing has been since the first step of an episode that still goes on.
         let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
         if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {

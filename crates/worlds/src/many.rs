@@ -18,12 +18,7 @@ pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Send + Sync {
     const STREAM: u32;
 
     /// One step from a state and what it showed: the new state, the reward, and where it terminates.
-    fn advance<S: Simd>(
-        s: S,
-        state: [S::F; STATE],
-        shown: [S::F; OBSERVATION],
-        action: S::F,
-    ) -> ([S::F; STATE], S::F, S::M);
+    fn advance<S: Simd>(s: S, state: [S::F; STATE], shown: [S::F; OBSERVATION], action: S::F) -> ([S::F; STATE], S::F, S::M);
     fn observe<S: Simd>(s: S, state: [S::F; STATE]) -> [S::F; OBSERVATION];
     /// Where an episode begins, from random words.
     fn first<S: Simd>(s: S, words: [S::U; 4]) -> [S::F; STATE];
@@ -72,13 +67,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 
     /// Puts back what [`Many::environment`] gave.
-    pub fn set_environment(
-        &mut self,
-        env: usize,
-        state: [f32; STATE],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible> {
+    pub fn set_environment(&mut self, env: usize, state: [f32; STATE], steps: u32, episodes: u32) -> Result<(), Impossible> {
         if env >= self.count || steps >= R::SPEC.step_limit || !R::possible(state) {
             return Err(self.impossible(env));
         }
@@ -101,9 +90,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Vector
-    for Many<R, STATE, OBSERVATION>
-{
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Vector for Many<R, STATE, OBSERVATION> {
     fn bytes(&self) -> usize {
         let lanes = self.state.len() + self.shown.len() + self.steps.len() + self.episodes.len();
         size_of::<Self>() + 4 * lanes
@@ -115,17 +102,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         self.steps.fill(0);
         self.episodes.fill(0);
         let Self { isa, state, shown, rng, .. } = self;
-        dispatch(
-            *isa,
-            Begin::<R, STATE, OBSERVATION> {
-                key: rng.key,
-                first,
-                episode: 0,
-                state,
-                shown,
-                rules: PhantomData,
-            },
-        );
+        dispatch(*isa, Begin::<R, STATE, OBSERVATION> { key: rng.key, first, episode: 0, state, shown, rules: PhantomData });
     }
 
     fn begin(&mut self, env: usize) {
@@ -186,13 +163,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         (steps, episodes)
     }
 
-    fn set_environment(
-        &mut self,
-        env: usize,
-        state: &[f32],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible> {
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
         let state = state.try_into().map_err(|_| self.impossible(env))?;
         Many::set_environment(self, env, state, steps, episodes)
     }
@@ -235,9 +206,7 @@ struct Begin<'a, R, const STATE: usize, const OBSERVATION: usize> {
     rules: PhantomData<R>,
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel
-    for Begin<'_, R, STATE, OBSERVATION>
-{
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Begin<'_, R, STATE, OBSERVATION> {
     type Output = ();
 
     #[inline(always)]
@@ -257,9 +226,7 @@ struct Show<'a, R, const STATE: usize, const OBSERVATION: usize> {
     rules: PhantomData<R>,
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel
-    for Show<'_, R, STATE, OBSERVATION>
-{
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Show<'_, R, STATE, OBSERVATION> {
     type Output = ();
 
     #[inline(always)]
@@ -285,9 +252,7 @@ struct Advance<'a, R, const STATE: usize, const OBSERVATION: usize> {
     rules: PhantomData<R>,
 }
 
-impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel
-    for Advance<'_, R, STATE, OBSERVATION>
-{
+impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Advance<'_, R, STATE, OBSERVATION> {
     type Output = ();
 
     #[inline(always)]
@@ -314,10 +279,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
                 s.store_u(zero, &mut self.ended[env..]);
                 continue;
             }
-            let flags = s.add_u(
-                s.select_u(terminated, s.splat_u(TERMINATED), zero),
-                s.select_u(truncated, s.splat_u(TRUNCATED), zero),
-            );
+            let flags = s.add_u(s.select_u(terminated, s.splat_u(TERMINATED), zero), s.select_u(truncated, s.splat_u(TRUNCATED), zero));
             let end = s.or_u(flags, s.shl_u(steps, LENGTH_SHIFT));
             s.store_u(s.select_u(over, end, zero), &mut self.ended[env..]);
             s.store_u(s.select_u(over, zero, steps), &mut self.steps[env..]);

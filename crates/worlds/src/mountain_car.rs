@@ -166,11 +166,7 @@ impl<C: Car> World64 for Car64<C> {
         self.steps = self.steps.saturating_add(1);
         let terminated = x >= python(C::GOAL) && v >= python(0.0);
         let gained = C::STEP_REWARD + if terminated { C::GOAL_REWARD } else { 0.0 };
-        Step64 {
-            reward: gained - given * given * C::THROTTLE_COST,
-            terminated,
-            truncated: self.steps >= C::SPEC.step_limit,
-        }
+        Step64 { reward: gained - given * given * C::THROTTLE_COST, terminated, truncated: self.steps >= C::SPEC.step_limit }
     }
 }
 

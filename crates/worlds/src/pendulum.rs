@@ -112,12 +112,7 @@ impl Rules<2, 3> for Pendulum {
     const STREAM: u32 = 0x0050_4531;
 
     #[inline(always)]
-    fn advance<S: Simd>(
-        s: S,
-        [theta, w]: [S::F; 2],
-        [_, sin, _]: [S::F; 3],
-        action: S::F,
-    ) -> ([S::F; 2], S::F, S::M) {
+    fn advance<S: Simd>(s: S, [theta, w]: [S::F; 2], [_, sin, _]: [S::F; 3], action: S::F) -> ([S::F; 2], S::F, S::M) {
         let c = |value: f64| s.splat(value as f32);
         let torque = s.max(s.min(action, c(TORQUE_LIMIT)), c(-TORQUE_LIMIT));
         let cost = s.mul(s.mul(torque, torque), c(0.001));

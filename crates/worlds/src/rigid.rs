@@ -421,11 +421,7 @@ impl<R: Real> Joint<R> {
 fn effect<R: Real>(a: &Solid<R>, b: &Solid<R>, [ra, rb]: [V2<R>; 2]) -> [R; 3] {
     let mass = a.inv_mass + b.inv_mass;
     let (ia, ib) = (a.inv_inertia, b.inv_inertia);
-    [
-        mass + ra.y * ra.y * ia + rb.y * rb.y * ib,
-        -(ra.y * ra.x * ia) - rb.y * rb.x * ib,
-        mass + ra.x * ra.x * ia + rb.x * rb.x * ib,
-    ]
+    [mass + ra.y * ra.y * ia + rb.y * rb.y * ib, -(ra.y * ra.x * ia) - rb.y * rb.x * ib, mass + ra.x * ra.x * ia + rb.x * rb.x * ib]
 }
 
 /// The inverse of a symmetric matrix xx, xy, yy; what has none becomes 0.
@@ -440,14 +436,7 @@ fn times<R: Real>([xx, xy, yy]: [R; 3], v: V2<R>) -> V2<R> {
 }
 
 impl<R: Real> Contact<R> {
-    fn new(
-        rig: &Rig<R>,
-        body: usize,
-        slot: usize,
-        at: &Body<R>,
-        meeting: Meeting<R>,
-        touch: &Touch<R>,
-    ) -> Self {
+    fn new(rig: &Rig<R>, body: usize, slot: usize, at: &Body<R>, meeting: Meeting<R>, touch: &Touch<R>) -> Self {
         let solid = &rig.solids[body];
         let turn = Turn::by(at.angle);
         let half = R::of(0.5);
@@ -458,15 +447,13 @@ impl<R: Real> Contact<R> {
         let zero = R::of(0.0);
         let (mut levers, mut sides) = ([zero; 2], [zero; 2]);
         for i in 0..meeting.count {
-            let point =
-                if meeting.of_body { meeting.points[i] } else { at.place + turn.of(meeting.points[i]) };
+            let point = if meeting.of_body { meeting.points[i] } else { at.place + turn.of(meeting.points[i]) };
             // Halfway between the surfaces.
             let arm = point - face * (half * (point - on_face).dot(face)) - at.place;
             (levers[i], sides[i]) = (arm.cross(normal), arm.cross(along));
         }
         let effect = |a: R, b: R| solid.inv_mass + solid.inv_inertia * a * b;
-        let [k11, k12, k22] =
-            [effect(levers[0], levers[0]), effect(levers[0], levers[1]), effect(levers[1], levers[1])];
+        let [k11, k12, k22] = [effect(levers[0], levers[0]), effect(levers[0], levers[1]), effect(levers[1], levers[1])];
         // Two points almost in one place are one.
         let block = meeting.count == 2 && k11 * k11 < R::of(1000.0) * (k11 * k22 - k12 * k12);
         let [i11, i12, i22] = if block { inverted([k11, k12, k22]) } else { [zero; 3] };
@@ -654,8 +641,7 @@ fn gap<R: Real>(solid: &Solid<R>, at: &Body<R>, [a, b]: [V2<R>; 2]) -> Option<(R
     let crosses = sides == [true; 2]
         && (0..corners.len()).any(|i| {
             let (p, q) = (corners[i], corners[(i + 1) % corners.len()]);
-            ((b - a).cross(p - a) > zero) != ((b - a).cross(q - a) > zero)
-                && ((q - p).cross(a - p) > zero) != ((q - p).cross(b - p) > zero)
+            ((b - a).cross(p - a) > zero) != ((b - a).cross(q - a) > zero) && ((q - p).cross(a - p) > zero) != ((q - p).cross(b - p) > zero)
         });
     let (squared, away) = best?;
     if crosses || inside[0] || inside[1] || squared.partial_cmp(&zero) != Some(std::cmp::Ordering::Greater) {
@@ -708,8 +694,7 @@ fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<
             return Some(early);
         }
         let top = axis.dot(piece[0]).most(axis.dot(piece[1]));
-        let apart =
-            |i: usize, at: &Body<R>, turn: Turn<R>| axis.dot(at.place + turn.of(solid.corners[i])) - top;
+        let apart = |i: usize, at: &Body<R>, turn: Turn<R>| axis.dot(at.place + turn.of(solid.corners[i])) - top;
         let mut late = R::of(1.0);
         for _ in 0..CORNERS {
             let at = between(start, end, late);
@@ -742,11 +727,7 @@ fn impact<R: Real>(solid: &Solid<R>, start: &Body<R>, end: &Body<R>, piece: [V2<
             // Where this corner comes near: by secant and by halves in turn.
             let (mut low, mut high, mut at_low, mut at_high) = (early, late, first, least);
             for i in 0..50 {
-                let part = if i % 2 == 0 {
-                    (low + high) * R::of(0.5)
-                } else {
-                    low + (near - at_low) * (high - low) / (at_high - at_low)
-                };
+                let part = if i % 2 == 0 { (low + high) * R::of(0.5) } else { low + (near - at_low) * (high - low) / (at_high - at_low) };
                 let apart = of(part);
                 late = part;
                 if (apart - near).abs() < tolerance {
@@ -785,19 +766,12 @@ impl<R: Real> Scene<R> {
         let last = BENDS as i32 - 2;
         let piece = |x: R| ((x.f64() / PIECE) as i32).clamp(0, last);
         let (from, to) = (piece(from), piece(to));
-        let top = self.ground[from as usize..=to.max(from) as usize + 1]
-            .iter()
-            .fold(self.ground[from as usize], |top, &y| top.most(y));
+        let top = self.ground[from as usize..=to.max(from) as usize + 1].iter().fold(self.ground[from as usize], |top, &y| top.most(y));
         (from..=to.max(from), top)
     }
 
     /// The pieces of ground that a body moving so may come near.
-    fn near(
-        &self,
-        solid: &Solid<R>,
-        start: &Body<R>,
-        end: &Body<R>,
-    ) -> Option<std::ops::RangeInclusive<i32>> {
+    fn near(&self, solid: &Solid<R>, start: &Body<R>, end: &Body<R>) -> Option<std::ops::RangeInclusive<i32>> {
         let lowest = start.place.y.least(end.place.y) - solid.reach;
         if lowest > self.top {
             return None;
@@ -816,10 +790,7 @@ impl<R: Real> Scene<R> {
             low = v2(low.x.least(corner.x), low.y.least(corner.y));
             high = v2(high.x.most(corner.x), high.y.most(corner.y));
         }
-        low.x <= b.x + margin
-            && high.x >= a.x - margin
-            && low.y <= a.y.most(b.y) + margin
-            && high.y >= a.y.least(b.y) - margin
+        low.x <= b.x + margin && high.x >= a.x - margin && low.y <= a.y.most(b.y) + margin && high.y >= a.y.least(b.y) - margin
     }
 
     /// Looks where a body touches the ground now; what touched before keeps its impulses.
@@ -833,9 +804,7 @@ impl<R: Real> Scene<R> {
         }
         let corners = outline(solid, &at);
         let corners = &corners[..solid.count];
-        let beside = |piece: i32| {
-            pieces.as_ref().is_some_and(|pieces| pieces.contains(&piece)) && self.beside(&at, corners, piece)
-        };
+        let beside = |piece: i32| pieces.as_ref().is_some_and(|pieces| pieces.contains(&piece)) && self.beside(&at, corners, piece);
         // The latest neighbour first: in that order touches begin and end, and push.
         let known = |piece: i32| old.iter().find(|touch| touch.piece == piece);
         let fresh = pieces.clone().into_iter().flatten().rev().filter(|&piece| known(piece).is_none());
@@ -897,18 +866,12 @@ impl<R: Real> Scene<R> {
     }
 
     /// What sweeps look at; impulses of the last step are given again first.
-    fn prepare(
-        &mut self,
-        rig: &Rig<R>,
-        joints: &[Joint<R>; HINGES],
-        contacts: &mut Contacts<R>,
-    ) -> System<R> {
+    fn prepare(&mut self, rig: &Rig<R>, joints: &[Joint<R>; HINGES], contacts: &mut Contacts<R>) -> System<R> {
         let zero = R::of(0.0);
         let mut system = System::none();
         for contact in contacts.each() {
             let (solid, body) = (&rig.solids[contact.body], &mut self.bodies[contact.body]);
-            let [push, second, along, second_along, x, y, lever, second_lever, side, second_side, ..] =
-                contact.rows;
+            let [push, second, along, second_along, x, y, lever, second_lever, side, second_side, ..] = contact.rows;
             let two = contact.two();
             let (second, second_along) = if two { (second, second_along) } else { (zero, zero) };
             let normal = v2(x, y);
@@ -966,10 +929,10 @@ impl<R: Real> Scene<R> {
         }
         let mended = self.mend(rig, &step.joints, &mut step.contacts);
 
-        let still = self.bodies.iter().all(|body| {
-            body.spin.abs() <= R::of(REST_TURN)
-                && body.velocity.dot(body.velocity) <= R::of(REST_SPEED * REST_SPEED)
-        });
+        let still = self
+            .bodies
+            .iter()
+            .all(|body| body.spin.abs() <= R::of(REST_TURN) && body.velocity.dot(body.velocity) <= R::of(REST_SPEED * REST_SPEED));
         self.rested = if still { self.rested.saturating_add(1) } else { 0 };
         if self.rested >= RESTING_STEPS && mended {
             for body in &mut self.bodies {
@@ -1178,9 +1141,7 @@ impl<R: Real> Scene<R> {
 fn continued<R: Real>(meeting: &Meeting<R>, before: Option<&Touch<R>>) -> Touch<R> {
     let mut touch = Touch { piece: meeting.piece, feature: meeting.feature, ..Touch::default() };
     for i in 0..meeting.count {
-        if let Some((old, j)) = before
-            .and_then(|old| Some((old, old.feature.iter().position(|&name| name == meeting.feature[i])?)))
-        {
+        if let Some((old, j)) = before.and_then(|old| Some((old, old.feature.iter().position(|&name| name == meeting.feature[i])?))) {
             (touch.normal[i], touch.along[i]) = (old.normal[j], old.along[j]);
         }
     }

@@ -142,9 +142,7 @@ pub struct Fixed<R> {
 }
 
 /// A number, or a vector of them.
-pub trait Number:
-    Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
-{
+pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
     type One: Real;
     type Token: Copy;
     type Mask: Copy;
@@ -289,8 +287,7 @@ fn swing<N: Number>(
     a: &mut Motion<N>,
     b: &mut Motion<N>,
 ) {
-    let [push_x, push_y, stop, motor, ax, ay, bx, by, motor_mass, side, turned_x, turned_y, rest @ ..] =
-        *hinge;
+    let [push_x, push_y, stop, motor, ax, ay, bx, by, motor_mass, side, turned_x, turned_y, rest @ ..] = *hinge;
     let [ixx, ixy, iyy, ixt, iyt, itt, xx, xy, yy] = rest;
     let zero = N::all(token, N::One::of(0.0));
 
@@ -310,11 +307,7 @@ fn swing<N: Number>(
     // A stop only pushes: where it would pull or there is none, the hinge alone.
     let slip_x = slip_x + turned_x * stop;
     let slip_y = slip_y + turned_y * stop;
-    let stopped = N::both(
-        token,
-        (new_stop * side).reaches(zero),
-        (side * side).reaches(N::all(token, N::One::of(0.5))),
-    );
+    let stopped = N::both(token, (new_stop * side).reaches(zero), (side * side).reaches(N::all(token, N::One::of(0.5))));
     let x = stopped_x.or_else(stopped, xx * slip_x + xy * slip_y);
     let y = stopped_y.or_else(stopped, xy * slip_x + yy * slip_y);
     let turn = turn.or_else(stopped, -stop);
@@ -331,14 +324,7 @@ fn swing<N: Number>(
 
 /// Friction at a point: the impulse so far, the most, the direction and lever, the mass.
 #[inline(always)]
-fn slide<N: Number>(
-    so_far: N,
-    most: N,
-    [x, y, lever]: [N; 3],
-    own: N,
-    [mass, inertia]: [N; 2],
-    b: &mut Motion<N>,
-) -> N {
+fn slide<N: Number>(so_far: N, most: N, [x, y, lever]: [N; 3], own: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) -> N {
     let speed = x * b[0] + y * b[1] + lever * b[2];
     let new = (so_far - own * speed).max(-most).min(most);
     let impulse = new - so_far;
@@ -351,17 +337,9 @@ fn slide<N: Number>(
 
 /// One touch, of `two` points or one: friction first, then what keeps the surfaces apart.
 #[inline(always)]
-pub fn rub<N: Number>(
-    token: N::Token,
-    touch: &mut Touching<N>,
-    two: bool,
-    friction: N,
-    [mass, inertia]: [N; 2],
-    b: &mut Motion<N>,
-) {
+pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, friction: N, [mass, inertia]: [N; 2], b: &mut Motion<N>) {
     let [push, second_push, _, _, nx, ny, lever, second_lever, rest @ ..] = *touch;
-    let [side, second_side, own, second_own, own_side, second_own_side, k11, k12, k22, i11, i12, i22, block] =
-        rest;
+    let [side, second_side, own, second_own, own_side, second_own_side, k11, k12, k22, i11, i12, i22, block] = rest;
     let zero = N::all(token, N::One::of(0.0));
     touch[2] = slide(touch[2], friction * push, [ny, -nx, side], own_side, [mass, inertia], b);
     if two {

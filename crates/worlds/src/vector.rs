@@ -44,11 +44,5 @@ pub trait Vector: Send + Sync {
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32);
 
     /// Puts back what [`Vector::environment`] gave.
-    fn set_environment(
-        &mut self,
-        env: usize,
-        state: &[f32],
-        steps: u32,
-        episodes: u32,
-    ) -> Result<(), Impossible>;
+    fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible>;
 }

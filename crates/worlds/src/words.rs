@@ -17,12 +17,7 @@ pub use tokenizer::{Decoder, Kind, MOST_TOKENS, Tokenizer};
 use std::ops::Range;
 
 /// A range of a text cut in about so many bytes each, where `start` finds the next place to cut from one on; the last may end anywhere.
-fn stretches(
-    text: &[u8],
-    range: Range<usize>,
-    bytes: usize,
-    start: fn(&[u8], usize) -> usize,
-) -> Vec<Range<usize>> {
+fn stretches(text: &[u8], range: Range<usize>, bytes: usize, start: fn(&[u8], usize) -> usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut at = range.start;
     while at < range.end {

@@ -165,9 +165,7 @@ pub trait World64: Send + Sync {
     fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
         let id = self.spec().id;
         match (self.spec().actions, action) {
-            (Actions::Choices(count), Action::Choice(choice)) if choice < count => {
-                Ok(self.advance(f64::from(choice)))
-            }
+            (Actions::Choices(count), Action::Choice(choice)) if choice < count => Ok(self.advance(f64::from(choice))),
             (Actions::Range(..), Action::Level(level)) if level.abs() <= LARGEST => Ok(self.advance(level)),
             (Actions::Choices(count), _) => Err(WorldError::Choice { id, count }),
             (Actions::Range(low, high), _) => Err(WorldError::Range { id, low, high }),

@@ -1,5 +1,6 @@
 //! Prints the mutants of some sources, one JSON object a line: `{ file, start, end, line, what, to }`. Bytes `start` to `end` are an
-//! expression, and `to` is one that compiles in its place, mostly, and gives something else; it is empty where a statement is left out. Tests, constants and macros are left out:
+//! expression, and `to` is one that compiles in its place, mostly, and gives something else; it is empty where a statement is left out.
+//! Tests, constants and macros are left out:
 //! a mutant is switched on while the program runs, which none of them could be.
 
 use serde_json::json;
@@ -21,10 +22,7 @@ impl Finder<'_> {
     fn found(&self, part: &impl Spanned, what: &str, to: String) {
         let Range { start, end } = part.span().byte_range();
         let line = part.span().start().line;
-        println!(
-            "{}",
-            json!({ "file": self.file, "start": start, "end": end, "line": line, "what": what, "to": to })
-        );
+        println!("{}", json!({ "file": self.file, "start": start, "end": end, "line": line, "what": what, "to": to }));
     }
 
     fn binary(&self, expr: &syn::ExprBinary) {

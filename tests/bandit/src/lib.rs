@@ -25,10 +25,7 @@ static SCHEMA: Schema = Schema {
         Column::new("mean_reward", "Reward", "Of the iteration's pulls.").chart("reward").brief("reward"),
         Column::new("pulls_per_s", "Pulls a second", "").chart("speed").rate("pulls", 1.0),
     ],
-    tests: &[Column::new("best", "Best arm", "How likely it is pulled.")
-        .chart("reward")
-        .brief("best")
-        .share()],
+    tests: &[Column::new("best", "Best arm", "How likely it is pulled.").chart("reward").brief("best").share()],
     parts: &[],
 };
 
@@ -140,20 +137,12 @@ impl Room for Bandit {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Bandit;
     type Question = Question;
-    const DATA: Option<DataInfo> =
-        Some(DataInfo { label: "Payouts", help: "What each arm pays on average: numbers, two or more." });
+    const DATA: Option<DataInfo> = Some(DataInfo { label: "Payouts", help: "What each arm pays on average: numbers, two or more." });
 
     fn variants() -> Vec<Variant> {
         let goal = Some(Goal { column: "best", at: 0.9 });
         let about = serde_json::Value::Null;
-        vec![Variant {
-            id: "three-arms",
-            name: "Three arms",
-            summary: "Find the arm that pays most.",
-            goal,
-            sweep_budget: 1000.0,
-            about,
-        }]
+        vec![Variant { id: "three-arms", name: "Three arms", summary: "Find the arm that pays most.", goal, sweep_budget: 1000.0, about }]
     }
 
     fn knobs(_: &str) -> Vec<Knob> {
@@ -178,9 +167,7 @@ impl Room for Bandit {
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
         let mut bandit = Bandit::begin(setup)?;
         match (saved.find("weights"), saved.find("iterations")) {
-            (Some((_, Data::F32(weights))), Some((_, Data::U32(count))))
-                if weights.len() == bandit.weights.len() && count.len() == 1 =>
-            {
+            (Some((_, Data::F32(weights))), Some((_, Data::U32(count)))) if weights.len() == bandit.weights.len() && count.len() == 1 => {
                 bandit.weights.copy_from_slice(weights);
                 bandit.iterations = count[0].into();
                 Ok(bandit)

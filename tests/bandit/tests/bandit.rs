@@ -77,9 +77,7 @@ fn what_is_saved_goes_on_to_the_bit() {
 #[test]
 fn it_is_watched_swept_and_written_down() {
     let place = Place::new("shown");
-    place.ok(
-        "train bandit --steps 20480 --csv run.csv --tensorboard board --set baseline=none --monitor run.ring",
-    );
+    place.ok("train bandit --steps 20480 --csv run.csv --tensorboard board --set baseline=none --monitor run.ring");
     let csv = place.read("run.csv");
     let head = csv.lines().next().unwrap();
     assert!(head.contains("pulls") && head.contains("mean_reward"), "{head}");
@@ -99,11 +97,7 @@ fn it_learns_from_a_file_of_payouts() {
     std::fs::write(place.0.join("payouts.txt"), "0.1 0.3 0.95 0.2 0.4\n").unwrap();
     let args = "train bandit --steps 10240 --json --save half.safetensors";
     let told = place.ok(&format!("{args} --data payouts.txt"));
-    let began: Json = told
-        .lines()
-        .map(|line| serde_json::from_str::<Json>(line).unwrap())
-        .find(|e| e["kind"] == "began")
-        .unwrap();
+    let began: Json = told.lines().map(|line| serde_json::from_str::<Json>(line).unwrap()).find(|e| e["kind"] == "began").unwrap();
     assert_eq!(began["config"]["data"]["name"], "payouts.txt", "{began}");
     assert_eq!(began["config"]["data"]["bytes"], 21);
     // The same under its other name, and through a pipe.

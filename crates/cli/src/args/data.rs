@@ -31,8 +31,7 @@ impl DataArgs {
 
     pub fn read(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };
-        let data =
-            if path.is_dir() { read_folder(path, files::most_data())? } else { files::read_data(path)? };
+        let data = if path.is_dir() { read_folder(path, files::most_data())? } else { files::read_data(path)? };
         let Some(vocab) = &self.vocab else { return Ok(Some(data)) };
         let line = files::read_any(vocab)?;
         if !is_vocabulary(&line) {
@@ -53,8 +52,7 @@ impl DataArgs {
 }
 
 fn folder_name(path: &Path) -> String {
-    let name =
-        fs::canonicalize(path).ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
+    let name = fs::canonicalize(path).ok().and_then(|path| Some(path.file_name()?.to_string_lossy().into_owned()));
     name.unwrap_or_else(|| path.display().to_string())
 }
 
@@ -103,10 +101,7 @@ fn read_folder(folder: &Path, most: u64) -> Result<Dataset> {
     }
     if found == 0 {
         let why = format!("none of its {others} files has a text in UTF-8");
-        bail!(
-            "there is nothing to learn from in {}: {why}. Name another folder, or a file",
-            folder.display()
-        );
+        bail!("there is nothing to learn from in {}: {why}. Name another folder, or a file", folder.display());
     }
     Ok(Dataset::new(folder_name(folder), content))
 }
@@ -118,10 +113,7 @@ fn read_text(path: &Path, length: u64, left: u64, folder: &Path) -> Result<Optio
     }
     let shown = path.display();
     if length > left {
-        bail!(
-            "{shown} has {length} bytes, and of all texts in {} no more than {left} more fit. Name a smaller folder",
-            folder.display()
-        );
+        bail!("{shown} has {length} bytes, and of all texts in {} no more than {left} more fit. Name a smaller folder", folder.display());
     }
     let file = files::open(path)?;
     let about = file.metadata().with_context(|| format!("cannot read {shown}"))?;
@@ -150,10 +142,7 @@ mod tests {
         std::os::unix::fs::symlink(&folder, folder.join("again")).unwrap();
         let args = DataArgs { data: Some(folder.clone()), vocab: None };
         let data = args.read().unwrap().unwrap();
-        assert_eq!(
-            (data.name.as_str(), data.content.unwrap().as_slice()),
-            ("texts", &b"one\ntwo\nthree\n"[..])
-        );
+        assert_eq!((data.name.as_str(), data.content.unwrap().as_slice()), ("texts", &b"one\ntwo\nthree\n"[..]));
         assert!(args.measured().unwrap().unwrap().bytes >= 14);
         for name in ["a.txt", "c.txt", "b/z.txt"] {
             fs::remove_file(folder.join(name)).unwrap();

@@ -105,7 +105,8 @@ pub enum Verb {
         #[command(flatten)]
         show: ShowArgs,
     },
-    /// Print what completes this command line in a shell, as in: hothouse completions bash > ~/.local/share/bash-completion/completions/hothouse
+    /// Print what completes this command line in a shell, as in: hothouse completions bash >
+    /// ~/.local/share/bash-completion/completions/hothouse
     Completions { shell: clap_complete::Shell },
     /// Train under many settings and seeds, as many runs at once as there are processors
     Sweep {
@@ -177,7 +178,8 @@ pub struct CommonArgs {
     /// Set a knob, as in --set lr=0.003; repeat for more (a resumed run takes the live ones). `hothouse train --help` lists them
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// Stop when the run has come this far, its saved part included: in what the room counts first (environment steps, games), as in 2e6 or 2_000_000
+    /// Stop when the run has come this far, its saved part included: in what the room counts first (environment steps, games), as in 2e6 or
+    /// 2_000_000
     #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// Stop after this many seconds
@@ -222,10 +224,16 @@ pub struct SweepArgs {
     #[arg(long = "knob", value_name = "KNOB=VALUES", value_parser = axis)]
     pub knobs: Vec<Axis>,
     /// Points of a range, its two ends among them
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000), allow_negative_numbers = true, value_name = "N")]
+    #[arg(
+        long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(2..=1000),
+        allow_negative_numbers = true, value_name = "N",
+    )]
     pub points: u32,
     /// Runs of every setting, with the seeds 1 to N. The same command with more seeds adds to what there is
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), allow_negative_numbers = true, value_name = "N")]
+    #[arg(
+        long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000),
+        allow_negative_numbers = true, value_name = "N",
+    )]
     pub seeds: u32,
     /// Which of the room's environments, learners or presets [default: the room's first]
     #[arg(long, visible_aliases = ["env", "learner", "preset"], value_name = "NAME")]
@@ -233,7 +241,8 @@ pub struct SweepArgs {
     /// Set a knob for all runs, as in --set lr=0.003; repeat for more
     #[arg(long = "set", value_name = "KNOB=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
-    /// End each run after this many of what the room counts first: environment steps, games [default: what the variant declares, unless --seconds is given]
+    /// End each run after this many of what the room counts first: environment steps, games [default: what the variant declares, unless
+    /// --seconds is given]
     #[arg(long, visible_alias = "games", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     pub steps: Option<u64>,
     /// End each run after this many seconds; its results then depend on the machine

@@ -25,8 +25,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-const DEVICES: [(&str, DeviceWish); 3] =
-    [("auto", DeviceWish::Auto), ("cpu", DeviceWish::Cpu), ("gpu", DeviceWish::Gpu)];
+const DEVICES: [(&str, DeviceWish); 3] = [("auto", DeviceWish::Auto), ("cpu", DeviceWish::Cpu), ("gpu", DeviceWish::Gpu)];
 
 pub fn device(text: &str) -> Result<DeviceWish, String> {
     let named = DEVICES.into_iter().find(|(name, _)| *name == text);

@@ -27,13 +27,7 @@ impl<W: Write> Printer<W> {
     pub fn new(out: W, json: bool) -> Self {
         // Before a run has begun there is nothing to tell that is of a room.
         let schema = run::rooms()[0].schema();
-        Printer {
-            out: Plain::new(BufWriter::new(out)),
-            json,
-            schema,
-            last_s: [f64::NEG_INFINITY; 2],
-            left: None,
-        }
+        Printer { out: Plain::new(BufWriter::new(out)), json, schema, last_s: [f64::NEG_INFINITY; 2], left: None }
     }
 
     pub fn record(&mut self, record: &Record) -> Result<()> {
@@ -47,11 +41,7 @@ impl<W: Write> Printer<W> {
             Record::Opened(o) => {
                 let threads = if o.threads == 1 { "thread" } else { "threads" };
                 let (isa, arithmetic) = (&o.isa, &o.arithmetic);
-                writeln!(
-                    self.out,
-                    "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}",
-                    o.version, o.threads
-                )
+                writeln!(self.out, "Hothouse {}: {isa}, {arithmetic} arithmetic, {} {threads}", o.version, o.threads)
             }
             Record::FileSaved { file, .. } => writeln!(self.out, "saved {file}"),
             // It stands in the next line of metrics.
@@ -85,9 +75,7 @@ impl<W: Write> Printer<W> {
                 let left = self.left.as_ref().map(format::left).unwrap_or_default();
                 self.timed(row, &format!("{count:>20}"), briefs(schema.metrics, &row.values), &left)
             }
-            Event::Test(row) if self.is_due(1, row) => {
-                self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values), "")
-            }
+            Event::Test(row) if self.is_due(1, row) => self.timed(row, &format!("{:>20}", "test"), briefs(schema.tests, &row.values), ""),
             Event::Mark(m) => {
                 let (from, to) = (format::knob(&m.from), format::knob(&m.to));
                 writeln!(self.out, "{:>8}  {} {from} -> {to}", clock(m.progress.train_s), m.knob)
@@ -157,8 +145,7 @@ impl<W: Write> Printer<W> {
         }
         if let Some(metrics) = &s.metrics {
             let pairs = briefs(schema.metrics, &metrics.values);
-            let words: Vec<String> =
-                pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
+            let words: Vec<String> = pairs.into_iter().map(|(name, value)| format!("{name} {value}")).collect();
             line("at the end", &words.join(", "))?;
         }
         if let Some(solved) = &s.solved {
@@ -205,11 +192,8 @@ mod tests {
         let schema = run::rooms()[0].schema();
         let mut printer = Printer::new(Vec::new(), false);
         for i in 0..50u32 {
-            let progress = Progress {
-                iteration: i,
-                counts: vec![f64::from(i) * 1000.0; schema.counters.len()],
-                train_s: f64::from(i) / 10.0,
-            };
+            let progress =
+                Progress { iteration: i, counts: vec![f64::from(i) * 1000.0; schema.counters.len()], train_s: f64::from(i) / 10.0 };
             let values = vec![Some(20.0); schema.row_len()];
             if i == 15 {
                 printer.record(&Record::Left(Left { done: 0.3, seconds: 70.0 })).unwrap();

@@ -22,11 +22,7 @@ pub struct Shown<'a> {
 
 impl Shown<'_> {
     /// Does the work on a thread of its own and shows what it tells, until both have ended.
-    pub fn beside(
-        self,
-        work: impl FnOnce(SyncSender<Update>) -> Result<()> + Send,
-        log: &mut dyn FnMut(&Record),
-    ) -> Result<()> {
+    pub fn beside(self, work: impl FnOnce(SyncSender<Update>) -> Result<()> + Send, log: &mut dyn FnMut(&Record)) -> Result<()> {
         let (update, updates) = sync_channel(BACKLOG);
         std::thread::scope(|scope| {
             let worker = scope.spawn(move || work(update));
@@ -46,12 +42,7 @@ impl Shown<'_> {
 }
 
 /// Draws until the run ends, then tells in lines what is worth keeping in the scrollback.
-fn on_screen(
-    screen: Screen,
-    wishes: Option<&Sender<Wish>>,
-    updates: &Receiver<Update>,
-    log: &mut dyn FnMut(&Record),
-) -> Result<()> {
+fn on_screen(screen: Screen, wishes: Option<&Sender<Wish>>, updates: &Receiver<Update>, log: &mut dyn FnMut(&Record)) -> Result<()> {
     let mut summary = None;
     let drawn = terminal::show(screen, wishes, &SIGNALS, updates, &mut |record| {
         log(record);

@@ -4,9 +4,7 @@
 use crate::format;
 use crate::session::budget::Left;
 use crate::session::record::{Record, Summary};
-use run::protocol::{
-    Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant,
-};
+use run::protocol::{Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant};
 use run::room::Schema;
 
 /// Points kept of a curve: more than any terminal has columns of dots.
@@ -152,8 +150,7 @@ impl Told {
     pub fn charts(&self) -> Vec<&'static str> {
         let told = |column: &&Column| !column.brief.is_empty();
         let first = self.goal_column().filter(told).or(self.schema.metrics.iter().find(told));
-        let all =
-            first.into_iter().chain(self.schema.tests).chain(self.schema.metrics).map(|column| column.chart);
+        let all = first.into_iter().chain(self.schema.tests).chain(self.schema.metrics).map(|column| column.chart);
         let mut names: Vec<&str> = Vec::new();
         for name in all.filter(|name| !name.is_empty()) {
             if !names.contains(&name) {

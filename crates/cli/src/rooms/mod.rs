@@ -13,8 +13,7 @@ use anyhow::Result;
 use clap::{ArgMatches, Command};
 use run::protocol::Variant;
 
-static SHELLS: [&dyn RoomShell; 5] =
-    [&control::Shell, &backgammon::Shell, &cube::Shell, &logic::Shell, &words::Shell];
+static SHELLS: [&dyn RoomShell; 5] = [&control::Shell, &backgammon::Shell, &cube::Shell, &logic::Shell, &words::Shell];
 
 /// What that room has of its own, where it has anything.
 pub fn shell(room: &str) -> Option<&'static dyn RoomShell> {
@@ -79,11 +78,9 @@ pub fn check_versus(suite: &str, versus: Option<&str>) -> Result<()> {
         Some(rival) => (rival.check)(),
         None => {
             let rivals = SHELLS.iter().filter_map(|shell| Some((shell.rival()?.name, shell.id())));
-            let known: Vec<_> =
-                rivals.map(|(name, room)| format!("--versus {name}, of the room {room}")).collect();
+            let known: Vec<_> = rivals.map(|(name, room)| format!("--versus {name}, of the room {room}")).collect();
             let known = known.join(", ");
-            Err(Usage(format!("{suite} is not compared with '{name}'. Choose {known}, or leave it out"))
-                .into())
+            Err(Usage(format!("{suite} is not compared with '{name}'. Choose {known}, or leave it out")).into())
         }
     }
 }

@@ -14,12 +14,7 @@ pub fn room(id: Option<&str>) -> Result<&'static dyn AnyRoom> {
 }
 
 /// A config of a room with what was set, which no run need be able to start from yet.
-pub fn config(
-    room: &dyn AnyRoom,
-    variant: Option<String>,
-    given: &[(String, String)],
-    host: run::Host,
-) -> Result<Config> {
+pub fn config(room: &dyn AnyRoom, variant: Option<String>, given: &[(String, String)], host: run::Host) -> Result<Config> {
     let mut config = run::config_of(room);
     config.variant = variant.unwrap_or(config.variant);
     // A variant that there is not has no knobs to set.

@@ -150,8 +150,7 @@ impl Copy {
             self.written.clear();
         }
         let old = |block: usize| self.written.get(block * BLOCK..).map(|rest| &rest[..rest.len().min(BLOCK)]);
-        let changed: Vec<usize> =
-            words.chunks(BLOCK).enumerate().filter(|(i, new)| old(*i) != Some(new)).map(|(i, _)| i).collect();
+        let changed: Vec<usize> = words.chunks(BLOCK).enumerate().filter(|(i, new)| old(*i) != Some(new)).map(|(i, _)| i).collect();
         if changed.is_empty() {
             return Ok(());
         }
@@ -183,9 +182,7 @@ pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
     let mut watched = open(path)?;
     std::thread::spawn(move || {
         for turn in 0.. {
-            if turn % 2 == 0 && copy.write(&mut file, &snapshot(&memory)).is_err()
-                || watched.refresh().is_err()
-            {
+            if turn % 2 == 0 && copy.write(&mut file, &snapshot(&memory)).is_err() || watched.refresh().is_err() {
                 return;
             }
             std::hint::black_box(watched.reader.poll());
@@ -213,8 +210,7 @@ pub struct Watched {
 
 pub fn open(path: &Path) -> Result<Watched> {
     let shown = path.display();
-    let mut file =
-        File::open(path).map_err(|e| anyhow!("cannot open {shown} ({e}). Check its permissions"))?;
+    let mut file = File::open(path).map_err(|e| anyhow!("cannot open {shown} ({e}). Check its permissions"))?;
     let words = settled(&mut file).with_context(|| format!("cannot read {shown}"))?;
     let times = words.last().copied().unwrap_or_default();
     let count = words.len().saturating_sub(1);

@@ -107,14 +107,11 @@ impl Record {
         }
         match (value.get("kind")?.as_str()?, *schema) {
             ("opened", _) => Some(Record::Opened(serde_json::from_value(value).ok()?)),
-            ("file_saved", _) => Some(Record::FileSaved {
-                file: value.get("file")?.as_str()?.into(),
-                bytes: value.get("bytes")?.as_u64()?,
-            }),
-            ("left", _) => Some(Record::Left(serde_json::from_value(value).ok()?)),
-            ("running" | "device" | "digest" | "saved" | "room" | "notice", _) => {
-                Some(Record::Event(serde_json::from_value(value).ok()?))
+            ("file_saved", _) => {
+                Some(Record::FileSaved { file: value.get("file")?.as_str()?.into(), bytes: value.get("bytes")?.as_u64()? })
             }
+            ("left", _) => Some(Record::Left(serde_json::from_value(value).ok()?)),
+            ("running" | "device" | "digest" | "saved" | "room" | "notice", _) => Some(Record::Event(serde_json::from_value(value).ok()?)),
             (kind, Some(schema)) => named::record(kind, &value, schema),
             _ => None,
         }
@@ -150,12 +147,9 @@ impl Serialize for Line<'_> {
             Record::Event(event) => event,
         };
         let mut map = match event {
-            Event::Began(_)
-            | Event::Metrics(_)
-            | Event::Test(_)
-            | Event::Confirmation(_)
-            | Event::Mark(_)
-            | Event::Solved { .. } => out.serialize_map(None)?,
+            Event::Began(_) | Event::Metrics(_) | Event::Test(_) | Event::Confirmation(_) | Event::Mark(_) | Event::Solved { .. } => {
+                out.serialize_map(None)?
+            }
             event => return event.serialize(out),
         };
         match event {
@@ -352,10 +346,7 @@ mod named {
                 goal: value.get("goal")?.as_f64()?,
                 confirmed: plain(value, "confirmed")?,
             }),
-            "solved" => Event::Solved {
-                progress: progress(value.get("progress")?, schema)?,
-                goal: value.get("goal")?.as_f64()?,
-            },
+            "solved" => Event::Solved { progress: progress(value.get("progress")?, schema)?, goal: value.get("goal")?.as_f64()? },
             "summary" => return Some(Record::Summary(Box::new(summary(value, schema)?))),
             _ => return None,
         }))
@@ -440,30 +431,18 @@ mod tests {
             let schema = room.schema();
             let progress = Progress {
                 iteration: 3,
-                counts: schema
-                    .counters
-                    .iter()
-                    .enumerate()
-                    .map(|(i, _)| (1u64 << 40) as f64 + i as f64)
-                    .collect(),
+                counts: schema.counters.iter().enumerate().map(|(i, _)| (1u64 << 40) as f64 + i as f64).collect(),
                 train_s: 0.125,
             };
-            let row = |len: usize| Row {
-                progress: progress.clone(),
-                values: (0..len).map(|i| (i % 3 > 0).then_some(0.1 + i as f64)).collect(),
-            };
-            let mark =
-                Mark { progress: progress.clone(), knob: "lr".into(), from: 0.1.into(), to: "warm".into() };
+            let row =
+                |len: usize| Row { progress: progress.clone(), values: (0..len).map(|i| (i % 3 > 0).then_some(0.1 + i as f64)).collect() };
+            let mark = Mark { progress: progress.clone(), knob: "lr".into(), from: 0.1.into(), to: "warm".into() };
             let config: Config = run::config_of(room);
             let records = [
                 Record::Opened(Backend { isa: "avx2".into(), threads: 2, ..Default::default() }),
                 Record::Event(Event::Began(Box::new(Began {
                     config: config.clone(),
-                    knobs: room
-                        .knobs(&config.variant)
-                        .iter()
-                        .map(|k| (k.name.into(), k.default.clone()))
-                        .collect(),
+                    knobs: room.knobs(&config.variant).iter().map(|k| (k.name.into(), k.default.clone())).collect(),
                     progress: progress.clone(),
                     solved: Some(progress.clone()),
                     attempts: 2,
@@ -539,8 +518,9 @@ mod tests {
         let mut values = vec![None; schema.row_len()];
         (values[0], values[schema.metrics.len()]) = (Some(12.5), Some(0.25));
         let line = Record::Event(Event::Metrics(Row { progress, values })).line(schema);
-        let begins = r#"{"kind":"metrics","progress":{"iteration":1,"env_steps":32768,"episodes":9,"train_s":0.5},"mean_return":12.5,"mean_length":null,"#;
-        assert!(line.starts_with(begins), "{line}");
+        let progress = r#"{"kind":"metrics","progress":{"iteration":1,"env_steps":32768,"episodes":9,"train_s":0.5}"#;
+        let begins = format!(r#"{progress},"mean_return":12.5,"mean_length":null,"#);
+        assert!(line.starts_with(&begins), "{line}");
         assert!(line.contains(r#""shares":{"policy":0.25,"world":null"#), "{line}");
         let opened = Record::Opened(Backend::default()).line(schema);
         assert!(opened.as_bytes().starts_with(files::EVENTS_BEGIN), "{opened}");

@@ -15,10 +15,7 @@ const OFFERED: usize = 9;
 
 fn cache() -> PathBuf {
     let from = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let home = || {
-        from("HOME")
-            .map(|home| home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
-    };
+    let home = || from("HOME").map(|home| home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }));
     let cache = from("XDG_CACHE_HOME").or_else(|| from("LOCALAPPDATA")).or_else(home);
     cache.unwrap_or_else(std::env::temp_dir).join("hothouse")
 }
@@ -113,9 +110,7 @@ pub fn prune(path: &Path) {
 /// want none of them.
 pub fn chosen() -> Result<Option<PathBuf>> {
     let saves = kept()?;
-    let Some(newest) = saves.first() else {
-        bail!("there is no run to go on with. Start one with `hothouse train`, or name a checkpoint")
-    };
+    let Some(newest) = saves.first() else { bail!("there is no run to go on with. Start one with `hothouse train`, or name a checkpoint") };
     // What is told of the run goes to standard output, and this to whoever started it.
     let (mut input, mut said) = (std::io::stdin().lock(), std::io::stderr());
     if input.is_terminal() && said.is_terminal() {
@@ -181,8 +176,7 @@ mod tests {
         let names: Vec<String> = (0..5).map(name).collect();
         (0..).zip(&names).for_each(|(hours, name)| old(name, hours));
         leave_newest(&folder, 3);
-        let mut left: Vec<_> =
-            fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         left.sort_unstable();
         let mut expected = names[..3].to_vec();
         expected.extend(["README", "favourite.safetensors", "notes.txt"].map(String::from));

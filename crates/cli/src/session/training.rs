@@ -155,10 +155,7 @@ impl Session<'_> {
                 let by_time = stopped || matches!(reason, EndedBy::Seconds | EndedBy::CpuSeconds);
                 let now_s = (self.clock)();
                 let late = now_s - *asked_s.get_or_insert(now_s) > GRACE.as_secs_f64();
-                if self.run.at_boundary()
-                    || stopped && self.run.is_preparing()
-                    || by_time && late && self.run.saves().is_some()
-                {
+                if self.run.at_boundary() || stopped && self.run.is_preparing() || by_time && late && self.run.saves().is_some() {
                     break reason;
                 }
                 if !self.run.running() {
@@ -295,8 +292,7 @@ impl Session<'_> {
     fn look_at_monitor(&mut self) {
         match self.monitor.as_ref().ok().and_then(MonitorFile::news) {
             Some(Some(why)) => {
-                let text =
-                    format!("The monitor cannot be written ({why}): who watches this run sees nothing new.");
+                let text = format!("The monitor cannot be written ({why}): who watches this run sees nothing new.");
                 self.notice(Level::Warning, &text, "Make room; training goes on, and it is tried again.");
             }
             Some(None) => self.notice(Level::Info, "The monitor is written again.", ""),
@@ -421,7 +417,8 @@ impl Session<'_> {
         self.tell(Record::Summary(Box::new(summary)));
         if diverged {
             bail!(
-                "training diverged: the weights are no longer numbers, so they were not saved. Start a new run with a lower learning rate, as in --set lr=0.0005"
+                "training diverged: the weights are no longer numbers, so they were not saved. Start a new run with a lower learning \
+                 rate, as in --set lr=0.0005"
             );
         }
         match trouble {
@@ -437,10 +434,9 @@ impl Session<'_> {
             if let Some(steps) = self.budget.steps {
                 command += &format!(" --steps {steps}");
             }
-            for (flag, limit, used) in [
-                ("--seconds", self.budget.seconds, measured.seconds),
-                ("--cpu-seconds", self.budget.cpu_seconds, measured.cpu_seconds),
-            ] {
+            for (flag, limit, used) in
+                [("--seconds", self.budget.seconds, measured.seconds), ("--cpu-seconds", self.budget.cpu_seconds, measured.cpu_seconds)]
+            {
                 if let Some(limit) = limit {
                     command += &format!(" {flag} {:.1}", (limit - used).max(0.1));
                 }
@@ -569,11 +565,7 @@ mod tests {
             while run.progress().iteration as usize + 1 < trained_s.len() {
                 run.advance(0.0);
             }
-            assert_eq!(
-                run.digest(),
-                run::restore(&ended, host).unwrap().digest(),
-                "it goes on as if nothing had been"
-            );
+            assert_eq!(run.digest(), run::restore(&ended, host).unwrap().digest(), "it goes on as if nothing had been");
         }
     }
 }

@@ -12,13 +12,7 @@ use gpu::Measured;
 use run::bench::{Bench, Figure};
 use std::io::Write;
 
-pub fn run(
-    suite: &str,
-    versus: Option<&str>,
-    profile: bool,
-    json: bool,
-    machine: &MachineArgs,
-) -> Result<()> {
+pub fn run(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine: &MachineArgs) -> Result<()> {
     rooms::check_versus(suite, versus)?;
     let machine = Machine::new(machine)?;
     machine.pool.install(|| measure(suite, versus, profile, json, &machine))
@@ -67,18 +61,14 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
         ("gpu", Err(_)) => {}
         (_, Err(_)) => {
             let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
-            bail!(Usage(format!(
-                "there is nothing called '{suite}' to measure. Choose core, gpu, {}",
-                rooms.join(", ")
-            )))
+            bail!(Usage(format!("there is nothing called '{suite}' to measure. Choose core, gpu, {}", rooms.join(", "))))
         }
     }
     // Where nobody reads on, the long part is not begun.
     printed?;
     if !profile {
-        return rooms::shell(suite).map_or(Ok(()), |shell| {
-            shell.bench(versus.is_some(), &measured, machine, &mut |figure| self::print(&figure, json))
-        });
+        return rooms::shell(suite)
+            .map_or(Ok(()), |shell| shell.bench(versus.is_some(), &measured, machine, &mut |figure| self::print(&figure, json)));
     }
     if measured.is_empty() {
         bail!(Usage(format!(

@@ -132,49 +132,34 @@ pub fn text(room: &dyn AnyRoom, config: &Config, args: &TrainArgs) -> Result<Str
         seed: config.seed,
         flags: flags.filter_map(|(name, flag)| Some((name, flag.value()?))).collect(),
         knobs: known.iter().map(|knob| (knob.name, value(knob))).collect(),
-        changes: changes
-            .map(|change| Change {
-                iteration: change.iteration,
-                knob: &change.knob,
-                value: setting(&change.value),
-            })
-            .collect(),
+        changes: changes.map(|change| Change { iteration: change.iteration, knob: &change.knob, value: setting(&change.value) }).collect(),
     };
     Ok(toml::to_string(&written)?)
 }
 
 fn setting(value: &Setting) -> toml::Value {
     match value {
-        Setting::Number(number) if number.fract() == 0.0 && number.abs() < 2f64.powi(53) => {
-            (*number as i64).into()
-        }
+        Setting::Number(number) if number.fract() == 0.0 && number.abs() < 2f64.powi(53) => (*number as i64).into(),
         Setting::Number(number) => (*number).into(),
         Setting::Text(text) => text.as_str().into(),
     }
 }
 
 /// The room, and the flags with what the file says where they say nothing.
-pub fn with_file(
-    file: &Path,
-    id: Option<String>,
-    mut args: TrainArgs,
-) -> Result<(Option<String>, TrainArgs)> {
+pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result<(Option<String>, TrainArgs)> {
     let bytes = files::read_at_most(files::open(file)?, LARGEST, &file.display().to_string())?;
     let shown = file.display();
     let wrong = |why: String| anyhow!(Usage(format!("{shown}: {why}")));
     let said = parse(&bytes).map_err(&wrong)?;
     let mut said = Said { said, known: Vec::new(), wrong: &wrong };
     if let Some(version) = said.take("version", whole)?.filter(|&version| version != VERSION) {
-        return Err(wrong(format!(
-            "it has version {version}, and this program reads {VERSION}. Write version = {VERSION}"
-        )));
+        return Err(wrong(format!("it has version {version}, and this program reads {VERSION}. Write version = {VERSION}")));
     }
     let room = said.take("room", text_of)?;
     let id = id.or(room);
     let variant = said.take("variant", text_of)?;
     args.variant = args.variant.or(variant);
-    let seed =
-        said.take("seed", |value| u32::try_from(whole(value)?).map_err(|_| "write 0 to 4294967295".into()))?;
+    let seed = said.take("seed", |value| u32::try_from(whole(value)?).map_err(|_| "write 0 to 4294967295".into()))?;
     args.seed = args.seed.or(seed);
     for (name, flag) in flags(&mut args.common) {
         flag.fill(&mut said, name)?;
@@ -215,8 +200,7 @@ pub fn with_file(
     // What comes later counts.
     args.common.set.splice(0..0, knobs);
     let given = std::mem::take(&mut args.at);
-    let is_same =
-        |(at, name, _): &(u32, String, String)| given.iter().any(|(i, knob, _)| (i, knob) == (at, name));
+    let is_same = |(at, name, _): &(u32, String, String)| given.iter().any(|(i, knob, _)| (i, knob) == (at, name));
     args.at = changes.into_iter().filter(|change| !is_same(change)).chain(given.iter().cloned()).collect();
     Ok((id, args))
 }
@@ -243,15 +227,10 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn take<T>(
-        &mut self,
-        name: &'static str,
-        read: impl Fn(&Value) -> Result<T, String>,
-    ) -> Result<Option<T>> {
+    fn take<T>(&mut self, name: &'static str, read: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>> {
         self.known.push(name);
         let value = self.said.remove(name);
-        let read =
-            |value: Value| read(&value).map_err(|why| (self.wrong)(format!("{name} = {value}: {why}")));
+        let read = |value: Value| read(&value).map_err(|why| (self.wrong)(format!("{name} = {value}: {why}")));
         value.map(read).transpose()
     }
 
@@ -268,8 +247,7 @@ fn text_of(value: &Value) -> Result<String, String> {
 }
 
 fn whole(value: &Value) -> Result<u64, String> {
-    let given =
-        value.as_f64().filter(|number| (0.0..=2f64.powi(53)).contains(number) && number.fract() == 0.0);
+    let given = value.as_f64().filter(|number| (0.0..=2f64.powi(53)).contains(number) && number.fract() == 0.0);
     given.map(|number| number as u64).ok_or("write a whole number".into())
 }
 
@@ -305,18 +283,14 @@ mod tests {
         let host = Host::new(math::Isa::best());
         for room in run::rooms() {
             for variant in room.variants() {
-                let flags =
-                    args(&["--variant", variant.id, "--seed", "7", "--steps", "2e6", "--device", "cpu"]);
+                let flags = args(&["--variant", variant.id, "--seed", "7", "--steps", "2e6", "--device", "cpu"]);
                 let mut config = begin::config(room, flags.variant.clone(), &[], host).unwrap();
                 config.seed = 7;
                 let written = text(room, &config, &flags).unwrap();
                 std::fs::write(&file, &written).unwrap();
                 let (id, read) = with_file(&file, None, args(&[])).unwrap();
                 assert_eq!(id.as_deref(), Some(room.schema().id));
-                assert_eq!(
-                    (read.seed, read.common.steps, read.common.device),
-                    (Some(7), Some(2_000_000), Some(DeviceWish::Cpu))
-                );
+                assert_eq!((read.seed, read.common.steps, read.common.device), (Some(7), Some(2_000_000), Some(DeviceWish::Cpu)));
                 let mut again = begin::config(room, read.variant.clone(), &read.common.set, host).unwrap();
                 again.seed = 7;
                 for knob in room.knobs(variant.id) {

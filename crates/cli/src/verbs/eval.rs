@@ -23,14 +23,10 @@ pub fn run(args: &EvalArgs) -> Result<()> {
     let row: Row = match (args.episodes, args.seed) {
         (None, None) => machine.pool.install(|| run.test())?,
         (episodes, seed) => {
-            let test =
-                |shell: &'static dyn RoomShell| shell.test(&bytes, episodes, seed.unwrap_or(1), machine.host);
+            let test = |shell: &'static dyn RoomShell| shell.test(&bytes, episodes, seed.unwrap_or(1), machine.host);
             let tested = machine.pool.install(|| rooms::shell(schema.id).and_then(test));
             let Some(row) = tested else {
-                bail!(Usage(format!(
-                    "tests of {} have neither --episodes nor --seed. Leave them out",
-                    schema.title.to_lowercase()
-                )));
+                bail!(Usage(format!("tests of {} have neither --episodes nor --seed. Leave them out", schema.title.to_lowercase())));
             };
             row.with_context(cannot)?
         }

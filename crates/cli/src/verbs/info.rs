@@ -69,15 +69,9 @@ pub fn run(json: bool, args: &MachineArgs) -> Result<()> {
         gpu: gpu(),
         rooms: run::rooms()
             .iter()
-            .map(|room| Room {
-                id: room.schema().id,
-                variants: room.variants().iter().map(|variant| variant.id).collect(),
-            })
+            .map(|room| Room { id: room.schema().id, variants: room.variants().iter().map(|variant| variant.id).collect() })
             .collect(),
-        features: vec![
-            Feature { name: "rivals", here: cfg!(feature = "rivals") },
-            Feature { name: "faer", here: cfg!(feature = "faer") },
-        ],
+        features: vec![Feature { name: "rivals", here: cfg!(feature = "rivals") }, Feature { name: "faer", here: cfg!(feature = "faer") }],
     };
     let mut out = crate::plain::stdout();
     if json {
@@ -122,8 +116,7 @@ fn gpu() -> GpuInfo {
 /// What Linux calls the first processor.
 fn processor(cpuinfo: &str) -> Option<String> {
     let value = |name: &str| {
-        let line =
-            cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
+        let line = cpuinfo.lines().find(|line| line.split(':').next().is_some_and(|key| key.trim() == name))?;
         Some(line.split_once(':')?.1.trim().to_string())
     };
     let name = value("model name")?;
@@ -139,11 +132,7 @@ fn words(info: &Info) -> String {
     line("hothouse", format!("{} on {}", info.version, info.system));
     line("processor", info.processor.clone().unwrap_or("the system does not say".into()));
     line("processors", format!("{}, of which a run uses {} threads", info.processors, info.threads));
-    line(
-        "memory",
-        info.memory_bytes
-            .map_or("the system does not say".into(), |bytes| format!("{} MB free", bytes >> 20)),
-    );
+    line("memory", info.memory_bytes.map_or("the system does not say".into(), |bytes| format!("{} MB free", bytes >> 20)));
     let sets = info.instruction_sets.iter().map(|set| {
         let chosen = if set.chosen { ", chosen" } else { "" };
         format!("{} ({}{chosen})", set.name, set.arithmetic)
@@ -164,8 +153,7 @@ fn words(info: &Info) -> String {
         line(room.id, room.variants.join(", "));
     }
     let has = |here: bool| {
-        let names: Vec<_> =
-            info.features.iter().filter(|feature| feature.here == here).map(|feature| feature.name).collect();
+        let names: Vec<_> = info.features.iter().filter(|feature| feature.here == here).map(|feature| feature.name).collect();
         if names.is_empty() { "none".into() } else { names.join(", ") }
     };
     line("built with", format!("{}; without {}", has(true), has(false)));
@@ -178,7 +166,8 @@ mod tests {
 
     #[test]
     fn the_processor_has_the_systems_name() {
-        let text = "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7R13 Processor\nflags\t: avx2\n\nprocessor\t: 1\n";
+        let text =
+            "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 1\nmodel name\t: AMD EPYC 7R13 Processor\nflags\t: avx2\n\nprocessor\t: 1\n";
         assert_eq!(processor(text).unwrap(), "AMD EPYC 7R13 Processor (family 25, model 1)");
         assert_eq!(processor("processor : 0\nBogoMIPS : 243.75\n"), None);
     }

@@ -163,9 +163,8 @@ pub fn run(room: Option<&str>, args: &SweepArgs, signals: &Signals) -> Result<()
         Some((job, run)) => {
             let line = Line::SweepRun(run.clone()).text();
             // One write, so that what a crash leaves is whole lines and at most one part of a line.
-            file.write_all(format!("{line}\n").as_bytes()).with_context(|| {
-                format!("cannot write to {}. Make room and give the same command again", path.display())
-            })?;
+            file.write_all(format!("{line}\n").as_bytes())
+                .with_context(|| format!("cannot write to {}. Make room and give the same command again", path.display()))?;
             done.insert(job, run);
             out.finished(&sweep, done_count(&done, sweep.seeds), &done[&job], &line)
         }
@@ -208,10 +207,7 @@ impl Sweep {
             // Counted before anything is made of it.
             let runs = settings.len().saturating_mul(values.len()).saturating_mul(args.seeds as usize);
             if runs > MOST_RUNS {
-                bail!(Usage(format!(
-                    "that is more than {} runs. Ask for fewer --points, values or --seeds",
-                    grouped(MOST_RUNS as u64)
-                )));
+                bail!(Usage(format!("that is more than {} runs. Ask for fewer --points, values or --seeds", grouped(MOST_RUNS as u64))));
             }
             settings = settings
                 .iter()
@@ -250,8 +246,7 @@ impl Sweep {
             let config = sweep.config(setting, 1);
             run::validate(&config, host).map_err(refusal)?;
             let is_size = |name: &str| name == VARIANT || knobs.iter().any(|k| k.name == name && !k.live);
-            let size: Vec<_> =
-                setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| format!("{k}={v}")).collect();
+            let size: Vec<_> = setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| format!("{k}={v}")).collect();
             if sizes.insert(size) {
                 let run = run::begin(config, host).map_err(|e| Usage(format!("{}: {e}", named(setting))))?;
                 opened = run.backend();
@@ -272,9 +267,7 @@ impl Sweep {
         let (base, arithmetic) = (&self.base, &self.arithmetic);
         let identity = format!("{base:?} {:?} {:?} {arithmetic} {}", self.settings, self.limit, self.version);
         // FNV-1a
-        let hash = identity
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
+        let hash = identity.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
         PathBuf::from(format!("sweep-{}-{}-{:08x}.jsonl", base.room, base.variant, hash >> 32))
     }
 
@@ -284,11 +277,9 @@ impl Sweep {
         files::check(path, RESULTS)?;
         let mut file = files::open_lines(path, RESULTS)?;
         let bytes = files::read_at_most(&file, files::LARGEST_BYTES, &shown.to_string())?;
-        let (done, whole) = self.read(&bytes).map_err(|why| {
-            anyhow!(
-                "{shown} {why}. Name another file with --out, or repeat the command that this one comes from"
-            )
-        })?;
+        let (done, whole) = self
+            .read(&bytes)
+            .map_err(|why| anyhow!("{shown} {why}. Name another file with --out, or repeat the command that this one comes from"))?;
         if whole < bytes.len() {
             let mended = file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0)));
             mended.with_context(|| format!("cannot mend the last line of {shown}"))?;
@@ -366,13 +357,7 @@ impl Sweep {
         })
     }
 
-    fn worker(
-        &self,
-        jobs: &[Job],
-        next: &AtomicUsize,
-        signals: &Signals,
-        give: &Sender<Result<(Job, Box<Finished>)>>,
-    ) {
+    fn worker(&self, jobs: &[Job], next: &AtomicUsize, signals: &Signals, give: &Sender<Result<(Job, Box<Finished>)>>) {
         while let Some(&(setting, seed)) = jobs.get(next.fetch_add(1, Relaxed)) {
             let Some(run) = self.one(&self.settings[setting], seed, signals).transpose() else { return };
             let failed = run.is_err();
@@ -425,9 +410,7 @@ impl Sweep {
         }
         let seconds = began.elapsed().as_secs_f64();
         let test = if run.diverged() { None } else { Some(run.test()?) };
-        let named = |row: &Option<run::protocol::Row>, test| {
-            serde_json::to_value(row.as_ref().map(|row| NamedRow { row, test, schema }))
-        };
+        let named = |row: &Option<run::protocol::Row>, test| serde_json::to_value(row.as_ref().map(|row| NamedRow { row, test, schema }));
         let test_row = named(&test, true)?;
         let metrics = named(&metrics, false)?;
         let result = self.result().name;
@@ -452,8 +435,7 @@ impl Sweep {
     }
 
     fn outcomes(&self, done: &Done) -> Vec<Outcome> {
-        let ended =
-            |run: &Finished| Ended { result: run.result, solved_at: run.solved_at, diverged: run.diverged };
+        let ended = |run: &Finished| Ended { result: run.result, solved_at: run.solved_at, diverged: run.diverged };
         let outcome = |(place, knobs): (usize, &Setting)| {
             let runs = (1..=self.seeds).filter_map(|seed| done.get(&(place, seed)));
             Outcome::of(knobs, &runs.map(|run| ended(run)).collect::<Vec<_>>())
@@ -575,11 +557,8 @@ impl Lines {
             ))?;
         }
         let program = quoted(&std::env::args().next().unwrap_or("hothouse".into()));
-        if let (true, true, Some(best)) =
-            (totals.complete, sweep.settings.len() > 1, sweep.best(&totals.settings))
-        {
-            let set =
-                |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
+        if let (true, true, Some(best)) = (totals.complete, sweep.settings.len() > 1, sweep.best(&totals.settings)) {
+            let set = |(name, value): (&String, &Value)| format!(" --set {}", quoted(&format!("{name}={value}")));
             let knobs = best.knobs.iter().filter(|(name, _)| *name != VARIANT);
             let set: String = knobs.map(set).collect();
             self.print(&format!(
@@ -610,8 +589,7 @@ mod tests {
 
     #[test]
     fn result_files_fuzz() {
-        let (room, setting) =
-            (run::room("control").unwrap(), Setting::from([("lr".to_string(), 0.5.into())]));
+        let (room, setting) = (run::room("control").unwrap(), Setting::from([("lr".to_string(), 0.5.into())]));
         let limit = Limit { steps: Some(8192), seconds: None, until_solved: true };
         let sweep = Sweep {
             room,

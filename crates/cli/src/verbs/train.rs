@@ -79,8 +79,7 @@ fn session(
     run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(refusal)?;
     check_files(&common, save.as_deref(), resumed)?;
     let schema = run.schema();
-    let mut exports =
-        Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
+    let mut exports = Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
     let mut events = common.events.as_deref().map(|path| EventLog::create(path, schema)).transpose()?;
     let mut log = move |record: &Record| {
         exports.record(record);
@@ -102,12 +101,7 @@ fn session(
     let out_of_reach = rooms::shell(schema.id).and_then(|shell| shell.out_of_reach(run.config()));
     let session = |updates| Session {
         run,
-        budget: Budget {
-            steps: common.steps,
-            seconds: common.seconds,
-            cpu_seconds: common.cpu_seconds,
-            until_solved: common.until_solved,
-        },
+        budget: Budget { steps: common.steps, seconds: common.seconds, cpu_seconds: common.cpu_seconds, until_solved: common.until_solved },
         out_of_reach,
         place: Place::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
         interactive: screen,
@@ -158,9 +152,8 @@ fn machine_flags(machine: &MachineArgs) -> String {
 
 /// A resumed run goes on with its monitor and its tables.
 fn other_flags(common: &CommonArgs) -> String {
-    let flag = |name: &str, path: &Option<PathBuf>| {
-        path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())))
-    };
+    let flag =
+        |name: &str, path: &Option<PathBuf>| path.as_ref().map_or(String::new(), |p| format!(" {name} {}", quoted(&p.to_string_lossy())));
     // What came through a pipe cannot be named; where the checkpoint has it, nothing need be.
     let data = common.data.data.clone().filter(|path| path.as_os_str() != files::STDIN);
     let device = common.device.filter(|&wish| wish != DeviceWish::Auto);

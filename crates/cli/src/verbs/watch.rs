@@ -53,11 +53,7 @@ pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
 
 /// Gives records until the last one, or until told to stop.
 fn follow(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
-    if monitor_file::is_monitor(path) {
-        follow_monitor(path, signals, updates)
-    } else {
-        follow_events(path, signals, updates)
-    }
+    if monitor_file::is_monitor(path) { follow_monitor(path, signals, updates) } else { follow_events(path, signals, updates) }
 }
 
 fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -> Result<()> {
@@ -189,11 +185,7 @@ impl Silence {
 }
 
 fn silent(path: &Path) -> Update {
-    let text = format!(
-        "{} has told nothing new for {} s: the run may be paused, or gone.",
-        path.display(),
-        SILENCE.as_secs()
-    );
+    let text = format!("{} has told nothing new for {} s: the run may be paused, or gone.", path.display(), SILENCE.as_secs());
     notice(Level::Warning, &text, "Wait for it, or end the watching with Ctrl-C.")
 }
 
@@ -310,9 +302,7 @@ fn follow_events(path: &Path, signals: &Signals, updates: &SyncSender<Update>) -
             line.clear();
         } else if read == 0 {
             if place == 0 && began.elapsed() > EMPTY {
-                bail!(
-                    "{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`"
-                );
+                bail!("{shown} is empty: no run has written to it. Name a file written by `hothouse train --events FILE`");
             }
             std::thread::sleep(POLL);
             // A new run writes the file anew.

@@ -16,10 +16,7 @@ fn games_are_told_in_words_and_in_numbers() {
     let scratch = Scratch::new();
     let args = "eval backgammon --against random --games 39 --seed 4";
     let words = scratch.told(args);
-    assert!(
-        words.starts_with("linear against random: +") && words.contains("points a game after 40 games"),
-        "{words}"
-    );
+    assert!(words.starts_with("linear against random: +") && words.contains("points a game after 40 games"), "{words}");
     let line = scratch.json(format!("{args} --threads 1"));
     assert_eq!((line["kind"].as_str(), line["games"].as_u64()), (Some("duel"), Some(40)));
     let sum = |of: &str| -> i64 {
@@ -69,19 +66,13 @@ fn what_cannot_be_judged_is_refused_with_the_next_step() {
 #[test]
 fn another_program_asks_for_moves() {
     let scratch = Scratch::new();
-    let talk = |lines: &[u8]| -> Vec<String> {
-        scratch.answer("play backgammon --stdio", lines).lines().map(String::from).collect()
-    };
-    let lines =
-        talk(b"hello\nmove 4HPwATDgc/ABMA 3 1\nbatch 2\nmove 4HPwATDgc/ABMA 1 3\nmove x 1 3\nquit\nhello\n");
+    let talk = |lines: &[u8]| -> Vec<String> { scratch.answer("play backgammon --stdio", lines).lines().map(String::from).collect() };
+    let lines = talk(b"hello\nmove 4HPwATDgc/ABMA 3 1\nbatch 2\nmove 4HPwATDgc/ABMA 1 3\nmove x 1 3\nquit\nhello\n");
     assert!(lines.len() == 4 && lines[3].starts_with("error: "), "{lines:?}");
     assert_eq!((lines[0].as_str(), &lines[1]), ("linear", &lines[2]));
     // The input ends in the middle of a batch, in the middle of a line.
     let lines = talk(b"batch 3\nmove 4HPwATDgc/ABMA 3 1\nmove 4HPwATDgc/ABMA 6");
-    assert!(
-        lines.len() == 3 && lines[1].starts_with("error: ") && lines[2].contains("1 lines of this batch"),
-        "{lines:?}"
-    );
+    assert!(lines.len() == 3 && lines[1].starts_with("error: ") && lines[2].contains("1 lines of this batch"), "{lines:?}");
     // Lines too long to be kept.
     let long = ["batch 2\n", &"m".repeat(200_000), "\nmove 4HPwATDgc/ABMA 6 6\n"].concat();
     let lines = talk(long.as_bytes());
@@ -91,9 +82,7 @@ fn another_program_asks_for_moves() {
 #[test]
 fn a_checkpoint_is_judged_and_asked_for_moves() {
     let scratch = with_agent();
-    let judged = |more: &str| {
-        scratch.json(format!("eval backgammon run.safetensors --against linear --games 20 {more}"))
-    };
+    let judged = |more: &str| scratch.json(format!("eval backgammon run.safetensors --against linear --games 20 {more}"));
     let (one, same) = (judged("--threads 1"), judged("--threads 2"));
     assert_eq!(one["points_per_game"], same["points_per_game"]);
     assert_eq!(one["games"], 20);
@@ -122,10 +111,7 @@ fn a_person_plays_in_the_terminal_and_the_end_of_the_input_ends_it() {
     let scratch = Scratch::new();
     let args = "play backgammon random --seed 5 --length 3 --save played.mat";
     let first = scratch.told(args);
-    assert!(
-        first.contains("13-14-15") && first.contains("`roll` to begin") && first.contains("0 : 0"),
-        "{first}"
-    );
+    assert!(first.contains("13-14-15") && first.contains("`roll` to begin") && first.contains("0 : 0"), "{first}");
     let lines = "help\nnonsense\n31/2\nroll\nhint\nresign 7\nresign 2\nnext\nid\nmoves\nquit\nroll\n";
     let played = scratch.answer(args, lines);
     for words in [
@@ -169,10 +155,7 @@ fn a_game_that_is_left_is_gone_on_with() {
     let kept = scratch.bytes("game.safetensors");
     let go_on = "play backgammon game.safetensors";
     let again = scratch.answer(go_on, "roll\nmoves\nid\nquit\n");
-    assert!(
-        again.contains("goes on") && again.contains("against random") || again.contains("play random"),
-        "{again}"
-    );
+    assert!(again.contains("goes on") && again.contains("against random") || again.contains("play random"), "{again}");
     let end = |text: &str| text.lines().rev().find(|line| line.contains("XGID=")).map(String::from);
     assert!(end(&whole).is_some() && end(&whole) == end(&again), "{whole}\n{again}");
     // It stays where it was asked for alone, and a new game leaves it in peace.

@@ -27,8 +27,7 @@ fn a_profile_has_every_part_of_a_step() {
 fn what_is_not_profiled_names_what_is() {
     let scratch = Scratch::new();
     for room in ["gpu", "logic", "control"] {
-        let said =
-            scratch.refused(format!("bench {room} --profile"), 2, "--profile measures core and words, not");
+        let said = scratch.refused(format!("bench {room} --profile"), 2, "--profile measures core and words, not");
         assert!(said.contains("Choose core or words"), "{said}");
     }
     scratch.refused("bench words --profile --versus pytorch", 2, "");

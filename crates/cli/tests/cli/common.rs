@@ -24,9 +24,7 @@ pub const SMALL_TEXTS: &str = "--set width=32 --set layers=2 --set heads=2 --set
 /// The words of a command line. What stands between double quotes is one, whatever is in it.
 fn words(line: &str) -> Vec<&str> {
     let parts = line.split('"').enumerate();
-    parts
-        .flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] })
-        .collect()
+    parts.flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] }).collect()
 }
 
 /// A folder of its own, gone afterwards.

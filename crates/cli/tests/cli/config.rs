@@ -7,10 +7,7 @@ fn a_run_that_was_printed_is_the_same_run() {
     let scratch = Scratch::new();
     let flags = "--variant Pendulum-v1 --seed 7 --steps 40000 --at 3:lr=1e-4 --device cpu";
     let text = scratch.told(format!("train control --print-config {flags} {SMALL}"));
-    assert!(
-        text.contains("[knobs]") && text.contains("[[changes]]") && text.contains("envs = 256"),
-        "{text}"
-    );
+    assert!(text.contains("[knobs]") && text.contains("[[changes]]") && text.contains("envs = 256"), "{text}");
     scratch.write("run.toml", &text);
     let whole = scratch.train(format!("control {flags}"));
     let read = |args: &str| scratch.summary(format!("train --config run.toml {args}"));
@@ -28,10 +25,7 @@ fn a_run_that_was_printed_is_the_same_run() {
     let seeded = scratch.train("control --variant Pendulum-v1 --seed 8 --steps 8192");
     assert_eq!(other["digest"], seeded["digest"], "with changes that have not come yet");
     let set = scratch.told("train --config run.toml --set envs=64 --at 3:lr=0.002 --print-config");
-    assert!(
-        set.contains("envs = 64") && set.contains("value = 0.002") && set.matches("[[changes]]").count() == 1,
-        "{set}"
-    );
+    assert!(set.contains("envs = 64") && set.contains("value = 0.002") && set.matches("[[changes]]").count() == 1, "{set}");
 }
 
 /// Every key with a value that no run has by itself, and the flag of that value.
@@ -133,8 +127,7 @@ fn info_tells_what_the_machine_has() {
     let sets = info["instruction_sets"].as_array().unwrap();
     assert!(sets.iter().any(|set| set["name"] == "portable" && set["arithmetic"] == "unfused"), "{info}");
     assert_eq!(sets.iter().filter(|set| set["chosen"] == true).count(), 1, "{info}");
-    let rooms: Vec<_> =
-        info["rooms"].as_array().unwrap().iter().map(|room| room["id"].as_str().unwrap()).collect();
+    let rooms: Vec<_> = info["rooms"].as_array().unwrap().iter().map(|room| room["id"].as_str().unwrap()).collect();
     assert_eq!(rooms, ["control", "backgammon", "cube", "logic", "words"]);
     assert!(info["gpu"]["name"].is_string() || info["gpu"]["none"].is_string(), "{info}");
     // What a run uses is what it tells.
@@ -142,8 +135,5 @@ fn info_tells_what_the_machine_has() {
     let opened = &scratch.records("train --steps 1 --device cpu")[0];
     assert_eq!((&opened["isa"], &opened["arithmetic"]), (&best["name"], &best["arithmetic"]));
     let portable = stdout(&scratch.run("info --isa portable"));
-    assert!(
-        portable.contains("portable (unfused, chosen)") && portable.contains("CartPole-v1"),
-        "{portable}"
-    );
+    assert!(portable.contains("portable (unfused, chosen)") && portable.contains("CartPole-v1"), "{portable}");
 }

@@ -72,8 +72,7 @@ fn an_agent_is_trained_saved_resumed_judged_and_solves() {
     }
     let far = "R U F2 R' U2 F R2 U' F R U2 F'";
     // Wider than asked for where that failed, which is said.
-    let all =
-        [far, "U F2 R' U F' R2 U' R F U2 R'", "F R' U2 R F' U R2 F U' R2 F'", "R2 F U' R' U2 F R' U F2 R"];
+    let all = [far, "U F2 R' U F' R2 U' R F U2 R'", "F R' U2 R F' U R2 F U' R2 F'", "R2 F U' R' U2 F R' U F2 R"];
     let all: Vec<_> = all.iter().zip(fed("--width 1", &all)).collect();
     all.iter().for_each(|(scramble, line)| solves(&scratch, scramble, line));
     let widened = |line: &Value| line["width"].as_u64() > Some(1) && line["nodes"].as_u64() > Some(6 * 40);
@@ -111,10 +110,7 @@ fn an_agent_is_trained_saved_resumed_judged_and_solves() {
         ("--method magic --scramble R", &["choose greedy, beam, astar or exact"]),
         ("--cube 2", &["--facelets", "--scramble"]),
         (&format!("--facelets {SOLVED_3} --from two.safetensors"), &["24 stickers"]),
-        (
-            &format!("--facelets {SOLVED_3} --from three.safetensors --method exact"),
-            &["not known", "Choose beam"],
-        ),
+        (&format!("--facelets {SOLVED_3} --from three.safetensors --method exact"), &["not known", "Choose beam"]),
     ] {
         let output = scratch.run(format!("solve cube {args}"));
         let said = stderr(&output);

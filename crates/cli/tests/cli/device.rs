@@ -33,8 +33,7 @@ fn on_both(train: &str, [first, second]: [u64; 2], counter: &str) -> (Vec<Value>
 
 #[test]
 fn a_run_trains_on_the_gpu_and_goes_on_on_the_processor() {
-    let (told, back) =
-        on_both(&control(), [3, 5].map(|iterations| iterations * ITERATION_STEPS), "env_steps");
+    let (told, back) = on_both(&control(), [3, 5].map(|iterations| iterations * ITERATION_STEPS), "env_steps");
     for (done, iterations) in [(summary(&told), 3), (&back, 5)] {
         let progress = &done["progress"];
         assert_eq!(progress["iteration"], iterations);
@@ -60,9 +59,7 @@ fn the_published_learner_trains_on_the_gpu_and_goes_on_on_the_processor() {
 
 #[test]
 fn without_a_gpu_the_processor_trains_and_says_so() {
-    for train in
-        [format!("{} --steps {}", control(), 3 * ITERATION_STEPS), format!("{} --steps 12", published())]
-    {
+    for train in [format!("{} --steps {}", control(), 3 * ITERATION_STEPS), format!("{} --steps 12", published())] {
         let scratch = Scratch::new();
         // The system's loader finds no driver.
         let nowhere = scratch.path("no-driver.json");

@@ -3,8 +3,7 @@
 use crate::common::*;
 use serde_json::{Value, json};
 
-const IDS: [&str; 5] =
-    ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"];
+const IDS: [&str; 5] = ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Pendulum-v1", "Acrobot-v1"];
 
 /// A conversation with an environment.
 struct Played(Talk);
@@ -40,10 +39,7 @@ fn one_step_from_gymnasiums_states_gives_what_gymnasium_gave() {
     // Worlds whose observation is their state, so that both can be held to the recording's f64.
     for (id, text) in [
         ("MountainCar-v0", include_str!("../../../../tests/golden/worlds_mountain_car.json")),
-        (
-            "MountainCarContinuous-v0",
-            include_str!("../../../../tests/golden/worlds_mountain_car_continuous.json"),
-        ),
+        ("MountainCarContinuous-v0", include_str!("../../../../tests/golden/worlds_mountain_car_continuous.json")),
     ] {
         let golden: Value = serde_json::from_str(text).unwrap();
         let mut talk = Played::with(id);

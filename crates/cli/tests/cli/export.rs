@@ -7,8 +7,7 @@ use std::path::PathBuf;
 
 /// Every event of a folder, in the order of its files.
 fn events_of(scratch: &Scratch, folder: &str) -> Vec<Event> {
-    let mut files: Vec<PathBuf> =
-        fs::read_dir(scratch.path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> = fs::read_dir(scratch.path(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().flat_map(|file| events(&fs::read(file).unwrap())).collect()
 }
@@ -65,9 +64,7 @@ fn events(mut bytes: &[u8]) -> Vec<Event> {
 fn scalars(summary: &[u8]) -> BTreeMap<String, f32> {
     let scalar = |(field, value): (u64, Field)| match (field, value) {
         (1, Field::Bytes(value)) => match fields(value)[..] {
-            [(1, Field::Bytes(tag)), (2, Field::Fixed32(bits))] => {
-                (String::from_utf8(tag.to_vec()).unwrap(), f32::from_bits(bits))
-            }
+            [(1, Field::Bytes(tag)), (2, Field::Fixed32(bits))] => (String::from_utf8(tag.to_vec()).unwrap(), f32::from_bits(bits)),
             ref other => panic!("a value has no {other:?}"),
         },
         other => panic!("a summary has no {other:?}"),
@@ -146,16 +143,13 @@ fn tables_and_event_files_hold_what_every_room_told() {
             assert_eq!(row[&format!("{} [{}]", first.name, first.unit)], progress[first.name].to_string());
             assert_eq!(row["train_s [s]"].parse::<f64>().ok(), progress["train_s"].as_f64());
             let test = tests.iter().find(|test| test["progress"]["iteration"] == progress["iteration"]);
-            let metric = |column: &run::protocol::Column| {
-                (column.name.to_string(), "metrics", m[column.name].as_f64())
-            };
+            let metric = |column: &run::protocol::Column| (column.name.to_string(), "metrics", m[column.name].as_f64());
             let tested = |column: &run::protocol::Column| {
                 (format!("test_{}", column.name), "test", test.and_then(|test| test[column.name].as_f64()))
             };
             let columns = schema.metrics.iter().map(|c| (c, metric(c)));
             for (column, (name, other, told)) in columns.chain(schema.tests.iter().map(|c| (c, tested(c)))) {
-                let head =
-                    if column.unit.is_empty() { name.clone() } else { format!("{name} [{}]", column.unit) };
+                let head = if column.unit.is_empty() { name.clone() } else { format!("{name} [{}]", column.unit) };
                 let told = told.map(|told| told as f32);
                 assert_eq!(row[&head].parse::<f32>().ok(), told, "{head}");
                 let tag = format!("{}/{name}", if column.chart.is_empty() { other } else { column.chart });
@@ -178,24 +172,19 @@ fn a_resumed_run_goes_on_where_its_rows_and_events_end() {
     let resume = |steps: u32, export: &str| {
         scratch.records(format!("resume half.st --save whole.st --steps {steps} {export}"));
     };
-    let iterations = |name: &str| -> Vec<String> {
-        scratch.table(name).into_iter().map(|row| row["iteration"].clone()).collect()
-    };
+    let iterations = |name: &str| -> Vec<String> { scratch.table(name).into_iter().map(|row| row["iteration"].clone()).collect() };
     resume(20480, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3", "4", "5"]);
     // The same save once more: what came after it belongs to the other future.
     resume(12288, export);
     assert_eq!(iterations("run.csv"), ["1", "2", "3"]);
-    let steps = |of: fn(&Event) -> bool| -> Vec<u64> {
-        events_of(&scratch, "board").iter().filter(|e| of(e)).map(|e| e.step).collect()
-    };
+    let steps = |of: fn(&Event) -> bool| -> Vec<u64> { events_of(&scratch, "board").iter().filter(|e| of(e)).map(|e| e.step).collect() };
     assert_eq!(steps(|e| e.started), [8193, 8193], "later steps are declared void");
     assert_eq!(steps(|e| !e.scalars.is_empty()), [4096, 8192, 12288, 16384, 20480, 12288]);
     // Files that were not there get what the checkpoint remembers.
     resume(12288, "--csv fresh.csv --tensorboard fresh");
     assert_eq!(iterations("fresh.csv"), ["1", "2", "3"]);
-    let told: Vec<u64> =
-        events_of(&scratch, "fresh").iter().filter(|e| !e.scalars.is_empty()).map(|e| e.step).collect();
+    let told: Vec<u64> = events_of(&scratch, "fresh").iter().filter(|e| !e.scalars.is_empty()).map(|e| e.step).collect();
     assert_eq!(told, [4096, 8192, 12288]);
     let learning = |name: &str| -> Vec<String> {
         let rows = scratch.table(name).into_iter();

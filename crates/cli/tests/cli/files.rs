@@ -118,15 +118,10 @@ mod special {
             symlink("null", scratch.path("to-null")).unwrap();
             names.extend(["null", "to-null"]);
         }
-        let kinds = || -> Vec<fs::FileType> {
-            names.iter().map(|name| fs::symlink_metadata(scratch.path(name)).unwrap().file_type()).collect()
-        };
+        let kinds =
+            || -> Vec<fs::FileType> { names.iter().map(|name| fs::symlink_metadata(scratch.path(name)).unwrap().file_type()).collect() };
         let before = kinds();
-        assert!(
-            before[0].is_fifo()
-                && before[1].is_symlink()
-                && before.get(2).is_none_or(FileTypeExt::is_char_device)
-        );
+        assert!(before[0].is_fifo() && before[1].is_symlink() && before.get(2).is_none_or(FileTypeExt::is_char_device));
         for name in &names {
             for args in [
                 "train --steps 1 --save",
@@ -177,10 +172,7 @@ mod special {
         scratch.write("thesis.txt", "a thesis");
         let typed = "save thesis.txt\nsave match.mat\nsave match.mat\nsave .\nquit\n";
         let said = scratch.answer("play backgammon linear --seed 1 --length 3", typed);
-        assert!(
-            said.contains("thesis.txt is no match in text (.mat), and would be lost. Name another file"),
-            "{said}"
-        );
+        assert!(said.contains("thesis.txt is no match in text (.mat), and would be lost. Name another file"), "{said}");
         assert_eq!(said.matches("The match is in match.mat.").count(), 2, "{said}");
         assert!(said.contains(". is a folder") || said.contains("names no file"), "{said}");
         assert_eq!(scratch.text("thesis.txt"), "a thesis");
@@ -228,10 +220,7 @@ mod special {
             ] {
                 let output = scratch.run(args);
                 let said = stderr(&output);
-                assert!(
-                    !output.status.success() && said.contains("is a device, not a file"),
-                    "{args}: {said}"
-                );
+                assert!(!output.status.success() && said.contains("is a device, not a file"), "{args}: {said}");
             }
         }
         // A pipe may have an end, and a line of what is no event is enough to know.
@@ -253,8 +242,7 @@ mod special {
     fn a_full_disk_is_told_of_and_training_goes_on() {
         let scratch = Scratch::new();
         fs::create_dir(scratch.path("full")).unwrap();
-        let train =
-            format!("train --steps 4096 --json {SMALL} --monitor full/run.ring --save run.safetensors");
+        let train = format!("train --steps 4096 --json {SMALL} --monitor full/run.ring --save run.safetensors");
         let script = format!("mount -t tmpfs -o size=64k tmpfs full && exec {HOTHOUSE} {train}");
         let mut command = Command::new("unshare");
         command.args(["-m", "sh", "-c", &script]);
@@ -265,9 +253,7 @@ mod special {
             testkit::skip("this user may mount no small disk");
         } else {
             let told = records(&good("unshare", &output.unwrap()));
-            let at = |kind: &str, words: &str| {
-                told.iter().position(|record| record["kind"] == kind && record.to_string().contains(words))
-            };
+            let at = |kind: &str, words: &str| told.iter().position(|record| record["kind"] == kind && record.to_string().contains(words));
             let notice = at("notice", "No space left on device").unwrap();
             assert!(told[notice].to_string().contains("cannot be watched"), "{}", told[notice]);
             // Whatever is said of a run before it begins is off the screen when it does.

@@ -30,11 +30,7 @@ fn answers(args: &str, good: &[&str], last: &str) -> (usize, Vec<String>) {
 #[test]
 fn lines_for_environments_fuzz() {
     for (id, good) in [
-        (
-            "CartPole-v1",
-            &[r#"{"reset":{"seed":1}}"#, r#"{"action":1}"#, r#"{"reset":{"state":[0,0.1,0,0],"elapsed":9}}"#]
-                [..],
-        ),
+        ("CartPole-v1", &[r#"{"reset":{"seed":1}}"#, r#"{"action":1}"#, r#"{"reset":{"state":[0,0.1,0,0],"elapsed":9}}"#][..]),
         ("Pendulum-v1", &[r#"{"reset":{"seed":7}}"#, r#"{"action":[0.5]}"#, r#"{"action":[-1e3]}"#]),
         ("LunarLander-v3", &[r#"{"reset":{"seed":2}}"#, r#"{"action":2}"#]),
     ] {
@@ -60,10 +56,7 @@ fn cubes_to_solve_fuzz() {
     let scratch = Scratch::new();
     scratch.told(format!("train cube --steps 2000 --save cube.safetensors {SMALL_CUBES}"));
     let file = scratch.path("cube.safetensors");
-    for (what, good) in [
-        ("--scramble", ["R U2 F'", "U"]),
-        ("--facelets", ["UFUFRRRRFDFDDBDBLLLLUBUB", "UUUURRRRFFFFDDDDLLLLBBBB"]),
-    ] {
+    for (what, good) in [("--scramble", ["R U2 F'", "U"]), ("--facelets", ["UFUFRRRRFDFDDBDBLLLLUBUB", "UUUURRRRFFFFDDDDLLLLBBBB"])] {
         let args = format!("solve cube --from {} {what} - --method greedy", file.display());
         let (_, told) = answers(&args, &good, good[1]);
         assert!(told.len() > 1 && told.iter().all(|line| line.starts_with('{')), "{what}: {told:?}");

@@ -10,13 +10,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use testkit::{Mutator, cases, fuzz};
 
-const ROOMS: [(&str, &str); 5] = [
-    ("control", SMALL),
-    ("backgammon", SMALL_GAMES),
-    ("cube", SMALL_CUBES),
-    ("logic", SMALL_CIRCUITS),
-    ("words", SMALL_TEXTS),
-];
+const ROOMS: [(&str, &str); 5] =
+    [("control", SMALL), ("backgammon", SMALL_GAMES), ("cube", SMALL_CUBES), ("logic", SMALL_CIRCUITS), ("words", SMALL_TEXTS)];
 const EVERY_S: f64 = 0.03;
 
 /// The iterations at whose ends the run was to save itself after a save at that training time, by what it told. (A save has the time of
@@ -52,8 +47,7 @@ fn killed(mutator: &mut Mutator, room: &str, small: &str) {
 
     let told = fs::read_to_string(&told).unwrap();
     // The last line may have been cut.
-    let told: Vec<Value> =
-        told.split_inclusive('\n').filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let told: Vec<Value> = told.split_inclusive('\n').filter_map(|line| serde_json::from_str(line).ok()).collect();
     let mut run = run::restore(&fs::read(&file).unwrap(), Host::new(math::Isa::best())).unwrap();
     let saved = u64::from(run.progress().iteration);
     // It may have been told of one more and not done it.

@@ -78,12 +78,7 @@ fn cells_that_do_not_fire_stay_as_they_are() {
 #[test]
 fn every_format_is_written() {
     let scratch = Scratch::new();
-    for (format, words) in [
-        ("svg", "<svg "),
-        ("json", "\"hothouse circuit\""),
-        ("verilog", "module life ("),
-        ("rust", "pub fn step("),
-    ] {
+    for (format, words) in [("svg", "<svg "), ("json", "\"hothouse circuit\""), ("verilog", "module life ("), ("rust", "pub fn step(")] {
         assert!(scratch.told(format!("export logic life --format {format}")).contains(words));
     }
 }

@@ -57,9 +57,7 @@ fn a_wrong_command_line_says_what_would_do() {
 fn help_is_enough_to_work_from() {
     let scratch = Scratch::new();
     let help = stdout(&scratch.run("--help"));
-    for word in
-        ["train", "resume", "eval", "bench", "watch", "--set lr=0.003 --steps 2e6", "Ctrl-C", "Exit status"]
-    {
+    for word in ["train", "resume", "eval", "bench", "watch", "--set lr=0.003 --steps 2e6", "Ctrl-C", "Exit status"] {
         assert!(help.contains(word), "{word} is missing in: {help}");
     }
     assert!(help.contains("`hothouse train --help` lists them"), "{help}");
@@ -106,9 +104,7 @@ fn a_run_ends_at_the_first_budget_it_reaches() {
     let cached = scratch.cached("safetensors");
     assert_eq!(done["file"], cached[0].to_str().unwrap(), "where nothing was said, it is in the cache");
 
-    for (budget, name, least) in
-        [("--seconds 0.3", "seconds", 0.3), ("--cpu-seconds 0.2", "cpu_seconds", 0.2)]
-    {
+    for (budget, name, least) in [("--seconds 0.3", "seconds", 0.3), ("--cpu-seconds 0.2", "cpu_seconds", 0.2)] {
         let done = scratch.train(format!("{budget} --steps 1e15"));
         assert_eq!(done["ended_by"], name);
         assert!(done[name].as_f64().unwrap() >= least);
@@ -365,9 +361,7 @@ fn a_full_disk_for_events_does_not_stop_training() {
 #[cfg(target_os = "linux")]
 fn no_verb_ends_well_where_its_output_is_full() {
     let scratch = Scratch::new();
-    for (room, small, steps) in
-        [("cube", SMALL_CUBES, 2000), ("backgammon", SMALL_GAMES, 24), ("words", SMALL_TEXTS, 64)]
-    {
+    for (room, small, steps) in [("cube", SMALL_CUBES, 2000), ("backgammon", SMALL_GAMES, 24), ("words", SMALL_TEXTS, 64)] {
         scratch.told(format!("train {room} --save {room} --plain {small} --steps {steps}"));
     }
     scratch.told(format!("train --save control --events events --steps 8192 {SMALL}"));
@@ -463,8 +457,7 @@ fn what_a_file_is_called_steers_no_terminal() {
     assert_eq!(calm("eval evil").0, Some(1));
     let progress = &good.header["progress"];
     with(&|header| {
-        header["marks"] =
-            serde_json::json!([{ "progress": progress, "knob": evil, "from": 1.0, "to": evil }]);
+        header["marks"] = serde_json::json!([{ "progress": progress, "knob": evil, "from": 1.0, "to": evil }]);
     });
     assert_eq!(calm("resume evil --plain").0, Some(1));
 }

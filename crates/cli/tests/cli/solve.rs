@@ -11,10 +11,7 @@ fn it_gives_a_line_for_each_seed_and_one_for_the_environment() {
         assert_eq!((&line["seed"], &line["solved"]), (&(i + 1).into(), &true.into()));
         let mean = line["mean_return"].as_f64().unwrap();
         assert!((-100.0..0.0).contains(&mean), "{mean}");
-        assert!(
-            (1..=1_000_000).contains(&line["steps"].as_u64().unwrap())
-                && line["seconds"].as_f64() > Some(0.0)
-        );
+        assert!((1..=1_000_000).contains(&line["steps"].as_u64().unwrap()) && line["seconds"].as_f64() > Some(0.0));
     }
     let all = &lines[2];
     assert_eq!((&all["kind"], &all["solved"], &all["of"]), (&"environment".into(), &2.into(), &2.into()));

@@ -51,8 +51,7 @@ fn results_are_the_same_for_any_number_of_threads_and_those_of_train() {
 
     for setting in summary["settings"].as_array().unwrap() {
         let of_setting = |run: &&Value| run["knobs"]["lr"] == setting["knobs"]["lr"];
-        let mut returns: Vec<f64> =
-            one.iter().filter(of_setting).map(|run| run["result"].as_f64().unwrap()).collect();
+        let mut returns: Vec<f64> = one.iter().filter(of_setting).map(|run| run["result"].as_f64().unwrap()).collect();
         returns.sort_by(f64::total_cmp);
         let expected = [(returns[0] + returns[1]) / 2.0, returns[1], (returns[1] + returns[2]) / 2.0];
         for (name, expected) in ["q1", "median", "q3"].iter().zip(expected) {
@@ -129,9 +128,7 @@ fn a_wrong_grid_says_what_would_do() {
     }
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0, "no file is left of a refusal");
     let help = scratch.told("sweep --help");
-    for word in
-        ["lr=1e-4..1e-2:log", "--seeds", "--points", "--until-solved", "--out", "Ctrl-C", "rollout_steps"]
-    {
+    for word in ["lr=1e-4..1e-2:log", "--seeds", "--points", "--until-solved", "--out", "Ctrl-C", "rollout_steps"] {
         assert!(help.contains(word), "--help lacks {word}");
     }
 }
@@ -171,10 +168,7 @@ fn backgammon_is_swept_by_the_points_that_its_goal_counts() {
         assert_eq!(run["result"], run["test"][column]);
     }
     let plain = scratch.told(&args);
-    assert!(
-        plain.contains("2 of 2 runs are in runs.jsonl already") && plain.contains("games to solved"),
-        "{plain}"
-    );
+    assert!(plain.contains("2 of 2 runs are in runs.jsonl already") && plain.contains("games to solved"), "{plain}");
 }
 
 /// Said before the first run, so that nobody waits for hours that were not asked for.
@@ -188,8 +182,7 @@ fn without_a_budget_each_variant_has_the_one_that_it_declares() {
             let mut running = scratch.spawn(format!("sweep {id} --variant {variant_id} --seeds 1"));
             let said = running.read_to(" each until ");
             let budget = said.lines().last().unwrap().rsplit(" each until ").next().unwrap().to_string();
-            let number: f64 =
-                budget.strip_suffix(&format!(" {unit}")).unwrap().replace(',', "").parse().unwrap();
+            let number: f64 = budget.strip_suffix(&format!(" {unit}")).unwrap().replace(',', "").parse().unwrap();
             assert_eq!(number, variant.sweep_budget, "{}: {budget}", variant.id);
             // So many games take minutes, and as many steps do not.
             assert!(unit != "games" || number <= 1e5, "{budget}");

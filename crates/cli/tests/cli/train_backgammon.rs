@@ -21,9 +21,7 @@ fn a_run_stopped_and_resumed_is_the_run_that_went_on_whatever_the_threads() {
 fn plain_lines_tell_of_a_run_and_events_are_written_beside() {
     let scratch = Scratch::new();
     let text = scratch.told(format!("train backgammon --steps 48 --events run.jsonl {SMALL_GAMES}"));
-    for part in
-        ["backgammon / strong, seed 1", "48 games", "  test ", "random", "pubeval", "digest", "resume"]
-    {
+    for part in ["backgammon / strong, seed 1", "48 games", "  test ", "random", "pubeval", "digest", "resume"] {
         assert!(text.contains(part), "{part} in: {text}");
     }
     let events = records(&scratch.text("run.jsonl"));
@@ -75,8 +73,7 @@ fn backgammon_can_end_when_the_agent_reaches_its_goal() {
     let scores: Vec<f64> = tests.iter().map(|test| test["linear_points"].as_f64().unwrap()).collect();
     assert!(*scores.last().unwrap() >= 0.4, "{scores:?}");
     // Each test that reached the goal had one attempt to confirm it, and the last attempt alone did.
-    let confirmed: Vec<bool> =
-        of_kind(&told, "confirmation").iter().map(|attempt| attempt["confirmed"] == true).collect();
+    let confirmed: Vec<bool> = of_kind(&told, "confirmation").iter().map(|attempt| attempt["confirmed"] == true).collect();
     assert_eq!(confirmed.len(), scores.iter().filter(|score| **score >= 0.4).count(), "{scores:?}");
     let (last, before) = confirmed.split_last().unwrap();
     assert!(*last && !before.contains(&true), "{confirmed:?}");

@@ -39,9 +39,7 @@ fn a_run_that_ended_is_shown_as_it_was_when_it_went_on() {
     assert!(watched.status.success() && stderr(&watched).is_empty(), "{}", stderr(&watched));
     let sorted = |text: &str| {
         // Of digests the monitor keeps the newest; of starting and pausing what is so now, and of what is left nothing.
-        let counted = |line: &&str| {
-            !["digest", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)))
-        };
+        let counted = |line: &&str| !["digest", "running", "left"].iter().any(|kind| line.contains(&format!(r#""kind":"{kind}""#)));
         let mut lines: Vec<String> = text.lines().filter(counted).map(String::from).collect();
         lines.sort();
         lines
@@ -94,10 +92,7 @@ fn a_run_taken_up_again_has_its_past_in_its_monitor() {
     let values = values(&stdout(&scratch.run("watch run.ring --json")));
     assert_eq!(iterations(&values), (1..=20).collect::<Vec<u64>>());
     let mark = values.iter().find(|v| v["kind"] == "mark").expect("the change is told");
-    assert_eq!(
-        (&mark["knob"], &mark["to"], &mark["progress"]["iteration"]),
-        (&"lr".into(), &0.001.into(), &10.into())
-    );
+    assert_eq!((&mark["knob"], &mark["to"], &mark["progress"]["iteration"]), (&"lr".into(), &0.001.into(), &10.into()));
 }
 
 #[test]

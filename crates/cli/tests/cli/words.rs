@@ -4,8 +4,7 @@ use crate::common::{Scratch, of_kind, records, stderr, summary};
 use serde_json::Value;
 use std::fs;
 
-const SMALL: &str =
-    "--set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=8 --set micro=8 --set steps=2";
+const SMALL: &str = "--set width=32 --set layers=1 --set heads=2 --set context=32 --set batch=8 --set micro=8 --set steps=2";
 
 /// What the run writes.
 fn written(scratch: &Scratch, args: &str) -> Value {
@@ -19,11 +18,7 @@ fn a_folder_is_read_in_the_tokens_of_another_run() {
     for (name, line) in [("2.txt", "two for the dame,\n"), ("1.txt", "One for the master,\n")] {
         scratch.write(&format!("rhymes/{name}"), line.repeat(200));
     }
-    let train = |more: &str| {
-        scratch.records(format!(
-            "train words --variant text --data rhymes --steps 1 {SMALL} --device cpu {more}"
-        ))
-    };
+    let train = |more: &str| scratch.records(format!("train words --variant text --data rhymes --steps 1 {SMALL} --device cpu {more}"));
     train("--save first.st");
     let vocab = scratch.told("export words first.st");
     assert_eq!(vocab.lines().count(), 1);
@@ -46,13 +41,11 @@ fn a_folder_is_read_in_the_tokens_of_another_run() {
 #[test]
 fn a_text_is_learned_and_gone_on_from() {
     let scratch = Scratch::new();
-    let rhyme =
-        "One for the master, two for the dame, and three for the little boy who lives down the lane.\n";
+    let rhyme = "One for the master, two for the dame, and three for the little boy who lives down the lane.\n";
     scratch.write("rhyme.txt", rhyme.repeat(60));
     let quick = "--set lr=0.01 --set decay_steps=1200 --set sample=20";
-    let train = |steps: &str, save: &str| {
-        scratch.records(format!("train words --text rhyme.txt --steps {steps} --save {save} {SMALL} {quick}"))
-    };
+    let train =
+        |steps: &str, save: &str| scratch.records(format!("train words --text rhyme.txt --steps {steps} --save {save} {SMALL} {quick}"));
     let records = train("300000", "run.safetensors");
     assert!(summary(&records)["progress"]["tokens"].as_f64().unwrap() >= 300_000.0);
     let told: Vec<&Value> = of_kind(&records, "room");
@@ -109,15 +102,10 @@ fn a_longer_text_than_the_runs_is_refused_before_it_is_read() {
 fn without_a_prompt_a_text_begins_as_the_samples_do() {
     let scratch = Scratch::new();
     scratch.write("digits.txt", "0123456789\n".repeat(600));
-    for args in [
-        "--text digits.txt",
-        "--set characters=20000 --set context=16",
-        "--set characters=20000 --set \"prompt=a fox\"",
-    ] {
+    for args in ["--text digits.txt", "--set characters=20000 --set context=16", "--set characters=20000 --set \"prompt=a fox\""] {
         let train = format!("train words --steps 3000 --save run.safetensors {SMALL} {args}");
         let told = scratch.records(train);
-        let samples: Vec<&Value> =
-            of_kind(&told, "room").into_iter().filter(|told| told["event"]["kind"] == "sample").collect();
+        let samples: Vec<&Value> = of_kind(&told, "room").into_iter().filter(|told| told["event"]["kind"] == "sample").collect();
         let prompt = samples.last().expect("the last test writes one")["event"]["prompt"].as_str().unwrap();
         let line = written(&scratch, "--tokens 5");
         assert_eq!((&line["prompt"], &line["tokens"]), (&prompt.into(), &5.into()), "{args}");
@@ -152,11 +140,7 @@ fn what_cannot_be_written_or_compared_is_refused() {
     scratch.told("train --set hidden=32 --steps 20000 --save control.safetensors");
     for (args, status, words) in [
         ("generate words run.safetensors --prompt \"a fôx\"", 1, "'ô' is not in the vocabulary"),
-        (
-            "generate words run.safetensors --prompt \"a fox ran and ran and ran and ran and ran\"",
-            1,
-            "the model sees 32 at once",
-        ),
+        ("generate words run.safetensors --prompt \"a fox ran and ran and ran and ran and ran\"", 1, "the model sees 32 at once"),
         ("generate words run.safetensors --prompt \"\"", 1, "empty"),
         ("generate words run.safetensors --temperature -1", 1, "Choose 0 to 100"),
         ("generate words run.safetensors --top-p 0", 1, "above 0"),
@@ -178,11 +162,7 @@ fn a_text_that_cannot_be_learned_is_refused() {
         ("empty.txt", b"", "the text is empty; bring one"),
         ("short.txt", b"too short", "too few for a context of 32"),
         ("a.txt", &[b'a'; 5000], "'a' over and over"),
-        (
-            "latin1.txt",
-            b"na\xEFve and more of it, long enough for a window of some sort",
-            "byte 2 of the text is not UTF-8",
-        ),
+        ("latin1.txt", b"na\xEFve and more of it, long enough for a window of some sort", "byte 2 of the text is not UTF-8"),
         ("program", b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0", "set tokenizer to bytes"),
     ];
     scratch.write("run.safetensors", "what was there");
@@ -205,8 +185,7 @@ fn a_text_that_cannot_be_learned_is_refused() {
 fn ctrl_c_ends_a_run_that_still_reads_its_text() {
     let scratch = Scratch::new();
     // Words of many kinds, so that pairs take a while to be learned.
-    let text: String =
-        (0..3_000_000u32).map(|i| format!("{} ", i.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
+    let text: String = (0..3_000_000u32).map(|i| format!("{} ", i.wrapping_mul(2_654_435_761) % 1_000_003)).collect();
     scratch.write("numbers.txt", text);
     let knobs = "--set tokenizer=bpe --set vocab=65536 --save run.safetensors --json";
     let train = format!("train words --text numbers.txt --steps 500 {SMALL} {knobs}");
@@ -219,10 +198,6 @@ fn ctrl_c_ends_a_run_that_still_reads_its_text() {
     let end = rest.last().unwrap();
     assert_eq!((&end["kind"], &end["ended_by"]), (&"summary".into(), &"interrupt".into()));
     assert!(end["test"].is_null() && end["file"].is_null(), "{end}");
-    assert!(
-        of_kind(&rest, "notice")
-            .iter()
-            .any(|told| told["text"].as_str().unwrap().contains("nothing was saved"))
-    );
+    assert!(of_kind(&rest, "notice").iter().any(|told| told["text"].as_str().unwrap().contains("nothing was saved")));
     assert!(!scratch.path("run.safetensors").exists());
 }

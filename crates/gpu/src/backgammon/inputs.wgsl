@@ -1,4 +1,5 @@
-// The 344 inputs of backgammon's published network from a decision's nine words: what `inputs.rs` in learn has in a table. Four words a side have four bits for each place: the points as that side counts them, then the bar. The
+// The 344 inputs of backgammon's published network from a decision's nine words: what `inputs.rs` in learn has in a table. Four words a
+// side have four bits for each place: the points as that side counts them, then the bar. The
 // ninth has the roll's index, and in bit 8 whether it is the second half of a double; what a sample has above that is passed by.
 
 const BAR = 25u;

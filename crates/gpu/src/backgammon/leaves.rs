@@ -51,16 +51,7 @@ impl Leaves {
         let asked = [lowered.output("policy"), lowered.output("value")];
         let lane = |_| Lane { readback: Readback::new(&memory, &asked, &[]), under_way: None };
         let lanes = std::array::from_fn(lane);
-        Ok(Leaves {
-            gpu: gpu.clone(),
-            width: spec.shape.width,
-            memory,
-            program,
-            params,
-            decisions,
-            lists,
-            lanes,
-        })
+        Ok(Leaves { gpu: gpu.clone(), width: spec.shape.width, memory, program, params, decisions, lists, lanes })
     }
 
     pub fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
@@ -92,8 +83,7 @@ impl Leaves {
         self.gpu.pause_for(&asked.submitted);
         let here = lane.readback.take(
             &mut |region, arrived: Arrived| {
-                let (to, width) =
-                    if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
+                let (to, width) = if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
                 to.clear();
                 // Rows beyond hold what is left from before.
                 to.extend(arrived.floats().take(asked.rows * width));

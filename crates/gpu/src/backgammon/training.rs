@@ -8,9 +8,7 @@ use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
 use graph::Adam;
 use learn::Fault;
-use learn::backgammon::published::accelerator::{
-    OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef,
-};
+use learn::backgammon::published::accelerator::{OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef};
 use learn::backgammon::published::plan_learning;
 use std::ops::Range;
 
@@ -121,8 +119,7 @@ impl Training {
     pub fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
         // Steps that were asked for before learn from what lay there before.
         self.send(false)?;
-        let region =
-            self.packed_samples.part(first * PACKED_SAMPLE_WORDS, packed_samples.len() * PACKED_SAMPLE_WORDS);
+        let region = self.packed_samples.part(first * PACKED_SAMPLE_WORDS, packed_samples.len() * PACKED_SAMPLE_WORDS);
         self.memory.write_words(region, packed_samples.as_flattened());
         self.gpu.check()
     }
@@ -196,9 +193,8 @@ impl Training {
         }
         let steps = self.waiting.len() / self.minibatch;
         let first = self.gathers.start;
-        let lists: Vec<Range<usize>> = (first..first + steps)
-            .flat_map(|at| std::iter::once(at..at + 1).chain(self.step.iter().cloned()))
-            .collect();
+        let lists: Vec<Range<usize>> =
+            (first..first + steps).flat_map(|at| std::iter::once(at..at + 1).chain(self.step.iter().cloned())).collect();
         self.memory.write_words(self.drawn, &self.waiting);
         self.waiting.clear();
         let mut encoder = self.gpu.encoder();

@@ -7,12 +7,9 @@ use crate::Gpu;
 use crate::backgammon::break_even;
 use graph::{Adam, Executor, Optimizer, Packed, Params};
 use learn::backgammon::published::accelerator::{
-    Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words,
-    packed_sample,
+    Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words, packed_sample,
 };
-use learn::backgammon::published::{
-    ACTIONS, Decision, Evaluator, HEADS, INPUTS, Shape, Weights, each_input, plan_learning, plan_search,
-};
+use learn::backgammon::published::{ACTIONS, Decision, Evaluator, HEADS, INPUTS, Shape, Weights, each_input, plan_learning, plan_search};
 use learn::backgammon::{Published, PublishedConfig};
 use learn::{Fault, Learner, Offload, Slice, offload};
 use math::rounds::{FEW, Quartiles, ROUND_S};
@@ -95,10 +92,7 @@ fn leaves(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), 
             Ok(())
         })?;
         let (work, shape) = (Work { leaves: true, learning: false }, Shape::PUBLISHED);
-        let mut accelerator = offload::request(
-            gpu,
-            &OffloadSpec { work, isa, shape, lane_rows: size, minibatch: 0, replay: 0 },
-        )?;
+        let mut accelerator = offload::request(gpu, &OffloadSpec { work, isa, shape, lane_rows: size, minibatch: 0, replay: 0 })?;
         accelerator.set_weights(params.values())?;
         let mut answer = Answer::default();
         let device_s = calls_s(now, || {
@@ -136,10 +130,7 @@ fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
             Ok(())
         })?;
         let (work, shape) = (Work::LEARNING, Shape::PUBLISHED);
-        let mut accelerator = offload::request(
-            gpu,
-            &OffloadSpec { work, isa, shape, lane_rows: 0, minibatch: rows, replay: rows },
-        )?;
+        let mut accelerator = offload::request(gpu, &OffloadSpec { work, isa, shape, lane_rows: 0, minibatch: rows, replay: rows })?;
         let (weights, none) = (processor.params.values(), vec![0.0; processor.grads.len()]);
         accelerator.set_state(&TrainStateRef { weights, m: &none, v: &none, steps: 0 })?;
         accelerator.store_samples(0, &packed_samples)?;
@@ -164,7 +155,8 @@ fn updates(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
     Ok(())
 }
 
-/// Rounds on the processor, with learning offloaded, and with leaves and learning offloaded: for the learner's own settings, whose batches are small,
+/// Rounds on the processor, with learning offloaded, and with leaves and learning offloaded: for the learner's own settings, whose batches
+/// are small,
 /// and for thousands of games at once.
 fn runs(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(), Fault> {
     // Without duels, which come after some rounds and not after others.
@@ -282,8 +274,7 @@ impl Processor {
             executor.input_mut("inputs").fill(0.0);
             executor.input_mut("share").fill(0.0);
             for row in 0..SHARD {
-                let (decision, packed_sample) =
-                    (&decisions[i * SHARD + row], &packed_samples[i * SHARD + row]);
+                let (decision, packed_sample) = (&decisions[i * SHARD + row], &packed_samples[i * SHARD + row]);
                 let inputs = &mut executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
                 each_input(decision, |input, x| inputs[input] = x);
                 let mask = &mut executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];

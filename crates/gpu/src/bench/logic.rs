@@ -60,13 +60,7 @@ fn steps_ms(
     for (i, trainer) in trainers.iter().enumerate() {
         there.set_member(i, trainer)?;
         let [start, target] = [&mut starts, &mut targets].map(|all| all.as_mut_slice());
-        experiment.fill(
-            trainer.seed(),
-            0,
-            (0.0, &[]),
-            &mut start[i * sizes[0]..][..sizes[0]],
-            &mut target[i * sizes[1]..][..sizes[1]],
-        );
+        experiment.fill(trainer.seed(), 0, (0.0, &[]), &mut start[i * sizes[0]..][..sizes[0]], &mut target[i * sizes[1]..][..sizes[1]]);
     }
     let mut trained = Trained::default();
     let mut iteration = || -> Result<f64, Fault> {

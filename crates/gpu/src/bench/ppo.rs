@@ -33,12 +33,7 @@ pub fn all(gpu: &Gpu, isa: Isa, now: &dyn Fn() -> f64, sink: Sink) -> Result<(),
         let mut ppo = cart_pole(config, isa)?;
         iteration_s(&mut ppo, now)?;
         let name = name.replacen("gpu.", "gpu.beside.", 1);
-        give(
-            sink,
-            format!("{name}.steps_per_s"),
-            &steps_per_s(&mut ppo, now)?,
-            format!("{of}, all threads beside it"),
-        );
+        give(sink, format!("{name}.steps_per_s"), &steps_per_s(&mut ppo, now)?, format!("{of}, all threads beside it"));
     }
     solve(isa, software, now, sink)
 }

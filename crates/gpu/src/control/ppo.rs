@@ -68,17 +68,14 @@ impl GpuPpo {
                 ("adam.m", Data::F32(m)) => self.memory.write_floats(places.optimizer.m, m),
                 ("adam.v", Data::F32(v)) => self.memory.write_floats(places.optimizer.v, v),
                 ("environments.state", Data::F32(rows)) => {
-                    let columns: Vec<f32> =
-                        (0..envs * state).map(|at| rows[at % envs * state + at / envs]).collect();
+                    let columns: Vec<f32> = (0..envs * state).map(|at| rows[at % envs * state + at / envs]).collect();
                     self.memory.write_floats(places.states, &columns);
                 }
                 ("environments.steps", Data::U32(steps)) => self.memory.write_words(places.steps, steps),
                 ("environments.episodes", Data::U32(episodes)) => {
                     self.memory.write_words(places.episodes, episodes);
                 }
-                ("environments.returns", Data::F32(totals)) => {
-                    self.memory.write_floats(places.episode_returns, totals)
-                }
+                ("environments.returns", Data::F32(totals)) => self.memory.write_floats(places.episode_returns, totals),
                 ("environments.discounted", Data::F32(sums)) => {
                     self.memory.write_floats(places.discounted_returns, sums);
                 }
@@ -104,8 +101,7 @@ impl GpuPpo {
         floats[input::RETURN_VARIANCE] = variance as f32;
         let normalizer = &mut floats[input::LEN..];
         normalizer[..input.normalizer_mean.len()].copy_from_slice(input.normalizer_mean);
-        normalizer[*features..features + input.normalizer_scale.len()]
-            .copy_from_slice(input.normalizer_scale);
+        normalizer[*features..features + input.normalizer_scale.len()].copy_from_slice(input.normalizer_scale);
         self.memory.write_floats(places.input, &floats);
         let adam = Adam { lr: input.lr, eps: EPS, max_grad_norm: config.max_grad_norm, ..Adam::default() };
         places.optimizer.tell(&adam, input.adam_steps, &self.memory);
@@ -120,9 +116,7 @@ impl GpuPpo {
             words.extend(rounds.as_flattened());
         }
         self.memory.write_words(places.counters, &words);
-        for (name, value) in
-            [("clip", config.clip), ("entropy_coef", config.entropy), ("value_coef", config.value_coef)]
-        {
+        for (name, value) in [("clip", config.clip), ("entropy_coef", config.entropy), ("value_coef", config.value_coef)] {
             self.memory.write_floats(self.layout.learning.input(name), &[value]);
         }
     }
@@ -168,9 +162,7 @@ impl Accelerator for GpuPpo {
             return Err(Fault::Unknown { what: "another loss than the one it began with".into() });
         }
         if config.epochs > MOST_EPOCHS || config.epochs * config.minibatches > MOST_UPDATES {
-            return Err(Fault::Unknown {
-                what: format!("more than {MOST_UPDATES} minibatches an iteration"),
-            });
+            return Err(Fault::Unknown { what: format!("more than {MOST_UPDATES} minibatches an iteration") });
         }
         self.write_input(input);
         let recorded = Recording(input.record);

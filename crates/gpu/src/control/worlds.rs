@@ -99,9 +99,7 @@ pub fn world(id: &str) -> Option<World> {
             throws: Throws::Coins,
         },
         "MountainCar-v0" => of::<MountainCar, 2, 2>(MOUNTAIN_CAR, cars::<MountainCar>()),
-        "MountainCarContinuous-v0" => {
-            of::<MountainCarContinuous, 2, 2>(MOUNTAIN_CAR, cars::<MountainCarContinuous>())
-        }
+        "MountainCarContinuous-v0" => of::<MountainCarContinuous, 2, 2>(MOUNTAIN_CAR, cars::<MountainCarContinuous>()),
         "Pendulum-v1" => of::<Pendulum, 2, 3>(include_str!("worlds/pendulum.wgsl"), pendulums()),
         "Acrobot-v1" => of::<Acrobot, 4, 6>(include_str!("worlds/acrobot.wgsl"), acrobots()),
         "LunarLander-v3" => Rules {
@@ -145,10 +143,7 @@ fn constant(text: &mut String, name: &str, value: f32) {
 }
 
 /// Worlds that draw from Threefry under their own stream.
-fn of<R: many::Rules<S, O>, const S: usize, const O: usize>(
-    text: &'static str,
-    constants: Constants,
-) -> Rules {
+fn of<R: many::Rules<S, O>, const S: usize, const O: usize>(text: &'static str, constants: Constants) -> Rules {
     Rules {
         text,
         constants,
@@ -264,12 +259,9 @@ fn levels(low: f64, high: f64) -> [f32; 2] {
 fn unrolled(text: &str, times: &[(&str, usize)]) -> String {
     let mut all = String::new();
     for line in text.lines() {
-        let repeated =
-            times.iter().find_map(|(mark, times)| Some((line.trim_start().strip_prefix(mark)?, times)));
+        let repeated = times.iter().find_map(|(mark, times)| Some((line.trim_start().strip_prefix(mark)?, times)));
         match repeated {
-            Some((line, &times)) => {
-                (0..times).for_each(|i| all += &(line.replace('#', &i.to_string()) + "\n"))
-            }
+            Some((line, &times)) => (0..times).for_each(|i| all += &(line.replace('#', &i.to_string()) + "\n")),
             None => all += &format!("{line}\n"),
         }
     }
@@ -356,11 +348,7 @@ impl Worlds {
 
     fn begin(&self, program: &mut Program, shown: Option<Region>, anew: bool) {
         let text = format!("{ROWS}{}", include_str!("worlds/begin.wgsl"));
-        let args = Args {
-            shown: shown.map_or(NOWHERE, |region| region.at),
-            anew: u32::from(anew),
-            ..Args::default()
-        };
+        let args = Args { shown: shown.map_or(NOWHERE, |region| region.at), anew: u32::from(anew), ..Args::default() };
         self.append(program, "begin", &text, args);
     }
 
@@ -370,12 +358,7 @@ impl Worlds {
         let text = format!("{ROWS}{}", include_str!("worlds/step.wgsl"));
         let reached = reached.map_or(NOWHERE, |region| region.at);
         let (actions, shown, rewards, ended) = (actions.at, shown.at, rewards.at, ended.at);
-        self.append(
-            program,
-            "step",
-            &text,
-            Args { actions, shown, reached, rewards, ended, ..Args::default() },
-        );
+        self.append(program, "step", &text, Args { actions, shown, reached, rewards, ended, ..Args::default() });
     }
 
     /// Appends many steps in one dispatch, with actions that are thrown; which, [`Worlds::thrown`] tells. Only states,
@@ -392,8 +375,7 @@ impl Worlds {
                 text += include_str!("worlds/random_steps_cartpole.wgsl");
             }
             (Throws::Parts, Actions::Choices(choices)) => {
-                text +=
-                    &format!("fn thrown(half: u32) -> f32 {{ return f32((half * {choices}u) >> 16u); }}\n");
+                text += &format!("fn thrown(half: u32) -> f32 {{ return f32((half * {choices}u) >> 16u); }}\n");
                 text += include_str!("worlds/random_steps.wgsl");
             }
             (Throws::Parts, Actions::Range(low, high)) => {
@@ -408,28 +390,21 @@ impl Worlds {
     }
 
     fn append(&self, program: &mut Program, label: &str, text: &str, args: Args) {
-        let times = [
-            ("#STATE ", self.world.state),
-            ("#OBSERVATION ", self.world.observation),
-            ("#SHORTEST ", cartpole::SHORTEST as usize),
-        ];
+        let times = [("#STATE ", self.world.state), ("#OBSERVATION ", self.world.observation), ("#SHORTEST ", cartpole::SHORTEST as usize)];
         let own = unrolled(&format!("{}{text}", include_str!("worlds/common.wgsl")), &times);
         let text = format!("{}{own}", self.world.text);
         let kernel = program.kernel(label, &text);
         let Args { actions, shown, reached, rewards, ended, steps, anew } = args;
         let (state, clocks, setup) = (self.state.at, self.clocks.at, self.setup.at);
         let (count, stride) = (self.count as u32, self.stride as u32);
-        let args =
-            [count, stride, state, clocks, setup, actions, shown, reached, rewards, ended, steps, anew];
+        let args = [count, stride, state, clocks, setup, actions, shown, reached, rewards, ended, steps, anew];
         program.dispatch(&kernel, &args, groups(self.count, GROUP));
     }
 
     /// The actions that play takes at one step of a game.
     pub fn thrown(&self, seed: u32, first: u32, game: u32, step: u32) -> Vec<f32> {
         let [c, d] = (self.world.coins)(seed);
-        let words = |env: usize, a_hash: u32| {
-            rng::hash_1([c.wrapping_add(step / a_hash), d], [first.wrapping_add(env as u32), game])
-        };
+        let words = |env: usize, a_hash: u32| rng::hash_1([c.wrapping_add(step / a_hash), d], [first.wrapping_add(env as u32), game]);
         let one = |env| match (self.world.throws, self.world.spec.actions) {
             (Throws::Coins, _) => (words(env, 128)[(step % 128 / 32) as usize] << (step % 32) >> 31) as f32,
             (Throws::Parts, actions) => {

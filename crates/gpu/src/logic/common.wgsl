@@ -1,5 +1,6 @@
 // What all kernels of a population share. A row is one number of a cell, for all cells of all samples (lanes) side by side: first
-// the nine cells around it in each channel, `[channel][place]`, then what each gate that is evaluated gives, layer by layer, of the perception
+// the nine cells around it in each channel, `[channel][place]`, then what each gate that is evaluated gives, layer by layer, of the
+// perception
 // `[channel][kernel][gate]`. The last rows are the cell's next channels. Constants in capitals stand before this text.
 
 struct Args {

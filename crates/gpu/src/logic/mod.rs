@@ -121,8 +121,7 @@ impl GpuPopulation {
         let x = space.floats(together * a_member);
         let d = space.floats(together * a_member);
 
-        let mut build =
-            Build { spec, rows: &rows, floats: &floats, words: &words, x, d, padded, program: &mut program };
+        let mut build = Build { spec, rows: &rows, floats: &floats, words: &words, x, d, padded, program: &mut program };
         for first in (0..members).step_by(together) {
             build.update(first, together.min(members - first));
         }
@@ -175,22 +174,14 @@ impl Accelerator for GpuPopulation {
         let (begins, readers) = self.rows.readers(&wires);
         let packed: Vec<u32> = wires.iter().map(|&[a, b]| a | b << 16).collect();
         let words = &self.words;
-        for (region, values) in
-            [(words.wires, packed), (words.readers_begin, begins), (words.readers, readers)]
-        {
+        for (region, values) in [(words.wires, packed), (words.readers_begin, begins), (words.readers, readers)] {
             self.memory.write_words(region.part(member * values.len(), values.len()), &values);
         }
         self.standing[member] = (trainer.seed(), state.steps);
         self.gpu.check()
     }
 
-    fn step(
-        &mut self,
-        optimiser: &Optimiser,
-        learns: &[bool],
-        starts: &[f32],
-        targets: &[f32],
-    ) -> Result<(), Fault> {
+    fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault> {
         let Optimiser { lr, beta1, beta2, eps, weight_decay, clip } = *optimiser;
         let (mut standing, mut corrections) = (Vec::new(), Vec::new());
         for ((seed, updates), &learns) in self.standing.iter_mut().zip(learns) {
@@ -322,10 +313,8 @@ impl Build<'_> {
         let Floats { squares, sums, knobs, corrections, .. } = self.floats;
         let Words { standing, wires, readers_begin, readers, gate_of, rows_of } = self.words;
         let regions = [params, m, v, coefficients, slopes, states, d_state, targets, &self.x, &self.d];
-        let others =
-            [squares, sums, knobs, corrections, standing, wires, readers_begin, readers, gate_of, rows_of];
-        let args: Vec<u32> =
-            regions.into_iter().chain(others).map(|region| region.at).chain(from.map(|x| x as u32)).collect();
+        let others = [squares, sums, knobs, corrections, standing, wires, readers_begin, readers, gate_of, rows_of];
+        let args: Vec<u32> = regions.into_iter().chain(others).map(|region| region.at).chain(from.map(|x| x as u32)).collect();
         let text = format!(
             "{}{}{}{}{text}",
             self.constants(),
@@ -357,8 +346,7 @@ impl Build<'_> {
             ("PURPOSE_FIRE", PURPOSE_FIRE as usize),
             ("PURPOSE_GUMBEL", PURPOSE_GUMBEL as usize),
         ];
-        let mut text: String =
-            whole.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
+        let mut text: String = whole.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
         for (name, value) in [("WIDTH", rollout.width), ("HEIGHT", rollout.height)] {
             text += &format!("const {name} = {value}i;\n");
         }

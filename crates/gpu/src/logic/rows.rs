@@ -17,13 +17,8 @@ pub struct Rows {
 impl Rows {
     pub fn new(architecture: &Architecture) -> Rows {
         let &Architecture { channels, kernels, .. } = architecture;
-        let mut rows = Rows {
-            architecture: architecture.clone(),
-            count: 9 * channels,
-            layers: Vec::new(),
-            gate_of: Vec::new(),
-            rows_of: Vec::new(),
-        };
+        let mut rows =
+            Rows { architecture: architecture.clone(), count: 9 * channels, layers: Vec::new(), gate_of: Vec::new(), rows_of: Vec::new() };
         // A layer of one kernel after the other, as often as there are channels that it looks at.
         let perception = architecture.perception.iter().map(|width| (kernels * width, channels));
         for (gates, times) in perception.chain(architecture.update.iter().map(|&width| (width, 1))) {
@@ -60,9 +55,7 @@ impl Rows {
         let outputs = self.architecture.perception.last().copied().unwrap_or(0);
         let mut inputs: Vec<u32> = (0..channels).map(|channel| 9 * channel as u32 + 4).collect();
         for begins in begins.chunks(kernels) {
-            inputs.extend(
-                (0..outputs).flat_map(|output| begins.iter().map(move |begin| (begin + output) as u32)),
-            );
+            inputs.extend((0..outputs).flat_map(|output| begins.iter().map(move |begin| (begin + output) as u32)));
         }
         for (layer, rows) in wirings.update.iter().zip(&self.layers[wirings.perception.len()..]) {
             let row = |wire: u32| inputs[wire as usize];

@@ -39,9 +39,7 @@ impl Shape {
     /// For each tile of a head's columns the text, `#` standing for its number and `COLUMN` for its first column.
     fn tiles(&self, text: &str) -> String {
         let tiles = self.size().div_ceil(TILE);
-        (0..tiles)
-            .map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE)))
-            .collect()
+        (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()
     }
 
     fn dispatch(&self, label: &str, names: &[&str], at: &[u32], body: &str, program: &mut Program) {
@@ -136,11 +134,7 @@ pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut P
 "
         ),
         shape.tiles("    set_tile(args.y + base_y, COLS, row, COLUMN + own, scaled(y#, share));\n"),
-        if save {
-            "    if (across == 0u) { set_whole(args.logs + base_rows + row, top + log(total)); }\n"
-        } else {
-            ""
-        },
+        if save { "    if (across == 0u) { set_whole(args.logs + base_rows + row, top + log(total)); }\n" } else { "" },
     );
     shape.dispatch("attention", names, &[reads, writes].concat(), &body, program);
 }

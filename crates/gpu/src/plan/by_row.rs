@@ -12,14 +12,7 @@ fn lanes(cols: usize) -> usize {
 }
 
 /// Appends a kernel whose `row_of` is this; `at` are its places after `rows`.
-pub(super) fn rows(
-    program: &mut Program,
-    label: &str,
-    [rows, cols]: [usize; 2],
-    names: &[&str],
-    at: &[u32],
-    text: &str,
-) {
+pub(super) fn rows(program: &mut Program, label: &str, [rows, cols]: [usize; 2], names: &[&str], at: &[u32], text: &str) {
     let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
     let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());
     let reductions = reduce.across(lanes, &[("sum_of", "+"), ("top_of", "max")]);

@@ -23,12 +23,10 @@ const MOST_PARTS: usize = 1024;
 /// Rows that a thread walks over at least, where there are as many.
 const WALK: usize = 16;
 
-const MAIN: &str =
-    "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+const MAIN: &str = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32)";
 
-const RANDOM: &str =
-    concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
+const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
 
 /// The same for a kernel that reduces.
 fn main_of(reduce: Reduce) -> String {
@@ -136,11 +134,7 @@ impl Writer<'_> {
         for i in 0..width {
             let _ = writeln!(text, "    var sum_{i} = 0.0;");
         }
-        let _ = writeln!(
-            text,
-            "    for (var t = group.x * {size}u + local; t < {total}; t += many.x * {size}u) {{\n{}",
-            kernel.body
-        );
+        let _ = writeln!(text, "    for (var t = group.x * {size}u + local; t < {total}; t += many.x * {size}u) {{\n{}", kernel.body);
         for (i, sum) in sums.iter().enumerate() {
             let _ = writeln!(text, "        sum_{i} += {};", sum.term);
         }
@@ -242,14 +236,7 @@ impl Kernel<'_> {
         self.dispatch_with(program, label, directives, text, groups);
     }
 
-    fn dispatch_with(
-        self,
-        program: &mut Program,
-        label: &str,
-        directives: &str,
-        text: &str,
-        groups: [u32; 3],
-    ) {
+    fn dispatch_with(self, program: &mut Program, label: &str, directives: &str, text: &str, groups: [u32; 3]) {
         let mut whole = String::from("struct Args {\n");
         for (name, _) in &self.args {
             let _ = writeln!(whole, "    {name}: u32,");
@@ -266,14 +253,7 @@ impl Kernel<'_> {
     }
 
     /// Sums columns over some of the rows: where each sum goes, and whether it is added there.
-    fn walk(
-        mut self,
-        program: &mut Program,
-        [rows, cols]: [usize; 2],
-        terms: &[String],
-        to: &[(u32, bool)],
-        parts: usize,
-    ) {
+    fn walk(mut self, program: &mut Program, [rows, cols]: [usize; 2], terms: &[String], to: &[(u32, bool)], parts: usize) {
         let (wide, high) = walk_shape(cols);
         let total = self.arg("rows", rows as u32);
         let mut text = format!(
@@ -529,8 +509,7 @@ impl Kernel<'_> {
                 match self.registers.get(&reads[0]) {
                     Some(x) => {
                         let last = x.len() - 1;
-                        let pick =
-                            |rest: String, i: usize| format!("select({rest}, {}, {index} == {i}u)", x[i]);
+                        let pick = |rest: String, i: usize| format!("select({rest}, {}, {index} == {i}u)", x[i]);
                         vec![(0..last).rev().fold(x[last].clone(), pick)]
                     }
                     None => vec![format!("mem[{} + t * {cols}u + {index}]", self.base(reads[0]))],
@@ -539,11 +518,8 @@ impl Kernel<'_> {
             Call::TakeGrad { rows, cols } => {
                 let (index, dy) = (self.of_row(reads[0], rows, cols), self.of_row(reads[1], rows, cols));
                 let index = self.keep(whole(&index, cols));
-                let columns: Vec<String> = if of_row(rows) {
-                    (0..cols).map(|i| format!("{i}u")).collect()
-                } else {
-                    vec![format!("t % {cols}u")]
-                };
+                let columns: Vec<String> =
+                    if of_row(rows) { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] };
                 columns.iter().map(|column| format!("select(0.0, {dy}, {index} == {column})")).collect()
             }
             Call::EmbeddingBag { rows, cols, k, .. } => {
@@ -634,9 +610,7 @@ impl Kernel<'_> {
             Call::Windows { len, shift } => {
                 let last = self.of.dataflow.len(reads[0]) - 1;
                 let (corpus, starts) = (self.base(reads[0]), self.base(reads[1]));
-                vec![format!(
-                    "mem[{corpus} + min(u32(max(mem[{starts} + t / {len}u], 0.0)) + t % {len}u + {shift}u, {last}u)]"
-                )]
+                vec![format!("mem[{corpus} + min(u32(max(mem[{starts} + t / {len}u], 0.0)) + t % {len}u + {shift}u, {last}u)]")]
             }
             _ => unreachable!("not a node of a group"),
         }

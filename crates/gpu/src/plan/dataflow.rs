@@ -77,17 +77,7 @@ pub(super) struct Form {
 
 impl Form {
     fn new(shape: [usize; 3], a: [usize; 2], b: [usize; 2]) -> Form {
-        Form {
-            shape,
-            a,
-            b,
-            bias: false,
-            residual: false,
-            act: Act::None,
-            slope: None,
-            saves: false,
-            half: None,
-        }
+        Form { shape, a, b, bias: false, residual: false, act: Act::None, slope: None, saves: false, half: None }
     }
 }
 
@@ -218,9 +208,7 @@ impl Reader<'_> {
     fn write(&mut self, place: &Place) -> Option<usize> {
         match place {
             Place::Slot(slot) => Some(*slot),
-            Place::Grad { range, first } => {
-                Some(self.value(range.len(), Location::Grad { at: range.start, adds: !first }))
-            }
+            Place::Grad { range, first } => Some(self.value(range.len(), Location::Grad { at: range.start, adds: !first })),
             Place::Nowhere | Place::Param(_) => None,
         }
     }
@@ -277,15 +265,9 @@ impl Reader<'_> {
                 let of_product = [reads[0], Some(weight), reads[1], reads[2]].into_iter().flatten().collect();
                 (Op::Product(Form { residual: reads[1].is_some(), slope, ..form }), of_product)
             }
-            &Call::LinearDw { rows, out, inp } => {
-                (Op::Product(Form::new([out, inp, rows], [1, out], [1, inp])), some)
-            }
-            &Call::MatMul { m, n, k, a, b } => {
-                (Op::Product(Form::new([m, n, k], [a.0, a.1], [b.1, b.0])), some)
-            }
-            &Call::Norm { rows, cols, eps, centred, .. } => {
-                (Op::Norm { rows, cols, eps, centred, residual: false, act: Act::None }, some)
-            }
+            &Call::LinearDw { rows, out, inp } => (Op::Product(Form::new([out, inp, rows], [1, out], [1, inp])), some),
+            &Call::MatMul { m, n, k, a, b } => (Op::Product(Form::new([m, n, k], [a.0, a.1], [b.1, b.0])), some),
+            &Call::Norm { rows, cols, eps, centred, .. } => (Op::Norm { rows, cols, eps, centred, residual: false, act: Act::None }, some),
             &Call::NormGrad { rows, cols, .. } => {
                 return self.norm_grad([rows, cols], some, writes);
             }
@@ -339,8 +321,7 @@ impl Reader<'_> {
         let [normed, slope] = [0; 2].map(|_| self.value(rows * cols, Location::Arena));
         self.push(Op::Normed { cols }, vec![x, stats], vec![normed]);
         let flat = (Span::Full, 0);
-        let product =
-            Call::Binary { op: Binary::Mul, blocks: 1, rows: 1, cols: rows * cols, a: flat, b: flat };
+        let product = Call::Binary { op: Binary::Mul, blocks: 1, rows: 1, cols: rows * cols, a: flat, b: flat };
         self.push(Op::Call(product), vec![dy, normed], vec![slope]);
         let sums = Call::Sum { of: Sums::Cols, rows, cols };
         self.push(Op::Call(sums.clone()), vec![slope], vec![dgamma]);

@@ -56,10 +56,7 @@ pub(super) fn finish(group: usize) -> usize {
 impl Op {
     pub fn is_elementwise(&self) -> bool {
         let Op::Call(call) = self else { return false };
-        matches!(
-            call,
-            Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. }
-        )
+        matches!(call, Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. })
     }
 
     /// Whether what is read and written has one shape, whatever that is.
@@ -103,13 +100,11 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     match *call {
         Call::Binary { rows, cols, .. } if rows > 1 => by_row(rows, cols) || threads == rows * cols,
         Call::Sum { of: Sums::All, .. } => even(dataflow.len(node.reads[0])),
-        Call::Sum { rows, cols, .. }
-        | Call::Softmax { rows, cols, .. }
-        | Call::SoftmaxGrad { rows, cols, .. } => by_row(rows, cols),
+        Call::Sum { rows, cols, .. } | Call::Softmax { rows, cols, .. } | Call::SoftmaxGrad { rows, cols, .. } => by_row(rows, cols),
         Call::Take { rows, .. } => threads == rows,
-        Call::TakeGrad { rows, cols }
-        | Call::Columns { rows, cols, .. }
-        | Call::EmbeddingBag { rows, cols, .. } => by_row(rows, cols) || threads == rows * cols,
+        Call::TakeGrad { rows, cols } | Call::Columns { rows, cols, .. } | Call::EmbeddingBag { rows, cols, .. } => {
+            by_row(rows, cols) || threads == rows * cols
+        }
         Call::Rotary { .. } | Call::Windows { .. } => threads == dataflow.len(node.writes[0]),
         Call::EmbeddingBagGrad { .. } => false,
         _ => even(dataflow.len(node.writes[0])),
@@ -135,11 +130,8 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
 
 /// Single numbers that are functions of what is given alone and that only arithmetic reads, by value.
 fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
-    let mut given: Vec<bool> = dataflow
-        .values
-        .iter()
-        .map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. }))
-        .collect();
+    let mut given: Vec<bool> =
+        dataflow.values.iter().map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. })).collect();
     let mut elsewhere = vec![false; dataflow.values.len()];
     for node in dataflow.nodes.iter().filter(|node| !node.op.is_elementwise()) {
         node.reads.iter().for_each(|v| elsewhere[*v] = true);
@@ -193,8 +185,7 @@ pub(super) fn group(dataflow: &Dataflow, fuse: bool) -> Groups {
         fuse,
         given: if fuse { everywhere(dataflow) } else { vec![false; dataflow.values.len()] },
     };
-    let (late, now): (Vec<usize>, Vec<usize>) =
-        (0..dataflow.nodes.len()).partition(|&node| grouping.given[dataflow.nodes[node].writes[0]]);
+    let (late, now): (Vec<usize>, Vec<usize>) = (0..dataflow.nodes.len()).partition(|&node| grouping.given[dataflow.nodes[node].writes[0]]);
     for node in now {
         grouping.place(node);
     }
@@ -265,9 +256,7 @@ impl Grouping<'_> {
         let in_order = after < if sums > 0 { finish(index) + 1 } else { body(index) };
         if ready && in_order && group.nodes.len() < MOST_NODES {
             let kind = match (group.kind, &node.op) {
-                (Kind::Threads(count), &Op::Call(Call::Sum { of: Sums::Cols, rows, cols }))
-                    if cols > WIDEST =>
-                {
+                (Kind::Threads(count), &Op::Call(Call::Sum { of: Sums::Cols, rows, cols })) if cols > WIDEST => {
                     (count == rows * cols && group.sums == 0).then_some(Kind::Walk { rows, cols })
                 }
                 (Kind::Walk { .. }, &Op::Call(Call::Sum { of: Sums::Cols, rows, cols })) => {
@@ -301,9 +290,8 @@ impl Grouping<'_> {
     fn begin(&mut self, n: usize) -> usize {
         let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
         let mut sums = 0;
-        let try_rows = |rows: usize, other: usize| {
-            [rows, other].into_iter().find(|&count| fits(dataflow, n, count)).map_or(Kind::Own, Kind::Threads)
-        };
+        let try_rows =
+            |rows: usize, other: usize| [rows, other].into_iter().find(|&count| fits(dataflow, n, count)).map_or(Kind::Own, Kind::Threads);
         let kind = match node.op {
             Op::Call(Call::Sum { of: Sums::Cols, rows, cols }) if cols > WIDEST => {
                 sums = cols;
@@ -343,12 +331,7 @@ impl Grouping<'_> {
                 finish(index)
             }
             None => {
-                self.groups.push(Group {
-                    kind: Kind::Threads(1),
-                    nodes: vec![n],
-                    finish: Vec::new(),
-                    sums: 0,
-                });
+                self.groups.push(Group { kind: Kind::Threads(1), nodes: vec![n], finish: Vec::new(), sums: 0 });
                 body(self.groups.len() - 1)
             }
         };

@@ -57,8 +57,7 @@ impl Head {
             let p = Product { m, n, k, a, b, c, bias: None, residual: None, act: Act::None, adds, half };
             [(p, Fused::default())]
         };
-        let side =
-            |at: u32, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
+        let side = |at: u32, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
         for first in (0..self.rows).step_by(height) {
             let count = height.min(self.rows - first);
             let below = |at: u32, width: usize| at + (first * width) as u32;
@@ -80,13 +79,7 @@ impl Head {
         }
     }
 
-    fn cross_entropy(
-        &self,
-        count: usize,
-        logits: u32,
-        [named, loss, upstream]: [Option<u32>; 3],
-        program: &mut Program,
-    ) {
+    fn cross_entropy(&self, count: usize, logits: u32, [named, loss, upstream]: [Option<u32>; 3], program: &mut Program) {
         let mut names = vec!["logits", "scale"];
         let mut at = vec![logits, self.scale.to_bits()];
         for (name, place) in [("named", named), ("loss", loss), ("upstream", upstream)] {

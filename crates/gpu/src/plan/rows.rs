@@ -11,9 +11,7 @@ const TABLE: &str = include_str!("embedding_grad.wgsl");
 pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program) {
     let at: Vec<u32> = reads.iter().chain(writes).copied().collect();
     match *op {
-        Op::Call(Call::Sum { rows: r, cols, .. }) => {
-            rows(program, "row sums", [r, cols], &["x", "y"], &at, SUM_ROWS)
-        }
+        Op::Call(Call::Sum { rows: r, cols, .. }) => rows(program, "row sums", [r, cols], &["x", "y"], &at, SUM_ROWS),
         Op::Call(Call::Softmax { rows: r, cols, log, .. }) => {
             let end = if log { "x - top - log(sum)" } else { "exp(x - top) / sum" };
             rows(program, "softmax", [r, cols], &["x", "y"], &at, &SOFTMAX.replace("END", end));
@@ -53,8 +51,7 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program
         }
         Op::NormGrad { rows: r, cols, centred } => {
             let names = ["x", "gamma", "stats", "dy", "dx"];
-            let text =
-                NORM_GRAD.replace("MEAN", if centred { "sum_of(sum, local) / f32(COLS)" } else { "0.0" });
+            let text = NORM_GRAD.replace("MEAN", if centred { "sum_of(sum, local) / f32(COLS)" } else { "0.0" });
             rows(program, "layer norm gradient", [r, cols], &names, &at, &text);
         }
         _ => unreachable!("groups take all others"),
@@ -63,12 +60,7 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program
 
 /// The gradient of a table, added to what is there where it `adds`: a workgroup for each row of it, or for each index where there are
 /// fewer of those.
-pub(super) fn embedding_bag_grad(
-    [rows, cols, table, k]: [usize; 4],
-    at: [u32; 3],
-    adds: bool,
-    program: &mut Program,
-) {
+pub(super) fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: [u32; 3], adds: bool, program: &mut Program) {
     let indices = rows * k;
     let by_index = indices < table;
     let args = [at[0], at[1], at[2], indices as u32, cols as u32, table as u32, k as u32];

@@ -34,9 +34,7 @@ enum Reads {
 }
 
 fn reads(side: Side, count: usize, k: usize) -> Reads {
-    let aligned = |stride: u32, len: usize| {
-        stride.is_multiple_of(4) && side.at.is_multiple_of(4) && len.is_multiple_of(4)
-    };
+    let aligned = |stride: u32, len: usize| stride.is_multiple_of(4) && side.at.is_multiple_of(4) && len.is_multiple_of(4);
     match (side.outer, side.inner) {
         (outer, 1) if aligned(outer, k) => Reads::Along,
         (1, inner) if aligned(inner, count) => Reads::Across,
@@ -179,10 +177,7 @@ impl Kernel<'_> {
         let depths = tile.depth / 4;
         let element = if self.p.half.is_some() { "f16" } else { "f32" };
         for Factor { name, fours, .. } in [&self.a, &self.b] {
-            let _ = writeln!(
-                text,
-                "var<workgroup> {name}_tile: array<array<array<vec4<{element}>, {fours}>, 4>, {depths}>;"
-            );
+            let _ = writeln!(text, "var<workgroup> {name}_tile: array<array<array<vec4<{element}>, {fours}>, 4>, {depths}>;");
         }
         if self.p.half.is_some() {
             text += HALF;
@@ -234,10 +229,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
                     .iter()
                     .map(|choice| {
                         let body = what(self.factor(choice), slot, &choice.block);
-                        choice
-                            .condition
-                            .as_ref()
-                            .map_or(format!("{{ {body} }}"), |c| format!("if ({c}) {{ {body} }}"))
+                        choice.condition.as_ref().map_or(format!("{{ {body} }}"), |c| format!("if ({c}) {{ {body} }}"))
                     })
                     .collect();
                 texts.join(" else ") + "\n"
@@ -327,11 +319,8 @@ mem[to] = select(old, {}sum, row + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(args.m)
             )
         } else {
             // Split, they have four columns of their own behind the others.
-            let to = if *split {
-                "args.c + part * args.c_split + (row + i) * args.c_row + args.c_row - 4u"
-            } else {
-                "args.row_sums + row + i"
-            };
+            let to =
+                if *split { "args.c + part * args.c_split + (row + i) * args.c_row + args.c_row - 4u" } else { "args.row_sums + row + i" };
             format!("for (var i = 0u; i < 4u; i++) {{ if (row + i < args.m) {{ {} }} }}", single(to))
         };
         format!(
@@ -438,11 +427,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
             Reads::Along => {
                 text += "let near = min(k, k_end - 4u);";
                 for (i, row) in "xyzw".chars().enumerate() {
-                    let _ = write!(
-                        text,
-                        "x{slot}_{i} = select(vec4<f32>(), {}, k < k_end);",
-                        fours(&format!("at{slot}.{row} + near"))
-                    );
+                    let _ = write!(text, "x{slot}_{i} = select(vec4<f32>(), {}, k < k_end);", fours(&format!("at{slot}.{row} + near")));
                 }
             }
             Reads::Across => {
@@ -495,9 +480,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
         let wide = if self.p.half.is_some() { "vec4<f32>" } else { "" };
-        let value = |name: char, k: usize, step: usize| {
-            format!("{wide}({name}_tile[deep][{k}][{name}_four + {step}u])")
-        };
+        let value = |name: char, k: usize, step: usize| format!("{wide}({name}_tile[deep][{k}][{name}_four + {step}u])");
         let mut body = String::new();
         for k in 0..4 {
             body += "{";
@@ -510,8 +493,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
             for row in 0..tile.thread_rows {
                 let (a, part) = (row / 4, ["x", "y", "z", "w"][row % 4]);
                 for four in 0..tile.thread_columns / 4 {
-                    let _ =
-                        write!(body, "c{row}_{four} = fma(vec4<f32>(a{a}.{part}), b{four}, c{row}_{four});");
+                    let _ = write!(body, "c{row}_{four} = fma(vec4<f32>(a{a}.{part}), b{four}, c{row}_{four});");
                 }
             }
             body += "}\n";
@@ -610,13 +592,9 @@ workgroupBarrier();",
         for i in 0..tile.thread_rows / 4 {
             let _ = writeln!(text, "{{ let row = first_m + (a_four + {}u) * 4u;", i * a_step);
             match self.writes {
-                Writes::Fours => {
-                    (0..4 * fours).for_each(|j| text += &self.write_four(4 * i, j / fours, j % fours))
-                }
+                Writes::Fours => (0..4 * fours).for_each(|j| text += &self.write_four(4 * i, j / fours, j % fours)),
                 Writes::Rows => text += &self.write_rows(4 * i),
-                Writes::Single => {
-                    (0..4 * fours).for_each(|j| text += &self.write_single(4 * i, j / fours, j % fours))
-                }
+                Writes::Single => (0..4 * fours).for_each(|j| text += &self.write_single(4 * i, j / fours, j % fours)),
             }
             text += "}\n";
         }
@@ -625,8 +603,7 @@ workgroupBarrier();",
 
     /// Four columns of row `row + j`.
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
-        let (sum, read) =
-            (format!("c{}_{four}", first + j), |of: &str| format!("mem[(args.{of} + at) >> 2u]"));
+        let (sum, read) = (format!("c{}_{four}", first + j), |of: &str| format!("mem[(args.{of} + at) >> 2u]"));
         let (saved, value) = (self.save(&sum, &read), self.value(sum, &read, true));
         format!(
             "if (row + {j}u < args.m && column{four} < args.n) {{
@@ -715,10 +692,7 @@ fn sloped(of: Unary, dy: &str, at: &str, wide: bool) -> String {
 fn activated(act: Act, y: &str, wide: bool) -> String {
     let each = |name: &str| match wide {
         true => {
-            format!(
-                "vec4<f32>({})",
-                ["x", "y", "z", "w"].map(|part| format!("{name}(({y}).{part})")).join(", ")
-            )
+            format!("vec4<f32>({})", ["x", "y", "z", "w"].map(|part| format!("{name}(({y}).{part})")).join(", "))
         }
         false => format!("{name}({y})"),
     };
@@ -766,10 +740,9 @@ pub(super) fn sum(p: &Product, fused: &Fused, splits: usize, twins: bool) -> Str
     let functions = functions(p.act, fused);
     let sums_write = match fused.row_sums {
         None => String::new(),
-        Some((_, adds)) => format!(
-            "if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ",
-            if adds { "+=" } else { "=" }
-        ),
+        Some((_, adds)) => {
+            format!("if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ", if adds { "+=" } else { "=" })
+        }
     };
     // Sums of rows are one column more, behind the padded ones.
     let (columns, from_column) = match fused.row_sums {

@@ -57,12 +57,7 @@ fn are_alike(one: &(Product, Fused), other: &(Product, Fused)) -> bool {
 }
 
 /// One dispatch, or two, for one product or two that are alike, split as the second tile has it.
-pub(super) fn append(
-    program: &mut Program,
-    space: &mut Space,
-    all: &[(Product, Fused)],
-    [tile, splitting]: [Tile; 2],
-) {
+pub(super) fn append(program: &mut Program, space: &mut Space, all: &[(Product, Fused)], [tile, splitting]: [Tile; 2]) {
     let (p, fused) = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
     // A few k need not be padded to many.
@@ -82,9 +77,8 @@ pub(super) fn append(
     };
     let mut at: Vec<[u32; 8]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
     // From the first product's place to the second's, around the end of the numbers if need be.
-    let steps = |at: &[[u32; 8]]| -> Vec<u32> {
-        at.get(1).map_or(Vec::new(), |second| (0..8).map(|i| second[i].wrapping_sub(at[0][i])).collect())
-    };
+    let steps =
+        |at: &[[u32; 8]]| -> Vec<u32> { at.get(1).map_or(Vec::new(), |second| (0..8).map(|i| second[i].wrapping_sub(at[0][i])).collect()) };
     let (ends, sums_step) = (at.clone(), partial.last().zip(partial.first()));
     if splits > 1 {
         at.iter_mut().zip(&partial).for_each(|(at, &partial)| at[2] = partial);

@@ -81,12 +81,7 @@ impl Gpu {
         pollster::block_on(self.tune_once(now))
     }
 
-    async fn tune_within(
-        &self,
-        most_s: f64,
-        stretches: Stretches,
-        now: &dyn Fn() -> f64,
-    ) -> Result<Vec<Timing>, Fault> {
+    async fn tune_within(&self, most_s: f64, stretches: Stretches, now: &dyn Fn() -> f64) -> Result<Vec<Timing>, Fault> {
         let (began_s, mut timings) = (now(), Vec::new());
         for (shape, small) in SHAPES {
             let [m, n, k] = if self.about().software { small } else { shape };
@@ -141,12 +136,7 @@ struct Timed {
 }
 
 impl Timed {
-    fn new(
-        gpu: &Gpu,
-        [m, n, k]: [usize; 3],
-        tile: Option<Tile>,
-        half: Option<[f32; 2]>,
-    ) -> Result<Timed, Fault> {
+    fn new(gpu: &Gpu, [m, n, k]: [usize; 3], tile: Option<Tile>, half: Option<[f32; 2]>) -> Result<Timed, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let (a, b, c) = (space.floats(m * k), space.floats(k * n), space.floats(m * n));
         let class = class(m, n, k);
@@ -316,8 +306,7 @@ mod tests {
                     adds: false,
                     half,
                 };
-                let fused =
-                    Fused { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)), save: None };
+                let fused = Fused { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)), save: None };
                 append(&mut program, &mut space, &[(p, fused)], [tile, of.rule()]);
                 let memory = space.allocate(&gpu).unwrap();
                 program.bind(&memory);

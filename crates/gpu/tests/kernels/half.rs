@@ -69,9 +69,8 @@ async fn rounded_factors_are_multiplied_as_in_f32(gpu: Gpu) {
     for case in cases {
         let ([m, n, k], lifts) = (case.shape, case.half.unwrap());
         let (a, b) = (noise(1, m * k), noise(2, n * k));
-        let rounded = |values: &[f32], lift: f32| -> Vec<f32> {
-            values.iter().map(|x| neighbours(x * lift)[usize::from(nearest)] / lift).collect()
-        };
+        let rounded =
+            |values: &[f32], lift: f32| -> Vec<f32> { values.iter().map(|x| neighbours(x * lift)[usize::from(nearest)] / lift).collect() };
         let factors = [rounded(&a, lifts[0]), rounded(&b, lifts[1])];
         assert!(factors[0] != a && factors[1] != b || k == 1, "{case:?} is rounded");
         let found = given(&gpu, case, [&a, &b]).await;

@@ -23,13 +23,7 @@ fn noise(stream: u32, len: usize) -> Vec<f32> {
 }
 
 /// Runs a whole program in a memory of its own, where some numbers are written before; gives what some regions hold then.
-async fn run_program(
-    gpu: &Gpu,
-    program: &mut Program,
-    space: &Space,
-    written: &[(Region, &[f32])],
-    read: &[Region],
-) -> Vec<Vec<f32>> {
+async fn run_program(gpu: &Gpu, program: &mut Program, space: &Space, written: &[(Region, &[f32])], read: &[Region]) -> Vec<Vec<f32>> {
     let memory = space.allocate(gpu).unwrap();
     program.bind(&memory);
     written.iter().for_each(|(at, values)| memory.write_floats(*at, values));

@@ -3,8 +3,7 @@
 
 use crate::nets::{self, Case, Learning};
 use crate::pieces::{
-    self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter,
-    weigh, windows,
+    self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter, weigh, windows,
 };
 use gpu::{Executor, Fault, Gpu, OpenOptions, Part};
 use graph::{Adam, Graph, Init, Isa, Layout, NodeId, Packed, Params, Plan};
@@ -140,10 +139,7 @@ async fn products(gpu: Gpu) {
 }
 
 async fn reductions_and_rows(gpu: Gpu) {
-    for shape in [[7, 3], [40, 18], [1100, 2], [5, 700], [1, 1], [1, 6], [6, 1], [1300, 37]]
-        .into_iter()
-        .take(if BROWSER { 4 } else { 8 })
-    {
+    for shape in [[7, 3], [40, 18], [1100, 2], [5, 700], [1, 1], [1, 6], [6, 1], [1300, 37]].into_iter().take(if BROWSER { 4 } else { 8 }) {
         for (name, f) in ROWS {
             if name.contains("norm") && shape[1] < 3 {
                 // Of one number it is 0 and of two ±1, and what rounding leaves of the slope is divided by √eps.
@@ -168,8 +164,7 @@ async fn attention(gpu: Gpu) {
     ];
     for (i, shape) in shapes.into_iter().take(if BROWSER { 3 } else { 8 }).enumerate() {
         let rotary = i % 2 == 1;
-        check(&gpu, &format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary))
-            .await;
+        check(&gpu, &format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary)).await;
     }
     // What is attended to is computed, and scores are large.
     check(&gpu, "three attentions", |g| {
@@ -243,14 +238,8 @@ async fn indices_and_columns(gpu: Gpu) {
         check(&gpu, &format!("take from {classes}"), |g| take(g, classes)).await;
     }
     // Rows of a table: fewer entries than indices, and more; narrow and wide; indices beyond both ends.
-    for (entries, cols, rows, k) in [
-        (5, 3, 12, 1),
-        (40, 300, 17, 3),
-        (5, 270, 600, 1),
-        (600, 4, 300, 1),
-        (144, 33, 40, 24),
-        (90, 7, 11, 5),
-    ] {
+    for (entries, cols, rows, k) in [(5, 3, 12, 1), (40, 300, 17, 3), (5, 270, 600, 1), (600, 4, 300, 1), (144, 33, 40, 24), (90, 7, 11, 5)]
+    {
         for layer in [false, true] {
             check(&gpu, &format!("embedding bag of {k} of {entries} x {cols}, layer: {layer}"), |g| {
                 let table = g.param("table", [entries, cols], INIT);
@@ -364,11 +353,8 @@ fn random_graph(g: &mut Graph, seed: u32, [rows, cols]: [usize; 2]) -> NodeId {
 }
 
 async fn random_graphs(gpu: Gpu) {
-    for (seed, shape) in [[5, 3], [40, 17], [1030, 3], [1, 4], [7, 12], [90, 33]]
-        .into_iter()
-        .cycle()
-        .take(if BROWSER { 2 } else { 8 })
-        .enumerate()
+    for (seed, shape) in
+        [[5, 3], [40, 17], [1030, 3], [1, 4], [7, 12], [90, 33]].into_iter().cycle().take(if BROWSER { 2 } else { 8 }).enumerate()
     {
         check(&gpu, &format!("graph {seed} of {shape:?}"), |g| random_graph(g, seed as u32, shape)).await;
     }
@@ -399,15 +385,7 @@ fn specs() -> Vec<(String, LearnerSpec)> {
     let mut all = Vec::new();
     for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
         for (shared, squash, clip_value) in [(false, false, false), (true, true, true), (false, true, true)] {
-            let config = PpoConfig {
-                envs: 128,
-                rollout_steps: 16,
-                minibatches: 2,
-                shared,
-                squash,
-                clip_value,
-                ..PpoConfig::preset(id)
-            };
+            let config = PpoConfig { envs: 128, rollout_steps: 16, minibatches: 2, shared, squash, clip_value, ..PpoConfig::preset(id) };
             let kind = worlds::kind(id).unwrap();
             let ppo = Ppo::new(kind, config, 1, Isa::best()).unwrap();
             let name = format!("{id}, shared {shared}, squashed {squash}, clipped values {clip_value}");
@@ -572,8 +550,7 @@ async fn adam_leaves_out_what_is_not_finite(gpu: Gpu) {
 
 /// Rows of every width of a subgroup and more, sums of many and of few, and Adam's norm.
 async fn subgroups_change_no_bits(_: Gpu) {
-    let open =
-        async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
+    let open = async |subgroups| Gpu::open(OpenOptions { subgroups, ..OpenOptions::default() }).await.unwrap();
     let (without, with) = (open(Some(false)).await, open(Some(true)).await);
     assert!(!without.about().subgroups);
     // Eight lanes are the fewest that are used.

@@ -2,10 +2,7 @@
 //! everything that may follow.
 
 use crate::{noise, run_program};
-use gpu::{
-    Fused, Gpu, Product, Program, Region, Side, Space, TILES, Tile, product, product_by, product_fused,
-    product_fused_by, products,
-};
+use gpu::{Fused, Gpu, Product, Program, Region, Side, Space, TILES, Tile, product, product_by, product_fused, product_fused_by, products};
 use math::{Act, Unary};
 use std::cell::Cell;
 
@@ -88,21 +85,12 @@ pub fn values(case: &Case, stream: usize) -> Values {
 const GUARD: [f32; 64] = [123.0; 64];
 
 /// Adds a case to a program; gives where its values are, what it saves, and the guard.
-fn place(
-    program: &mut Program,
-    space: &mut Space,
-    case: &Case,
-    values: &Values,
-) -> ([Region; 7], [Region; 2]) {
+fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values) -> ([Region; 7], [Region; 2]) {
     let [m, n, k] = case.shape;
     let saved = space.floats(m * n);
     let at = values.each_ref().map(|values| space.floats(values.len()));
     let guard = space.floats(GUARD.len());
-    let side = |at: Region, (outer, inner, _): (usize, usize, usize)| Side {
-        at: at.at,
-        outer: outer as u32,
-        inner: inner as u32,
-    };
+    let side = |at: Region, (outer, inner, _): (usize, usize, usize)| Side { at: at.at, outer: outer as u32, inner: inner as u32 };
     let p = Product {
         m,
         n,
@@ -251,8 +239,7 @@ async fn every_tile_is_right_inside_at_its_edges_and_short_of_them(gpu: Gpu) {
         let plain = Case { tile: Some(tile), ..PLAIN };
         let (rows, columns, depth) = (tile.rows, tile.columns, tile.depth);
         // Sizes that share texts.
-        let fours =
-            [[rows, columns, depth], [2 * rows, 2 * columns, 3 * depth], [rows + 4, columns + 8, depth + 4]];
+        let fours = [[rows, columns, depth], [2 * rows, 2 * columns, 3 * depth], [rows + 4, columns + 8, depth + 4]];
         let ones = [[rows + 1, columns + 3, 2 * depth + 5], [rows - 1, columns - 1, depth + 1]];
         let mut cases: Vec<_> = ones.map(|shape| Case { shape, b: Lie::Across, ..plain }).to_vec();
         for shape in fours {
@@ -277,8 +264,7 @@ async fn deep_products_are_split_and_joined(gpu: Gpu) {
 async fn what_a_product_does_in_passing_is_right(gpu: Gpu) {
     let slopes = [None, Some(Unary::Relu), Some(Unary::Tanh), Some(Unary::Gelu), Some(Unary::Sigmoid)];
     let plain = Case { b: Lie::Across, ..PLAIN };
-    let shapes =
-        [[33, 36, 8], [70, 65, 20], [21, 2, 8], [64, 64, 1300], [5, 3, 900], [66, 3, 2000], [130, 7, 600]];
+    let shapes = [[33, 36, 8], [70, 65, 20], [21, 2, 8], [64, 64, 1300], [5, 3, 900], [66, 3, 2000], [130, 7, 600]];
     let mut cases = vec![Case { shape: shapes[0], a: Lie::Across, slope: slopes[3], ..plain }];
     for (i, shape) in shapes.into_iter().enumerate() {
         for j in [i, i + 2] {

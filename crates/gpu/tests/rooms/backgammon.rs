@@ -6,8 +6,7 @@ use gpu::backgammon::break_even;
 use gpu::{Fault, Gpu, OpenOptions};
 use graph::{Adam, Isa, Params};
 use learn::backgammon::published::accelerator::{
-    Accelerator, Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work,
-    decision_words, packed_sample,
+    Accelerator, Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words, packed_sample,
 };
 use learn::backgammon::published::{ACTIONS, Decision, HEADS, LocalAccelerator, Shape, plan_whole};
 use learn::backgammon::{Published, PublishedConfig, Stats};
@@ -123,9 +122,7 @@ async fn leaves_of_both_lanes_are_the_processors(gpu: Gpu) {
     const ROWS: usize = 1000;
     let decisions = met(ROWS);
     assert!(decisions.iter().any(|d| d.board.mine().off() > 0) && decisions.iter().any(|d| d.second));
-    assert!(
-        decisions.iter().any(|d| d.board.mine().bar() > 0) && decisions.iter().any(|d| !d.board.contact())
-    );
+    assert!(decisions.iter().any(|d| d.board.mine().bar() > 0) && decisions.iter().any(|d| !d.board.contact()));
     let words: Vec<_> = decisions.iter().map(decision_words).collect();
     let mut here = LocalAccelerator::new(&spec(Work::ALL, ROWS)).unwrap();
     let mut expected = |params: &Params| {
@@ -264,8 +261,7 @@ async fn what_does_not_fit_is_refused_and_what_is_not_offloaded_takes_no_room(_:
     let refused = request(&gpu, &large).err();
     let Some(Fault::TooSmall { needs, has }) = refused else { panic!("{refused:?}") };
     assert!(needs >= 4 * (PACKED_SAMPLE_WORDS << 20) as u64 && has == 1 << 24);
-    let mut accelerator =
-        request(&gpu, &OffloadSpec { work: Work { leaves: true, learning: false }, ..large }).unwrap();
+    let mut accelerator = request(&gpu, &OffloadSpec { work: Work { leaves: true, learning: false }, ..large }).unwrap();
     accelerator.ask(0, &[decision_words(&met(1)[0])]).unwrap();
     assert_eq!(answer(&gpu, &mut *accelerator, 0).await.heads.len(), HEADS);
 }
@@ -356,9 +352,8 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
 }
 
 async fn who_is_faster_for_good_is_taken(_: Gpu) {
-    let rates = |rates: &[(f64, f64)]| -> Vec<(usize, f64, f64)> {
-        rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect()
-    };
+    let rates =
+        |rates: &[(f64, f64)]| -> Vec<(usize, f64, f64)> { rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect() };
     assert_eq!(break_even(&rates(&[(5.0, 1.0), (5.0, 6.0), (5.0, 9.0)])), Some(128));
     assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0), (5.0, 9.0)])), Some(256));
     assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0)])), None);

@@ -27,13 +27,7 @@ fn both() -> impl Iterator<Item = (&'static Kind, World)> {
 }
 
 /// Runs one kernel over `len` items and gives its floats and words, `[row][len]`.
-async fn rows(
-    gpu: &Gpu,
-    text: &str,
-    args: &[u32],
-    len: usize,
-    [floats, words]: [usize; 2],
-) -> (Vec<f32>, Vec<u32>) {
+async fn rows(gpu: &Gpu, text: &str, args: &[u32], len: usize, [floats, words]: [usize; 2]) -> (Vec<f32>, Vec<u32>) {
     let mut space = Space::default();
     let (y, n) = (space.floats(len * floats), space.words(len * words));
     let mut program = Program::new(gpu);
@@ -270,8 +264,7 @@ async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
         for env in 0..ENVS {
             let (state, ..) = host.state(env);
             let found = column(&seen.state, stride, env);
-            let end =
-                if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
+            let end = if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
             let worst = testkit::distance(&found, &state) as f32;
             // A craft's episode begins with a step.
             let few = if id == "LunarLander-v3" { 4.0 } else { 1.0 };
@@ -336,9 +329,7 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
                 assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= few, "{id}");
             }
         }
-        println!(
-            "{id}: {terminated} terminated, {truncated} truncated, {otherwise} otherwise; {worst:e} apart"
-        );
+        println!("{id}: {terminated} terminated, {truncated} truncated, {otherwise} otherwise; {worst:e} apart");
         assert!(terminated > 50 || id == "Pendulum-v1", "{id}: {terminated} terminated");
         assert!(truncated > 30, "{id}: {truncated} truncated");
         assert!(otherwise <= 2, "{id}: {otherwise} ended otherwise");

@@ -41,8 +41,7 @@ fn members(spec: &OffloadSpec) -> Vec<Trainer> {
         let mut automaton = Automaton::new(spec.architecture.clone(), wirings, spec.form);
         Rng::new(seed, 100).fill_normal(isa, 0, &mut automaton.params);
         let zeros = vec![0.0; automaton.params.len()];
-        let mut trainer =
-            Trainer::new(isa, automaton.clone(), spec.rollout.clone(), Optimiser::default(), seed);
+        let mut trainer = Trainer::new(isa, automaton.clone(), spec.rollout.clone(), Optimiser::default(), seed);
         let (weights, m, v, steps) = (&automaton.params, &zeros, &zeros, 3 * i as u64);
         trainer.set_state(&learn::offload::TrainStateRef { weights, m, v, steps });
         trainer
@@ -104,8 +103,7 @@ async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
         let of = |all: &[f32], size: usize| all[i * size..][..size].to_vec();
         let [start, target] = spec.sizes();
         let (start, target) = (of(&starts, start), of(&targets, target));
-        let (loss, expected) =
-            loss_and_gradient(member.automaton(), &spec.rollout, &start, &target, 1, fires, &noise);
+        let (loss, expected) = loss_and_gradient(member.automaton(), &spec.rollout, &start, &target, 1, fires, &noise);
         let expected: Vec<f32> = expected.iter().map(|&x| x as f32).collect();
         let norm = expected.iter().map(|x| x * x).sum::<f32>().sqrt();
         assert!(norm > 1e-3, "a gradient that says something: {norm} of {spec:?}");
@@ -119,14 +117,7 @@ async fn gradient(gpu: &Gpu, spec: &OffloadSpec) {
 }
 
 async fn gradients_are_those_of_the_processor(gpu: Gpu) {
-    let rollout = |width, height, periodic, steps, batch, fire_rate| Rollout {
-        width,
-        height,
-        periodic,
-        steps,
-        batch,
-        fire_rate,
-    };
+    let rollout = |width, height, periodic, steps, batch, fire_rate| Rollout { width, height, periodic, steps, batch, fire_rate };
     for form in FORMS {
         gradient(&gpu, &spec(small(), form, rollout(5, 4, true, 3, 2, None), 3)).await;
     }
@@ -138,8 +129,7 @@ async fn gradients_are_those_of_the_processor(gpu: Gpu) {
 
 async fn updates_are_those_of_the_processor(gpu: Gpu) {
     for form in FORMS {
-        let rollout =
-            Rollout { width: 6, height: 5, periodic: false, steps: 4, batch: 2, fire_rate: Some(0.7) };
+        let rollout = Rollout { width: 6, height: 5, periodic: false, steps: 4, batch: 2, fire_rate: Some(0.7) };
         let spec = spec(small(), form, rollout, 3);
         let members = members(&spec);
         let mut there = begin(&gpu, &spec, &members);
@@ -153,9 +143,7 @@ async fn updates_are_those_of_the_processor(gpu: Gpu) {
                 let [starts, targets] = batch(&spec, draw);
                 let lr = if draw < 2 { 0.05 } else { 0.02 };
                 let optimiser = Optimiser { lr, clip: 0.5, ..Optimiser::default() };
-                accelerator
-                    .step(&optimiser, &[true, !(3..5).contains(&draw), true], &starts, &targets)
-                    .unwrap();
+                accelerator.step(&optimiser, &[true, !(3..5).contains(&draw), true], &starts, &targets).unwrap();
             }
         };
         let mut both = async |there: &mut dyn Accelerator, range: std::ops::Range<u32>| {
@@ -197,8 +185,7 @@ async fn updates_are_those_of_the_processor(gpu: Gpu) {
 async fn what_does_not_fit_is_refused(gpu: Gpu) {
     let rollout = Rollout { width: 16, height: 16, periodic: true, steps: 4, batch: 2, fire_rate: None };
     let large = spec(small(), GateForm::Softmax, rollout, 3);
-    let tiny =
-        Gpu::open(OpenOptions { largest_buffer: Some(100_000), ..OpenOptions::default() }).await.unwrap();
+    let tiny = Gpu::open(OpenOptions { largest_buffer: Some(100_000), ..OpenOptions::default() }).await.unwrap();
     match GpuPopulation::new(&tiny, &large).err() {
         Some(Fault::TooSmall { needs, has: 100_000 }) => assert!(needs > 100_000),
         other => panic!("{other:?}"),

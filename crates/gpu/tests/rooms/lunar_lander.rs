@@ -227,9 +227,7 @@ async fn one_step_from_everywhere(gpu: Gpu) {
     let [from, to] = recorded(320, 600, 6);
     let ours = play(&gpu, GIVEN, [1, 1, 1], &from).await;
     let steps: Vec<usize> = (0..from.len).collect();
-    let apart = |rows: std::ops::Range<usize>, i| {
-        testkit::worst(rows.map(|row| (ours.float(row, i) - to.float(row, i)).abs())) as f32
-    };
+    let apart = |rows: std::ops::Range<usize>, i| testkit::worst(rows.map(|row| (ours.float(row, i) - to.float(row, i)).abs())) as f32;
     let count = |wrong: &dyn Fn(usize) -> bool| steps.iter().filter(|&&i| wrong(i)).count();
 
     // What is decided: ends, episodes, steps; which engine fired, which legs touch, which pieces and features.
@@ -297,15 +295,10 @@ async fn pilots_fare_as_they_fare_on_the_cpu(gpu: Gpu) {
 
         let ends = |rows: &Rows| rows.words[ENDS * COUNT..].to_vec();
         assert!(ends(&ours).iter().all(|&end| end != 0), "an episode has not ended");
-        let numbers = |words: Vec<u32>, of: fn(u32) -> u32| -> Vec<f64> {
-            words.into_iter().map(|word| f64::from(of(word))).collect()
-        };
+        let numbers = |words: Vec<u32>, of: fn(u32) -> u32| -> Vec<f64> { words.into_iter().map(|word| f64::from(of(word))).collect() };
         let returns = |rows: &Rows| wide(&rows.floats[TOTALS * COUNT..]);
         agree("returns", &returns(&ours), &returns(&to));
-        for (what, of) in [
-            ("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32),
-            ("terminated", |end| end & TERMINATED),
-        ] {
+        for (what, of) in [("lengths", (|end| end >> LENGTH_SHIFT) as fn(u32) -> u32), ("terminated", |end| end & TERMINATED)] {
             agree(what, &numbers(ends(&ours), of), &numbers(ends(&to), of));
         }
         // One that meets the ground hard soon ends; one that stands on it finds time to go its own way.

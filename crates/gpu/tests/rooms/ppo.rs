@@ -15,15 +15,7 @@ fn kind(id: &str) -> &'static Kind {
 
 fn small() -> PpoConfig {
     // 300 is no multiple of a workgroup or an actor, and a minibatch none of a workgroup.
-    PpoConfig {
-        envs: 300,
-        rollout_steps: 24,
-        epochs: 2,
-        minibatches: 3,
-        hidden: 16,
-        lr: 0.003,
-        ..PpoConfig::default()
-    }
+    PpoConfig { envs: 300, rollout_steps: 24, epochs: 2, minibatches: 3, hidden: 16, lr: 0.003, ..PpoConfig::default() }
 }
 
 fn normalized() -> PpoConfig {
@@ -102,9 +94,7 @@ fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
     let episodes = |ppo: &Ppo| {
         let state = ppo.parts();
         let find = |name| state.iter().find(|part| part.0 == name).map(|part| part.2.clone());
-        let (Some(Data::F32(totals)), Some(Data::U32(lengths))) =
-            (find("recent.returns"), find("recent.lengths"))
-        else {
+        let (Some(Data::F32(totals)), Some(Data::U32(lengths))) = (find("recent.returns"), find("recent.lengths")) else {
             panic!("no episodes")
         };
         let mut all: Vec<(u32, f32)> = lengths.into_iter().zip(totals).collect();
@@ -294,8 +284,7 @@ async fn iterations_of_odd_shapes_are_the_processors(gpu: Gpu) {
 async fn episodes_are_cut_short_more_than_once(gpu: Gpu) {
     let config = PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..small() };
     same(&gpu, "MountainCar-v0", &config, 1).await;
-    same(&gpu, "Pendulum-v1", &PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..normalized() }, 1)
-        .await;
+    same(&gpu, "Pendulum-v1", &PpoConfig { envs: 70, rollout_steps: 450, epochs: 1, ..normalized() }, 1).await;
 }
 
 async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {

@@ -42,11 +42,7 @@ impl Planner<'_> {
             let shared = match &step.call {
                 Call::Unary(_) | Call::Rotary { .. } if dies(&step.reads[0]) => 0,
                 Call::Binary { a: (Span::Full, _), .. } if dies(&step.reads[0]) => 0,
-                Call::Binary { b: (Span::Full, _), op: Binary::Add | Binary::Mul, .. }
-                    if dies(&step.reads[1]) =>
-                {
-                    1
-                }
+                Call::Binary { b: (Span::Full, _), op: Binary::Add | Binary::Mul, .. } if dies(&step.reads[1]) => 1,
                 Call::LinearDx { .. } if dies(&step.reads[1]) => 1,
                 _ => continue,
             };

@@ -23,8 +23,7 @@ impl Planner<'_> {
             let Call::LinearDx { .. } = self.steps[i].call else { continue };
             let Place::Slot(dy) = self.steps[i].writes[0] else { continue };
             let [next] = readers[dy][..] else { continue };
-            let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next]
-            else {
+            let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next] else {
                 continue;
             };
             let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
@@ -51,18 +50,13 @@ impl Planner<'_> {
             _ => false,
         };
         for i in 0..self.steps.len() {
-            let Step {
-                call: Call::Sum { of: Sums::Cols, rows, cols }, reads: [x, ..], writes: [to, ..], ..
-            } = &self.steps[i]
-            else {
+            let Step { call: Call::Sum { of: Sums::Cols, rows, cols }, reads: [x, ..], writes: [to, ..], .. } = &self.steps[i] else {
                 continue;
             };
             // Where others write too, their order counts.
             let writes = self.steps.iter().flat_map(|step| &step.writes).filter(|write| same(write, to));
             let fits = |step: &Step| match step.call {
-                Call::LinearDw { rows: r, out, .. } => {
-                    [r, out] == [*rows, *cols] && step.reads[0] == *x && step.writes[1] == NOWHERE
-                }
+                Call::LinearDw { rows: r, out, .. } => [r, out] == [*rows, *cols] && step.reads[0] == *x && step.writes[1] == NOWHERE,
                 _ => false,
             };
             if *cols > NARROW

@@ -1,9 +1,6 @@
 //! One node, or one chain of nodes, to kernel calls: which kernel, and where it reads and writes.
 
-use super::{
-    Call, Chain, Layout, NOWHERE, Pack, Packing, Part, Place, PlanError, PlanNode, Planner, Port, Slot, Step,
-    product,
-};
+use super::{Call, Chain, Layout, NOWHERE, Pack, Packing, Part, Place, PlanError, PlanNode, Planner, Port, Slot, Step, product};
 use crate::buffer::LINE;
 use crate::graph::{Node, Shape};
 use crate::op::{Op, Sums, Wrt};
@@ -101,9 +98,7 @@ impl Planner<'_> {
                 Op::MatMul { ta: false, tb: true } => panels && param(1),
                 // A parameter is never in panels, whatever its shape.
                 Op::Param(_) | Op::Input(_) | Op::Constant(_) => true,
-                Op::StopGradient | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary(_) => {
-                    true
-                }
+                Op::StopGradient | Op::Affine { .. } | Op::Unary(_) | Op::UnaryGrad(_) | Op::Binary(_) => true,
                 Op::Broadcast | Op::Norm { centred: true, .. } | Op::Softmax { .. } => true,
                 Op::Concat | Op::SliceCols { .. } | Op::PadCols { .. } => true,
                 _ => !any,
@@ -162,8 +157,7 @@ impl Planner<'_> {
             &Op::CausalAttention { heads, len } => {
                 let (y, mut lse) = (self.slot_for(id), NOWHERE);
                 let mut readers = self.readers[id].iter().map(|&r| &self.graph.nodes[r]);
-                let is_grad =
-                    |r: &Node| matches!(r.op, Op::CausalAttentionGrad { .. }) && r.inputs[1].0 == id;
+                let is_grad = |r: &Node| matches!(r.op, Op::CausalAttentionGrad { .. }) && r.inputs[1].0 == id;
                 if readers.any(is_grad) {
                     lse = self.slot(product(rows, heads));
                     self.stats.insert(id, lse.clone());
@@ -322,10 +316,7 @@ impl Planner<'_> {
 
     /// Where a layer norm leaves its statistics, if a gradient will read them.
     fn stats_for(&mut self, norm: usize) -> Place {
-        if !self.readers[norm]
-            .iter()
-            .any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[3].0 == norm)
-        {
+        if !self.readers[norm].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[3].0 == norm) {
             return Place::Nowhere;
         }
         let stats = self.slot(product(2, self.graph.nodes[norm].shape[0]));
@@ -342,9 +333,7 @@ impl Planner<'_> {
         let wrts = if centred { &[Wrt::X, Wrt::Gamma, Wrt::Beta][..] } else { &[Wrt::X, Wrt::Gamma] };
         let parts = |p: &Self, wrt: Wrt| {
             let same = |&r: &usize| match graph.nodes[r].op {
-                Op::NormGrad { wrt: other, .. } => {
-                    other == wrt && graph.nodes[r].inputs == graph.nodes[id].inputs
-                }
+                Op::NormGrad { wrt: other, .. } => other == wrt && graph.nodes[r].inputs == graph.nodes[id].inputs,
                 _ => false,
             };
             p.readers[ids[3]].iter().copied().find(same)
@@ -359,8 +348,7 @@ impl Planner<'_> {
                 None => self.slot(product(if wrt == Wrt::X { rows } else { 1 }, cols)),
             };
         }
-        let reads = [&self.place[ids[0]], &self.place[ids[1]], &self.stats[&ids[3]], &self.place[ids[2]]]
-            .map(Place::clone);
+        let reads = [&self.place[ids[0]], &self.place[ids[1]], &self.stats[&ids[3]], &self.place[ids[2]]].map(Place::clone);
         self.emit(Call::NormGrad { rows, cols, centred }, &reads, &writes);
         for &wrt in wrts {
             if let Some(part) = parts(self, wrt) {
@@ -390,8 +378,7 @@ impl Planner<'_> {
         let packed_t = if dx.is_some() { self.packed(param, Packing::RowsT) } else { 0..0 };
         let tile = self.slot(product(math::ops::head_tile(rows, vocab), vocab));
         let loss = if is_loss { self.slot_for(id) } else { NOWHERE };
-        let [dx_at, dw_at] =
-            [dx.map_or(NOWHERE, |dx| self.slot_for(dx)), dw.map_or(NOWHERE, |dw| self.target(dw))];
+        let [dx_at, dw_at] = [dx.map_or(NOWHERE, |dx| self.slot_for(dx)), dw.map_or(NOWHERE, |dw| self.target(dw))];
         let scale = scale.unwrap_or(1.0);
         let call = Call::HeadLoss { rows, vocab, inp, packed, packed_t, scale };
         self.emit(call, &reads, &[loss, dx_at, dw_at, tile]);
@@ -405,8 +392,7 @@ impl Planner<'_> {
     /// Columns of other tensors, each with how many it has, the first that is copied, how many, and where to.
     fn lower_columns(&mut self, id: usize, parts: &[[usize; 4]], read: &[Place]) {
         let [rows, cols] = self.graph.nodes[id].shape;
-        let (rows, unit) =
-            if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };
+        let (rows, unit) = if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };
         let part = |part: &[usize; 4]| {
             let [of, from, width, at] = part.map(|columns| columns * unit);
             Part { of, from, width, at }

@@ -37,13 +37,8 @@ fn set(params: &mut Params, record: &Value) {
     assert_eq!(specs.len(), record.as_object().unwrap().len(), "as many parameters");
     for spec in specs {
         let tensor = &record[&*spec.name];
-        let shape: Vec<u64> =
-            tensor["shape"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
-        assert!(
-            shape.iter().eq(spec.file_shape().iter().map(|d| *d as u64).collect::<Vec<_>>().iter()),
-            "{}",
-            spec.name
-        );
+        let shape: Vec<u64> = tensor["shape"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
+        assert!(shape.iter().eq(spec.file_shape().iter().map(|d| *d as u64).collect::<Vec<_>>().iter()), "{}", spec.name);
         params.get_mut(&spec.name).unwrap().copy_from_slice(&values(tensor));
     }
 }
@@ -91,10 +86,7 @@ fn losses_gradients_and_adam_agree_with_pytorch() {
                 learning.update(isa, &adam);
             }
             for spec in g.table().specs() {
-                let (found, expected) = (
-                    learning.params.get(&spec.name).unwrap(),
-                    values(&record["after_two_steps"][&*spec.name]),
-                );
+                let (found, expected) = (learning.params.get(&spec.name).unwrap(), values(&record["after_two_steps"][&*spec.name]));
                 close(&format!("{what}: {} after Adam", spec.name), found, &expected, 1e-3);
             }
         }

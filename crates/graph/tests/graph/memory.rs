@@ -52,12 +52,7 @@ fn tensors_share_their_places() {
     let loss = ppo_loss(&mut g, 256).0;
     let gradients = g.gradients(loss);
     let plan = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
-    assert!(
-        10 * plan.arena_bytes() < 6 * plan.unshared_bytes(),
-        "{} of {}",
-        plan.arena_bytes(),
-        plan.unshared_bytes()
-    );
+    assert!(10 * plan.arena_bytes() < 6 * plan.unshared_bytes(), "{} of {}", plan.arena_bytes(), plan.unshared_bytes());
 }
 
 /// Also where a length has 32 bits, which a tensor of 2^32 floats is beyond.

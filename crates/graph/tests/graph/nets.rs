@@ -1,9 +1,6 @@
 //! Small nets that the tests share, and numbers to run them on.
 
-use graph::{
-    Act, Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, PANEL, Packed, Params, Plan, models,
-    reference,
-};
+use graph::{Act, Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, PANEL, Packed, Params, Plan, models, reference};
 use std::sync::Arc;
 
 /// Inputs and parameters of a graph, in the range -1..1; an input called `index5` holds 0..5.
@@ -35,8 +32,7 @@ impl Case {
     }
 
     pub fn reference(&self, g: &Graph) -> Vec<Vec<f64>> {
-        let inputs: Vec<(&str, &[f64])> =
-            self.inputs.iter().map(|(n, _, v)| (n.as_str(), v.as_slice())).collect();
+        let inputs: Vec<(&str, &[f64])> = self.inputs.iter().map(|(n, _, v)| (n.as_str(), v.as_slice())).collect();
         reference::evaluate(g, &inputs, &self.params)
     }
 
@@ -53,11 +49,7 @@ impl Case {
             let to = executor.input_mut(name);
             for (i, value) in values.iter().enumerate() {
                 let (row, col) = (i / cols, i % cols);
-                let place = if panels && *rows == batch {
-                    (row / PANEL * cols + col) * PANEL + row % PANEL
-                } else {
-                    i
-                };
+                let place = if panels && *rows == batch { (row / PANEL * cols + col) * PANEL + row % PANEL } else { i };
                 to[place] = *value as f32;
             }
         }

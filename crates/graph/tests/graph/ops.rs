@@ -3,12 +3,9 @@
 
 use crate::nets::{Case, FORWARD, LOSSES, Learning};
 use crate::pieces::{
-    self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter,
-    weigh, windows,
+    self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter, weigh, windows,
 };
-use graph::{
-    Act, Adam, Executor, Gradients, Graph, Isa, Layout, NodeId, PANEL, Packed, Plan, models, panels_len,
-};
+use graph::{Act, Adam, Executor, Gradients, Graph, Isa, Layout, NodeId, PANEL, Packed, Plan, models, panels_len};
 use std::sync::Arc;
 use testkit::test;
 
@@ -273,9 +270,7 @@ fn panels_agree_with_rows() {
                         Layout::Panels => {
                             assert_eq!(found.len(), panels_len(batch, cols));
                             let at = |i: usize| (i / cols, i % cols);
-                            (0..batch * cols)
-                                .map(|i| found[(at(i).0 / PANEL * cols + at(i).1) * PANEL + at(i).0 % PANEL])
-                                .collect()
+                            (0..batch * cols).map(|i| found[(at(i).0 / PANEL * cols + at(i).1) * PANEL + at(i).0 % PANEL]).collect()
                         }
                     };
                     close(&format!("{name}, {kind}, {}, batch {batch}", isa.name()), &found, expected, 1e-4);

@@ -15,11 +15,7 @@ fn orthogonal_rows_or_columns() {
         let params = table(Init::Orthogonal(2.0), [rows, cols]);
         let w = params.get("w").unwrap();
         let vector = |i: usize| -> Vec<f32> {
-            if rows <= cols {
-                w[i * cols..][..cols].to_vec()
-            } else {
-                (0..rows).map(|r| w[r * cols + i]).collect()
-            }
+            if rows <= cols { w[i * cols..][..cols].to_vec() } else { (0..rows).map(|r| w[r * cols + i]).collect() }
         };
         for i in 0..rows.min(cols) {
             for j in 0..rows.min(cols) {
@@ -54,10 +50,7 @@ fn even_values_keep_their_bound() {
         let params = table(init, [40, 100]);
         let w = params.get("w").unwrap();
         let (low, high) = w.iter().fold((0f32, 0f32), |(l, h), &v| (l.min(v), h.max(v)));
-        assert!(
-            low >= -bound && low < -0.98 * bound && high <= bound && high > 0.98 * bound,
-            "{init:?}: {low}..{high}"
-        );
+        assert!(low >= -bound && low < -0.98 * bound && high <= bound && high > 0.98 * bound, "{init:?}: {low}..{high}");
     }
 }
 
@@ -114,8 +107,7 @@ fn a_gradient_that_is_not_finite_changes_nothing() {
 fn normal_values_have_their_spread() {
     let params = table(Init::Normal(0.02), [100, 333]);
     let w = params.get("w").unwrap();
-    let moment =
-        |power: i32| w.iter().map(|&x| (f64::from(x) / 0.02).powi(power)).sum::<f64>() / w.len() as f64;
+    let moment = |power: i32| w.iter().map(|&x| (f64::from(x) / 0.02).powi(power)).sum::<f64>() / w.len() as f64;
     assert!(moment(1).abs() < 0.02 && (moment(2) - 1.0).abs() < 0.03, "{} {}", moment(1), moment(2));
     assert!(moment(3).abs() < 0.06 && (moment(4) - 2.8).abs() < 0.15, "{} {}", moment(3), moment(4));
 }

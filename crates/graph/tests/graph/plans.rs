@@ -83,13 +83,8 @@ fn training_fuses_gelu_and_a_head() {
     let loss = g.mean_all(losses);
     let gradients = g.gradients(loss);
     let training = Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap();
-    let expected = [
-        ("x", "input"),
-        ("mlp.0", "linear + bias + gelu"),
-        ("mlp.1", "linear + bias"),
-        ("target", "input"),
-        ("head", "head loss"),
-    ];
+    let expected =
+        [("x", "input"), ("mlp.0", "linear + bias + gelu"), ("mlp.1", "linear + bias"), ("target", "input"), ("head", "head loss")];
     assert_eq!(kernels(&training)[..5], expected);
     let all = kernels(&training);
     assert!(all.iter().all(|(_, op)| !["gelu", "head loss gradient", "broadcast"].contains(op)), "{all:?}");

@@ -76,9 +76,7 @@ impl Tally {
 /// A player broke the rules.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DuelError {
-    #[error(
-        "{name} answered {asked} decisions with {answered} boards; this duel cannot go on, use another player"
-    )]
+    #[error("{name} answered {asked} decisions with {answered} boards; this duel cannot go on, use another player")]
     Count { name: String, asked: usize, answered: usize },
     #[error(
         "{name} moved from {from} with {high} and {low} to {to}, which this roll cannot lead to; this duel cannot go on, \
@@ -161,11 +159,7 @@ impl Duel {
         }
         for i in 0..self.running.len() {
             let game = &mut self.running[i];
-            let roll = if game.turns == 0 {
-                Roll::drawn_to_open(&mut game.dice)
-            } else {
-                Roll::drawn(&mut game.dice)
-            };
+            let roll = if game.turns == 0 { Roll::drawn_to_open(&mut game.dice) } else { Roll::drawn(&mut game.dice) };
             let (board, turn) = (game.board, game.turn);
             match board.results(roll, &mut self.scratch) {
                 &[forced] => self.played(i, forced),
@@ -265,13 +259,7 @@ fn asked(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut Vec<
 }
 
 /// A whole duel at once.
-pub fn duel(
-    one: &mut dyn Player,
-    other: &mut dyn Player,
-    seed: u32,
-    pairs: u64,
-    abreast: usize,
-) -> Result<Tally, DuelError> {
+pub fn duel(one: &mut dyn Player, other: &mut dyn Player, seed: u32, pairs: u64, abreast: usize) -> Result<Tally, DuelError> {
     let mut duel = Duel::new(seed, pairs, abreast);
     while !duel.is_over() {
         duel.advance(one, other)?;

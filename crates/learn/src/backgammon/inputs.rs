@@ -82,12 +82,7 @@ pub fn layout() -> &'static Layout {
         let place = (15, Kind::Graded(7, 1.0));
         let side = || std::iter::repeat_n(place, PLACES).chain(SIDE);
         let all = side().chain(side()).chain(TOGETHER);
-        let mut layout = Layout {
-            first: [0; USED],
-            most: [0; USED],
-            grades: vec![Grade { step: 0, scale: 1.0, onward: false }],
-            steps: 1,
-        };
+        let mut layout = Layout { first: [0; USED], most: [0; USED], grades: vec![Grade { step: 0, scale: 1.0, onward: false }], steps: 1 };
         for (input, (most, kind)) in all.enumerate() {
             layout.first[input] = layout.grades.len() as u16;
             layout.most[input] = most as u8;
@@ -569,9 +564,8 @@ mod tests {
                 continue;
             }
             let (mine, theirs) = (View::new(board.mine()).counts, View::new(board.theirs()).counts);
-            let is_reached = |&point: &usize| {
-                theirs[BAR - point] < 2 && (1..=6usize).any(|die| point + die <= BAR && mine[point + die] > 0)
-            };
+            let is_reached =
+                |&point: &usize| theirs[BAR - point] < 2 && (1..=6usize).any(|die| point + die <= BAR && mine[point + die] > 0);
             let reached = (7..BAR).filter(is_reached).count();
             assert_eq!(usize::from(inputs[OUTFIELD]), reached, "{board:?}");
         }

@@ -206,16 +206,7 @@ impl PackedNet {
                 None => std::mem::take(&mut narrow).split_at_mut(rows * out),
             };
             let act = if last { math::Act::None } else { math::Act::Relu };
-            gemm::linear_rows(
-                isa,
-                rows,
-                *out,
-                *inp,
-                x,
-                w,
-                y,
-                Epilogue { bias: Some(b), act, ..Epilogue::default() },
-            );
+            gemm::linear_rows(isa, rows, *out, *inp, x, w, y, Epilogue { bias: Some(b), act, ..Epilogue::default() });
             (x, narrow) = (y, rest);
         }
     }
@@ -358,16 +349,7 @@ impl Valuer {
             let inputs = &self.inputs[*i as usize];
             self.open.push(open(board));
             layout.changes(isa, &at_root, inputs, &mut self.changes);
-            graded::sums(
-                isa,
-                wide,
-                &net.table,
-                &self.root,
-                self.changes.added(),
-                self.changes.taken(),
-                &mut [],
-                y,
-            );
+            graded::sums(isa, wide, &net.table, &self.root, self.changes.added(), self.changes.taken(), &mut [], y);
         }
         net.upwards(isa, &self.hidden[..rows * wide], rows, &mut self.narrow, &mut self.logits);
         graded::softmax_open(isa, OUTCOMES, OUTCOMES, &self.logits, &self.open, &mut self.shares);
@@ -595,15 +577,7 @@ fn split_by<T>(mut all: &mut [T], lens: impl Iterator<Item = usize>) -> [&mut [T
 }
 
 impl Block {
-    fn slopes(
-        &mut self,
-        isa: Isa,
-        shape: Shape,
-        net: &PackedNet,
-        turned: &[Vec<f32>],
-        samples: &[Sample],
-        share: f32,
-    ) {
+    fn slopes(&mut self, isa: Isa, shape: Shape, net: &PackedNet, turned: &[Vec<f32>], samples: &[Sample], share: f32) {
         let (layout, wide, n) = (inputs::layout(), shape.hidden, samples.len());
         let len = |x: &mut Vec<f32>, len: usize| x.resize(len.max(x.len()), 0.0);
         len(&mut self.hidden, n * wide);
@@ -725,10 +699,7 @@ mod tests {
                     assert_eq!(alone.probs[0], *probs, "{isa:?} {board:?}");
                     assert!((probs.iter().sum::<f32>() - 1.0).abs() < 1e-5, "{board:?} {probs:?}");
                     let shut = (0..OUTCOMES).filter(|outcome| open(board) >> outcome & 1 == 0);
-                    assert!(
-                        valuer.probs.is_empty() || shut.clone().all(|outcome| probs[outcome] == 0.0),
-                        "{board:?}"
-                    );
+                    assert!(valuer.probs.is_empty() || shut.clone().all(|outcome| probs[outcome] == 0.0), "{board:?}");
                 }
                 all.extend_from_slice(&valuer.probs);
             }
@@ -810,10 +781,7 @@ mod tests {
             for ((layer, place), size) in layers.zip(places).zip(sizes) {
                 let mut drawn = vec![0.0; layer.len()];
                 rng.fill_normal(isa, place, &mut drawn);
-                assert!(
-                    layer.iter().zip(drawn).all(|(w, drawn)| *w == drawn * size),
-                    "network {net}, numbers {place}"
-                );
+                assert!(layer.iter().zip(drawn).all(|(w, drawn)| *w == drawn * size), "network {net}, numbers {place}");
             }
         }
     }

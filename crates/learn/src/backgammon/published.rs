@@ -50,9 +50,7 @@ use worlds::backgammon::{Board, Results};
 pub use local::LocalAccelerator;
 
 pub use inputs::{Decision, INPUTS, each as each_input};
-pub use net::{
-    ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole,
-};
+pub use net::{ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole};
 
 settings! {
     pub struct PublishedConfig {
@@ -117,12 +115,7 @@ impl PublishedConfig {
     }
 
     fn adam(&self) -> Adam {
-        Adam {
-            lr: self.lr,
-            weight_decay: self.weight_decay,
-            max_grad_norm: self.max_grad_norm,
-            ..Adam::default()
-        }
+        Adam { lr: self.lr, weight_decay: self.weight_decay, max_grad_norm: self.max_grad_norm, ..Adam::default() }
     }
 
     /// Bytes that a run with these settings takes, about, and rather more than less: for who has to refuse one that does not fit
@@ -169,9 +162,7 @@ pub enum PublishedError {
     Setting(#[from] SettingError),
     #[error("settings that games and searches are made for were changed; begin a new run with them")]
     Fixed,
-    #[error(
-        "the checkpoint has no {name} of the right kind and shape; load one saved with the same settings"
-    )]
+    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same settings")]
     Missing { name: String },
     #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
     BadValue { name: String },
@@ -308,12 +299,7 @@ impl Published {
     }
 
     /// What [`Learner::parts`] gave, made a learner again that goes on as if it had never stopped.
-    pub fn restore(
-        config: PublishedConfig,
-        seed: u32,
-        isa: Isa,
-        find: &Find,
-    ) -> Result<Published, PublishedError> {
+    pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
         let missing = |name: &str| PublishedError::Missing { name: name.into() };
         // Before anything is allocated: the checkpoint is of as many games as the settings say.
         config.check()?;
@@ -323,13 +309,16 @@ impl Published {
         }
         let mut it = Self::new(config, seed, isa)?;
         let bad = |name: &str| PublishedError::BadValue { name: name.into() };
-        let floats =
-            |name: &str, len: usize| match find(name) {
-                Some((_, Data::F32(values))) if values.len() == len => {
-                    if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(bad(name)) }
+        let floats = |name: &str, len: usize| match find(name) {
+            Some((_, Data::F32(values))) if values.len() == len => {
+                if values.iter().all(|v| v.is_finite()) {
+                    Ok(values)
+                } else {
+                    Err(bad(name))
                 }
-                _ => Err(missing(name)),
-            };
+            }
+            _ => Err(missing(name)),
+        };
         let words = |name: &str| match find(name) {
             Some((_, Data::U32(values))) => Ok(values),
             _ => Err(missing(name)),
@@ -347,10 +336,8 @@ impl Published {
             return Err(missing("generation.result"));
         };
         let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing("counters")) };
-        let (
-            &[points, standard_error],
-            &[iterations, games, moves, evaluations, updates, steps, fresh, next, number],
-        ) = (&result[..], &counters[..])
+        let (&[points, standard_error], &[iterations, games, moves, evaluations, updates, steps, fresh, next, number]) =
+            (&result[..], &counters[..])
         else {
             return Err(missing("counters"));
         };
@@ -362,8 +349,7 @@ impl Published {
             return Err(bad("replay"));
         }
         // Where there is less room than there was, the newest stay.
-        let oldest_first =
-            samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
+        let oldest_first = samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
         if samples.len() == it.config.replay {
             it.replay.samples.extend(samples);
             it.replay.next = next as usize % it.config.replay;
@@ -465,21 +451,14 @@ impl Published {
     }
 
     /// Runs `work` for some actors and, beside them, `pieces` pieces of the due updates at most; returns how many updates ended.
-    fn beside(
-        &mut self,
-        actors: Range<usize>,
-        due: usize,
-        pieces: usize,
-        work: impl Fn(&mut Actor, Playing) + Sync,
-    ) -> usize {
+    fn beside(&mut self, actors: Range<usize>, due: usize, pieces: usize, work: impl Fn(&mut Actor, Playing) + Sync) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
         // One actor's time stands for all.
         let timed = usize::from(actors.start > 0);
         let actors = &mut self.actors[actors];
-        let (config, samples, drawn, trainer) =
-            (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
+        let (config, samples, drawn, trainer) = (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
         let (seed, done) = (self.seed, self.progress.updates);
         let adam = self.config.adam();
         let (_, (learned, learning_s)) = par::join(
@@ -521,10 +500,8 @@ impl Published {
         self.progress.evaluations += evaluations;
         self.progress.games += endings.games;
         let updates = self.updates_due().max(1) as f64;
-        let [rules, inputs, network, tree]: Seconds =
-            self.actors[0].seconds.map(|s| s * self.actors.len() as f64);
-        let [policy_loss, value_loss, grad_norm] =
-            std::mem::take(&mut self.trainer.sums).map(|sum| sum / updates);
+        let [rules, inputs, network, tree]: Seconds = self.actors[0].seconds.map(|s| s * self.actors.len() as f64);
+        let [policy_loss, value_loss, grad_norm] = std::mem::take(&mut self.trainer.sums).map(|sum| sum / updates);
         let share = |count: u64| count as f32 / endings.games.max(1) as f32;
         let stats = Stats {
             loss: (policy_loss + f64::from(self.config.value_coef) * value_loss) as f32,
@@ -559,8 +536,7 @@ impl Published {
     /// The generation that ends with this round against the one before.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
-        if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64)
-        {
+        if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64) {
             return None;
         }
         let seed = Rng::new(self.seed, DUEL).block([self.generation.number as u32, 0, 0, 0])[0];
@@ -569,11 +545,8 @@ impl Published {
     }
 
     fn end_duel(&mut self, tally: &Tally) {
-        self.generation = Generation {
-            number: self.generation.number + 1,
-            points: tally.mean(),
-            standard_error: tally.standard_error().unwrap_or(0.0),
-        };
+        self.generation =
+            Generation { number: self.generation.number + 1, points: tally.mean(), standard_error: tally.standard_error().unwrap_or(0.0) };
         self.last.values_mut().copy_from_slice(self.trainer.state.params.values());
     }
 }
@@ -676,17 +649,8 @@ impl Learner for Published {
         add("games", vec![games.len() / SAVED, SAVED], Data::U32(games));
         add("traces", vec![traces.len() / WORDS, WORDS], Data::U32(traces));
         let Progress { iterations, games, moves, evaluations, updates } = Learner::progress(self);
-        let counters = [
-            iterations,
-            games,
-            moves,
-            evaluations,
-            updates,
-            optimizer.steps,
-            self.fresh as u64,
-            self.replay.next as u64,
-            number,
-        ];
+        let counters =
+            [iterations, games, moves, evaluations, updates, optimizer.steps, self.fresh as u64, self.replay.next as u64, number];
         add("counters", vec![COUNTERS], Data::U64(counters.to_vec()));
         parts
     }

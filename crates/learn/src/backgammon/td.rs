@@ -2,7 +2,8 @@
 //! player left (Tesauro, "Temporal difference learning and TD-Gammon", 1995). In rounds: some games from weights that hold still,
 //! then each board once, in shuffled minibatches, towards the λ-return of the outcome, and Adam.
 //!
-//! It explores by its dice alone. A game ends for it where the bear-off table knows the rest, if that is used. What plays for others has the
+//! It explores by its dice alone. A game ends for it where the bear-off table knows the rest, if that is used. What plays for others has
+//! the
 //! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
 //! weights of its round, so threads change nothing.
 
@@ -66,9 +67,7 @@ settings! {
 pub enum StrongError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error(
-        "what the networks are made of and what they read stays as it began; begin a new run with these settings"
-    )]
+    #[error("what the networks are made of and what they read stays as it began; begin a new run with these settings")]
     Fixed,
     #[error("{name} is missing from the checkpoint, or of another size; open one that this version wrote")]
     Missing { name: String },
@@ -94,8 +93,8 @@ impl StrongConfig {
         // Once all rolls are looked at, some games value the boards of 21.
         let (self_plays, looking) = (SLICE.min(self.games), LOOKAHEAD_SLICE.min(self.games));
         let looking = if self.look_after == u64::MAX { 0 } else { looking };
-        let self_plays = (self_plays - looking) as f64 * SelfPlay::bytes(shape, boards(false))
-            + looking as f64 * SelfPlay::bytes(shape, boards(true));
+        let self_plays =
+            (self_plays - looking) as f64 * SelfPlay::bytes(shape, boards(false)) + looking as f64 * SelfPlay::bytes(shape, boards(true));
         let learning = Network::bytes(shape) as f64 + Trainer::bytes(shape, self.batch);
         (4.0 * weights * float + learning + self_plays + samples).ceil() as u64
     }
@@ -225,12 +224,7 @@ impl SelfPlay {
         self.estimates.push(probs);
         self.outcome = probs;
         let Some(net) = self.valuer.known[self.next] else { return true };
-        self.samples.push(Sample {
-            inputs: self.valuer.inputs[self.next],
-            open: net::open(&left),
-            net: net as u8,
-            target: probs,
-        });
+        self.samples.push(Sample { inputs: self.valuer.inputs[self.next], open: net::open(&left), net: net as u8, target: probs });
         self.samples.len() == LONGEST
     }
 
@@ -542,18 +536,13 @@ impl Strong {
             let [m, v] = &mut self.moments;
             let moments = [&mut m[here.clone()], &mut v[here.clone()]];
             let weights = &mut self.learned[here];
-            let StepStats { loss, grad_norm } =
-                self.trainer.learn(&mut self.network, net, weights, moments, step, samples);
+            let StepStats { loss, grad_norm } = self.trainer.learn(&mut self.network, net, weights, moments, step, samples);
             self.round.loss += f64::from(loss);
             self.round.grad_norm += f64::from(grad_norm);
             self.round.updates += 1;
             self.progress.updates += 1;
         }
-        if learned + 1 < count * passes {
-            Stage::Learning(net, learned + 1)
-        } else {
-            Stage::Learning(net + 1, 0)
-        }
+        if learned + 1 < count * passes { Stage::Learning(net, learned + 1) } else { Stage::Learning(net + 1, 0) }
     }
 
     fn end_round(&mut self) -> Stats {
@@ -564,8 +553,7 @@ impl Strong {
         let share = new / (evaluations + new).max(1.0);
         graded::approach(self.isa, share, &self.learned, &mut self.weights);
         self.samples.iter_mut().for_each(Vec::clear);
-        let Round { loss, grad_norm, updates, moves, games, gammons, backgammons, parts_s, .. } =
-            std::mem::take(&mut self.round);
+        let Round { loss, grad_norm, updates, moves, games, gammons, backgammons, parts_s, .. } = std::mem::take(&mut self.round);
         let of = |sum: f64, count: u64| (sum / count.max(1) as f64) as f32;
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
         Stats {
@@ -604,9 +592,8 @@ impl Learner for Strong {
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        Err(
-            "The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that a result costs only those that the move changes",
-        )
+        Err("The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that \
+             a result costs only those that the move changes")
     }
 
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
@@ -697,8 +684,7 @@ mod tests {
         let mixed = played(0.6, false);
         for t in 0..last - 1 {
             let came = mixed.samples[t + 1].target;
-            let probs: OutcomeProbs =
-                std::array::from_fn(|i| 0.4 * mixed.estimates[t + 1][i] + 0.6 * came[i]);
+            let probs: OutcomeProbs = std::array::from_fn(|i| 0.4 * mixed.estimates[t + 1][i] + 0.6 * came[i]);
             close(&mixed.samples[t].target, &net::turned(&probs), t);
         }
     }
@@ -733,8 +719,7 @@ mod tests {
     }
 
     /// The largest networks that there are, and how many boards a step learns from at most.
-    const LARGEST: (Shape, usize) =
-        (Shape { hidden: 1024, narrow: 256, depth: 8, handmade: true, bearoff: true }, 8192);
+    const LARGEST: (Shape, usize) = (Shape { hidden: 1024, narrow: 256, depth: 8, handmade: true, bearoff: true }, 8192);
 
     #[test]
     fn no_slice_is_longer_than_any_may_be() {
@@ -742,9 +727,7 @@ mod tests {
         let Shape { hidden, narrow, depth, .. } = shape;
         let settings = StrongConfig { hidden, narrow, depth, batch, ..StrongConfig::default() };
         assert_eq!(settings.check(), Ok(()));
-        for (shape, games, lookahead) in
-            [(shape, SLICE, false), (shape, LOOKAHEAD_SLICE, true), (SHAPE, SLICE, false), (SHAPE, 1, true)]
-        {
+        for (shape, games, lookahead) in [(shape, SLICE, false), (shape, LOOKAHEAD_SLICE, true), (SHAPE, SLICE, false), (SHAPE, 1, true)] {
             let moves = moves(shape, games, lookahead, state::LONGEST);
             let all = (moves * games * boards(lookahead)) as f64 * shape.products();
             assert!(moves > 1 && all <= state::LONGEST, "{moves} moves, {all:e} multiply-adds");

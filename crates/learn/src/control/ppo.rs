@@ -237,17 +237,13 @@ impl Ppo {
         }
         let (with, actors) = self.actors();
         par::each_mut(actors, |_, actor| actor.estimate_advantages(with));
-        let [target, target_squares, error, error_squares] =
-            sum(self.actors.iter().map(|actor| actor.value_errors));
+        let [target, target_squares, error, error_squares] = sum(self.actors.iter().map(|actor| actor.value_errors));
         let variance = |sum: f64, squares: f64| (squares / n - (sum / n) * (sum / n)).max(0.0);
         let spread = variance(target, target_squares);
         let unexplained = variance(error, error_squares);
         self.stats.explained_variance = if spread > 0.0 { (1.0 - unexplained / spread) as f32 } else { 0.0 };
-        self.advantages = if self.config.normalize_advantage {
-            ((error / n) as f32, (1.0 / (unexplained.sqrt() + 1e-8)) as f32)
-        } else {
-            (0.0, 1.0)
-        };
+        self.advantages =
+            if self.config.normalize_advantage { ((error / n) as f32, (1.0 / (unexplained.sqrt() + 1e-8)) as f32) } else { (0.0, 1.0) };
         if let Some(normalizer) = &mut self.normalizer {
             normalizer.merge(n, |i| sum(self.actors.iter().map(|actor| actor.observation_sums[i])));
         }
@@ -278,8 +274,7 @@ impl Ppo {
         }
 
         let max_grad_norm = self.config.max_grad_norm;
-        let adam =
-            Adam { lr: self.lr_at(self.progress.env_steps), eps: 1e-5, max_grad_norm, ..Adam::default() };
+        let adam = Adam { lr: self.lr_at(self.progress.env_steps), eps: 1e-5, max_grad_norm, ..Adam::default() };
         let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &self.gradients.mean);
         self.sums.grad_norm += f64::from(norm);
         self.sums.updates += 1;

@@ -105,12 +105,7 @@ pub struct Dqn<P> {
 
 impl<P: Cube> Dqn<P> {
     /// Distances are asked for where there is a pretraining.
-    pub fn new(
-        config: DqnConfig,
-        exact: Option<Arc<Distances>>,
-        seed: u32,
-        isa: Isa,
-    ) -> Result<Dqn<P>, LearnerError> {
+    pub fn new(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Dqn<P>, LearnerError> {
         let count = config.check::<P>()?;
         let known = exact.as_ref().is_some_and(|exact| exact.actions().metric() == config.metric);
         if config.pretraining > 0 && !known {
@@ -121,16 +116,13 @@ impl<P: Cube> Dqn<P> {
         let values = Arc::new(config.plan_values::<P>(count, isa)?);
         let params = Params::new(learning.table(), seed);
         let prefers = config.pretraining > 0 && config.labels == Labels::Moves;
-        let preferring = prefers
-            .then(|| net::plan_learning::<P>(&config.net, count, net::Loss::CrossEntropy, rows, isa))
-            .transpose()?
-            .map(|plan| {
+        let preferring =
+            prefers.then(|| net::plan_learning::<P>(&config.net, count, net::Loss::CrossEntropy, rows, isa)).transpose()?.map(|plan| {
                 let plan = Arc::new(plan);
                 (Executor::new(&plan), Packed::new(&plan, &params))
             });
         let nothing = Transition { state: P::SOLVED, action: 0, steps: 1, done: true, next: P::SOLVED };
-        let player =
-            Evaluator::reading(&config.net, Scores::ActionValues, count, |_, q| q, params.values(), isa)?;
+        let player = Evaluator::reading(&config.net, Scores::ActionValues, count, |_, q| q, params.values(), isa)?;
         let part = rows / config.shards();
         let shard = || Shard {
             learning: Executor::new(&learning),
@@ -274,8 +266,7 @@ impl<P: Cube> Dqn<P> {
     /// A step to targets by what the networks say, or to those that `errors` holds. It holds what was missing afterwards.
     fn step(&mut self, labelled: bool) {
         let Dqn { config, params, target, batch, errors, learning_packed, values_packed, .. } = self;
-        let (part, actions, targets) =
-            (batch.len() / self.shards.len(), self.actions.count(), config.targets());
+        let (part, actions, targets) = (batch.len() / self.shards.len(), self.actions.count(), config.targets());
         let (target_packed, given) = (&self.target_packed, &*errors);
         par::each_mut(&mut self.shards, |i, shard| {
             let Shard { learning, values, grads, trained_q, errors, .. } = shard;
@@ -401,9 +392,7 @@ impl<P: Cube> Learner for Dqn<P> {
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        Err(
-            "Deep Q-learning takes small steps, each from what was just played; it trains on the processor alone",
-        )
+        Err("Deep Q-learning takes small steps, each from what was just played; it trains on the processor alone")
     }
 
     fn progress(&self) -> Progress {

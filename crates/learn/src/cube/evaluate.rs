@@ -206,9 +206,7 @@ impl Exhaustive {
         }
         let sign = if judge.scores() == Scores::Policy { -1.0 } else { 1.0 };
         let kept = self.best[from..to].iter_mut().zip(&mut self.values[from..to]);
-        for ((state, scores), (best, value)) in
-            self.states.iter().zip(self.scores.chunks_exact(count)).zip(kept)
-        {
+        for ((state, scores), (best, value)) in self.states.iter().zip(self.scores.chunks_exact(count)).zip(kept) {
             let mut children = [Two::SOLVED; MOST];
             let children = children_of(*state, count, &mut children);
             *best = both(children, |action| sign * scores[action]);

@@ -7,9 +7,7 @@ use crate::offload::PlanEvaluator;
 use crate::settings::{SWITCH, one_of, text, whole};
 use crate::{Fault, Machine};
 use crate::{choices, settings};
-use graph::{
-    Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, PlanError, Table,
-};
+use graph::{Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, PlanError, Table};
 use math::par::Pinned;
 use math::{ops, par};
 use std::ops::Range;
@@ -200,13 +198,7 @@ pub enum Loss {
 }
 
 /// Reads `active`, `[rows][active]`, and `target`, `[rows]`; gives `loss`.
-pub fn plan_learning<P: Puzzle>(
-    net: &NetConfig,
-    outputs: usize,
-    loss: Loss,
-    rows: usize,
-    isa: Isa,
-) -> Result<Plan, PlanError> {
+pub fn plan_learning<P: Puzzle>(net: &NetConfig, outputs: usize, loss: Loss, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);
     let target = g.input("target", [rows, 1]);
@@ -370,8 +362,7 @@ impl<P: Puzzle> Evaluator<P> {
         };
         let (plan, lent_plan) = (plan(ROWS)?, plan(LENT_ROWS)?);
         let params = Params::new(plan.table(), 0);
-        let worker =
-            || Worker { executor: Executor::new(&plan), rows: vec![0; ROWS * P::CUBIES], scores: Vec::new() };
+        let worker = || Worker { executor: Executor::new(&plan), rows: vec![0; ROWS * P::CUBIES], scores: Vec::new() };
         let mut evaluator = Evaluator {
             inputs: net.inputs,
             scores,

@@ -384,8 +384,7 @@ impl<P: Puzzle> Search<P> {
         self.fresh.clear();
         if scores == Scores::Value {
             self.gather(scores);
-            self.fresh
-                .extend(self.candidates.iter().map(|candidate| self.children[candidate.child as usize]));
+            self.fresh.extend(self.candidates.iter().map(|candidate| self.children[candidate.child as usize]));
         } else {
             self.fresh.extend_from_slice(&self.parents);
         }

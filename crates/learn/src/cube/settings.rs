@@ -13,27 +13,19 @@ use worlds::cube::Metric;
 pub enum LearnerError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error(
-        "with these layers {name} = {value} would take seconds without a pause; choose {most} at most, or smaller layers"
-    )]
+    #[error("with these layers {name} = {value} would take seconds without a pause; choose {most} at most, or smaller layers")]
     Long { name: &'static str, value: usize, most: usize },
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
-    #[error(
-        "symmetric inputs serve values of states alone, as an image has other moves; choose folded, cubies or stickers"
-    )]
+    #[error("symmetric inputs serve values of states alone, as an image has other moves; choose folded, cubies or stickers")]
     Symmetric,
-    #[error(
-        "with these rewards long ways are worth as much as short ones; choose a step below 0, or a gamma below 1"
-    )]
+    #[error("with these rewards long ways are worth as much as short ones; choose a step below 0, or a gamma below 1")]
     Pointless,
     #[error("there is no table of distances of this cube and metric to learn from; choose {instead}")]
     Unknown { instead: &'static str },
     #[error("{what} stay as they began; begin a new run for others")]
     Fixed { what: &'static str },
-    #[error(
-        "the checkpoint has no {name} of the right kind and shape; load one saved with the same cube and settings"
-    )]
+    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same cube and settings")]
     Missing { name: String },
     #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
     BadValue { name: String },

@@ -204,12 +204,7 @@ pub struct Supervised<P> {
 
 impl<P: Cube> Supervised<P> {
     /// Distances are asked for where they are what is learned.
-    pub fn new(
-        config: SupervisedConfig,
-        exact: Option<Arc<Distances>>,
-        seed: u32,
-        isa: Isa,
-    ) -> Result<Supervised<P>, LearnerError> {
+    pub fn new(config: SupervisedConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Supervised<P>, LearnerError> {
         let outputs = config.check::<P>()?;
         let known = exact.as_ref().is_some_and(|exact| exact.actions().metric() == config.metric);
         if config.signal == Signal::Exact && !known {
@@ -263,12 +258,7 @@ impl<P: Cube> Supervised<P> {
         load(
             find,
             &table,
-            [
-                ("", params.values_mut()),
-                ("mean.", &mut it.weights),
-                ("adam.m.", &mut optimizer.m),
-                ("adam.v.", &mut optimizer.v),
-            ],
+            [("", params.values_mut()), ("mean.", &mut it.weights), ("adam.m.", &mut optimizer.m), ("adam.v.", &mut optimizer.v)],
         )?;
         let [iterations, updates, states, steps] = counters(find)?;
         it.progress = Progress { iterations, updates, states, ..Progress::default() };
@@ -327,9 +317,7 @@ impl<P: Cube> Supervised<P> {
             let walks = states.chunks_exact_mut(walk).zip(taken.chunks_exact_mut(walk));
             for ((states, taken), targets) in walks.zip(targets.chunks_exact_mut(walk)) {
                 P::fill_walk(&actions, &mut numbers, states, taken);
-                for (step, (target, (&taken, state))) in
-                    targets.iter_mut().zip(taken.iter().zip(&*states)).enumerate()
-                {
+                for (step, (target, (&taken, state))) in targets.iter_mut().zip(taken.iter().zip(&*states)).enumerate() {
                     let length = |length: f32| (length - shift) / scale;
                     *target = match signal {
                         Signal::WalkLength => length((step + 1) as f32),
@@ -405,15 +393,8 @@ impl<P: Cube> Learner for Supervised<P> {
 
     fn parts(&self) -> Parts {
         let Trainer { params, optimizer, .. } = &self.trainer;
-        let mut parts = save(
-            params.table(),
-            [
-                ("", params.values()),
-                ("mean.", &self.weights),
-                ("adam.m.", &optimizer.m),
-                ("adam.v.", &optimizer.v),
-            ],
-        );
+        let mut parts =
+            save(params.table(), [("", params.values()), ("mean.", &self.weights), ("adam.m.", &optimizer.m), ("adam.v.", &optimizer.v)]);
         let Progress { iterations, updates, states, .. } = self.progress;
         let counters = vec![iterations, updates, states, optimizer.steps];
         parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));

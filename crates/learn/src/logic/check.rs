@@ -115,8 +115,7 @@ impl<'a> Fresh<'a> {
         let mut wrong = 0.0;
         let mut grid = self.first.clone();
         for _ in 0..grids {
-            let mut numbers = Rng::new(self.seed, PURPOSE_FRESH)
-                .sequence(u64::from(self.draw) << 40 | u64::from(self.count) << 24);
+            let mut numbers = Rng::new(self.seed, PURPOSE_FRESH).sequence(u64::from(self.draw) << 40 | u64::from(self.count) << 24);
             let start = self.experiment.start(rollout.width, rollout.height, &mut numbers);
             self.packed.set(&start.cells);
             for step in 0..rollout.steps {
@@ -141,14 +140,7 @@ impl<'a> Fresh<'a> {
 }
 
 /// A step of a grid, of those cells that fire where not all do.
-pub fn step_packed(
-    isa: Isa,
-    packed: &mut PackedGrid,
-    fire_rate: Option<f32>,
-    seed: u32,
-    place: [u32; 3],
-    fires: &mut [f32],
-) {
+pub fn step_packed(isa: Isa, packed: &mut PackedGrid, fire_rate: Option<f32>, seed: u32, place: [u32; 3], fires: &mut [f32]) {
     match fire_rate {
         None => packed.step(None),
         Some(rate) => {

@@ -22,8 +22,7 @@ pub struct Input {
 
 impl Input {
     pub const SELF: u8 = 4;
-    const NAMES: [&str; 9] =
-        ["north-west", "north", "north-east", "west", "self", "east", "south-west", "south", "south-east"];
+    const NAMES: [&str; 9] = ["north-west", "north", "north-east", "west", "self", "east", "south-west", "south", "south-east"];
 
     /// `north-west`, and of several channels which: `north-west channel 3`.
     pub fn words(self, channels: usize) -> String {
@@ -46,9 +45,7 @@ pub struct Gate {
 impl Gate {
     /// Whether the operation looks at each of its ends.
     pub fn reads(self) -> (bool, bool) {
-        let differs = |one: [bool; 2], other: [bool; 2]| {
-            apply(self.op, one[0], one[1]) != apply(self.op, other[0], other[1])
-        };
+        let differs = |one: [bool; 2], other: [bool; 2]| apply(self.op, one[0], one[1]) != apply(self.op, other[0], other[1]);
         let a = differs([false, false], [true, false]) || differs([false, true], [true, true]);
         let b = differs([false, false], [false, true]) || differs([true, false], [true, true]);
         (a, b)
@@ -145,9 +142,7 @@ impl Circuit {
 
     /// A circuit of no gates yet, which reads all nine cells of so many channels.
     pub fn new(name: &str, periodic: bool, channels: usize) -> Circuit {
-        let inputs = (0..channels as u32)
-            .flat_map(|channel| (0..9).map(move |neighbour| Input { neighbour, channel }))
-            .collect();
+        let inputs = (0..channels as u32).flat_map(|channel| (0..9).map(move |neighbour| Input { neighbour, channel })).collect();
         Circuit { name: name.into(), periodic, inputs, gates: Vec::new(), outputs: Vec::new() }
     }
 

@@ -91,15 +91,11 @@ pub enum ExperimentError {
     Grid(#[from] GridError),
     #[error(transparent)]
     Shape(#[from] LogicError),
-    #[error(
-        "a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells"
-    )]
+    #[error("a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells")]
     Size { width: usize, height: usize, what: &'static str, least: usize, most: usize },
     #[error("the drawing is blank; draw at least one cell that is not .")]
     Blank,
-    #[error(
-        "an update of {batch} such grids would take seconds without a pause; choose batch = {most} at most, or fewer steps"
-    )]
+    #[error("an update of {batch} such grids would take seconds without a pause; choose batch = {most} at most, or fewer steps")]
     Long { batch: usize, most: usize },
     #[error(
         "in {steps} steps nothing grows from the cell in the middle to the border of {width}x{height}; choose steps = {needs} at least, or \
@@ -119,15 +115,8 @@ const DRAWING: &str = "............/..##....##../.####..####./.##########./.####
                        ....####..../.....##...../............/............";
 
 impl Preset {
-    pub const ALL: [Preset; 7] = [
-        Preset::Life,
-        Preset::Checkerboard,
-        Preset::Asynchronous,
-        Preset::Lizard,
-        Preset::ColourG,
-        Preset::Own,
-        Preset::Rule,
-    ];
+    pub const ALL: [Preset; 7] =
+        [Preset::Life, Preset::Checkerboard, Preset::Asynchronous, Preset::Lizard, Preset::ColourG, Preset::Own, Preset::Rule];
 
     pub fn id(self) -> &'static str {
         match self {
@@ -199,9 +188,7 @@ impl Config {
         let published = Config::published(preset);
         match preset {
             Preset::Life | Preset::Rule => Config { lr: 0.2, init: 5.0, hard_share: 0.5, ..published },
-            Preset::Checkerboard => {
-                Config { lr: 0.1, init: 5.0, side: 8, steps: 10, patience: 100, ..published }
-            }
+            Preset::Checkerboard => Config { lr: 0.1, init: 5.0, side: 8, steps: 10, patience: 100, ..published },
             Preset::Asynchronous => {
                 // Like 14, 10 ends in the middle of the pattern's period: what the far borders look like stays true.
                 Config { lr: 0.1, init: 5.0, side: 10, steps: 36, patience: 150, ..published }
@@ -253,12 +240,8 @@ impl Config {
         Ok(match self.preset {
             Preset::Life => Task::Rule(Rule::life()),
             Preset::Rule => Task::Rule(Rule::parse(&self.target)?),
-            Preset::Checkerboard => {
-                Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random }
-            }
-            Preset::Asynchronous => {
-                Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random }
-            }
+            Preset::Checkerboard => Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random },
+            Preset::Asynchronous => Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random },
             Preset::Lizard => Task::Pattern { target: lizard(), starts: Starts::Seed },
             Preset::ColourG => Task::Pattern { target: colour_g(), starts: Starts::Blank },
             Preset::Own => Task::Pattern { target: self.drawing()?, starts: Starts::Seed },
@@ -266,8 +249,7 @@ impl Config {
     }
 
     fn drawing(&self) -> Result<Grid, ExperimentError> {
-        let is_plain =
-            self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
+        let is_plain = self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
         let target = Grid::draw(&self.target, if is_plain { 1 } else { 3 }, None)?;
         let Grid { width, height, .. } = target;
         let (shorter, longer) = (width.min(height), width.max(height));
@@ -330,9 +312,7 @@ impl Experiment {
     pub fn is_random(&self) -> bool {
         match &self.task {
             Task::Rule(_) => false,
-            Task::Pattern { starts, .. } => {
-                matches!(starts, Starts::Random) || self.rollout.fire_rate.is_some()
-            }
+            Task::Pattern { starts, .. } => matches!(starts, Starts::Random) || self.rollout.fire_rate.is_some(),
         }
     }
 
@@ -352,14 +332,7 @@ impl Experiment {
 
     /// Starts and targets of the update of this number, `[batch][channels][height][width]` each. Of a rule so much of the batch is
     /// of these states of nine cells, the rest of any.
-    pub fn fill(
-        &self,
-        seed: u32,
-        update: u64,
-        (share, hard): (f32, &[u16]),
-        start: &mut [f32],
-        target: &mut [f32],
-    ) {
+    pub fn fill(&self, seed: u32, update: u64, (share, hard): (f32, &[u16]), start: &mut [f32], target: &mut [f32]) {
         let Rollout { width, height, batch, .. } = self.training;
         let cells = width * height;
         let mut random = Rng::new(seed, PURPOSE_STARTS).sequence(update << 32);
@@ -405,9 +378,7 @@ impl Experiment {
     pub fn start(&self, width: usize, height: usize, random: &mut Sequence) -> Grid {
         let channels = self.architecture.channels;
         match &self.task {
-            Task::Rule(_) | Task::Pattern { starts: Starts::Random, .. } => {
-                Grid::random(channels, width, height, random)
-            }
+            Task::Rule(_) | Task::Pattern { starts: Starts::Random, .. } => Grid::random(channels, width, height, random),
             Task::Pattern { starts: Starts::Seed, .. } => Grid::seed(channels, width, height),
             Task::Pattern { starts: Starts::Blank, .. } => Grid::blank(channels, width, height),
         }
@@ -501,9 +472,7 @@ mod tests {
                 }
             } else {
                 let pattern = experiment.target(width, height).unwrap();
-                assert!(
-                    target.iter().zip(pattern.cells.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit))
-                );
+                assert!(target.iter().zip(pattern.cells.iter().cycle()).all(|(&x, &bit)| x == f32::from(bit)));
                 let mut random = Rng::new(1, 1).sequence(0);
                 let ones = |cells: f32| (cells / (3 * channels * width * height) as f32).abs();
                 let share = ones(start.iter().sum());
@@ -523,10 +492,7 @@ mod tests {
         let lizard = Config::preset(Preset::Lizard).experiment().unwrap();
         let larger = lizard.target(40, 40).unwrap();
         let small = lizard.target(20, 20).unwrap();
-        assert_eq!(
-            larger.cells.iter().filter(|&&c| c == 1).count(),
-            small.cells.iter().filter(|&&c| c == 1).count()
-        );
+        assert_eq!(larger.cells.iter().filter(|&&c| c == 1).count(), small.cells.iter().filter(|&&c| c == 1).count());
         assert_eq!(larger.cells[larger.index(0, 10 + 8, 10 + 1)], small.cells[small.index(0, 8, 1)]);
         assert_eq!(lizard.target(10, 40), None);
         let board = Config::preset(Preset::Asynchronous).experiment().unwrap();

@@ -108,9 +108,7 @@ impl Generalisation {
         if self.found.perfect.is_none() {
             let wrong = match &self.experiment.task {
                 Task::Rule(rule) => wrong_states(rule, &next_states(&self.circuit)),
-                Task::Pattern { .. } => {
-                    Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, 0).wrong(FRESH)
-                }
+                Task::Pattern { .. } => Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, 0).wrong(FRESH),
             };
             let right = 1.0 - f64::from(wrong);
             self.found.perfect = Some(right);
@@ -126,8 +124,7 @@ impl Generalisation {
         }
         if self.under_way.is_none() {
             let trial = self.trials.pop();
-            self.under_way =
-                trial.map(|trial| UnderWay::new(self.isa, &self.experiment, &self.circuit, trial, self.seed));
+            self.under_way = trial.map(|trial| UnderWay::new(self.isa, &self.experiment, &self.circuit, trial, self.seed));
         }
         self.under_way.is_none().then_some(self.found)
     }
@@ -146,13 +143,7 @@ impl Generalisation {
 fn trials(experiment: &Experiment) -> Vec<Trial> {
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
     let (side, steps) = (width.max(height), experiment.rollout.steps);
-    let hole = Trial::Block {
-        size: side,
-        steps: 2 * steps,
-        block: width.min(height) / 4,
-        held: steps + 1,
-        from: steps,
-    };
+    let hole = Trial::Block { size: side, steps: 2 * steps, block: width.min(height) / 4, held: steps + 1, from: steps };
     match experiment.preset {
         Preset::Life | Preset::Rule => vec![Trial::Rule { size: 128, steps: 300 }],
         Preset::Checkerboard => {
@@ -211,14 +202,7 @@ impl UnderWay {
             }
             self.look_at_rule(experiment);
             let place = [FIRES, self.step as u32, 0];
-            step_packed(
-                self.isa,
-                &mut self.packed,
-                experiment.rollout.fire_rate,
-                self.seed,
-                place,
-                &mut self.fires,
-            );
+            step_packed(self.isa, &mut self.packed, experiment.rollout.fire_rate, self.seed, place, &mut self.fires);
             self.step += 1;
             self.blank();
         }
@@ -229,9 +213,7 @@ impl UnderWay {
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
         let area = match self.trial {
-            Trial::Block { block, held, from, .. } if self.step > from && self.step <= held => {
-                middle(width, height, block)
-            }
+            Trial::Block { block, held, from, .. } if self.step > from && self.step <= held => middle(width, height, block),
             Trial::Resets { block, .. } => {
                 let (x, y) = (self.random.below(width as u32), self.random.below(height as u32));
                 Area::Block { x: x as usize, y: y as usize, width: block, height: block }
@@ -290,10 +272,7 @@ impl Trial {
     fn size(self, experiment: &Experiment) -> (usize, usize) {
         match self {
             Trial::Block { from, .. } if from > 0 => (experiment.rollout.width, experiment.rollout.height),
-            Trial::Rule { size, .. }
-            | Trial::Larger { size, .. }
-            | Trial::Block { size, .. }
-            | Trial::Resets { size, .. } => (size, size),
+            Trial::Rule { size, .. } | Trial::Larger { size, .. } | Trial::Block { size, .. } | Trial::Resets { size, .. } => (size, size),
         }
     }
 
@@ -304,10 +283,7 @@ impl Trial {
 
     fn steps(self) -> usize {
         match self {
-            Trial::Rule { steps, .. }
-            | Trial::Larger { steps, .. }
-            | Trial::Block { steps, .. }
-            | Trial::Resets { steps, .. } => steps,
+            Trial::Rule { steps, .. } | Trial::Larger { steps, .. } | Trial::Block { steps, .. } | Trial::Resets { steps, .. } => steps,
         }
     }
 }

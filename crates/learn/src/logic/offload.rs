@@ -65,13 +65,7 @@ pub trait Accelerator: Movable {
 
     /// Begins one update of each member that `learns`; the others stay as they are. Starts and targets are those of
     /// [`Trainer::step`], of one member after the other; what lies in the place of one that does not learn is not looked at.
-    fn step(
-        &mut self,
-        optimiser: &Optimiser,
-        learns: &[bool],
-        starts: &[f32],
-        targets: &[f32],
-    ) -> Result<(), Fault>;
+    fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault>;
 
     /// Asks for what came of the steps so far; to be answered before it is asked again.
     fn ask(&mut self) -> Result<(), Fault>;
@@ -85,13 +79,7 @@ impl Accelerator for Pinned<Box<dyn Accelerator>> {
         self.with_mut(|there| there.set_member(member, trainer))
     }
 
-    fn step(
-        &mut self,
-        optimiser: &Optimiser,
-        learns: &[bool],
-        starts: &[f32],
-        targets: &[f32],
-    ) -> Result<(), Fault> {
+    fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault> {
         self.with_mut(|there| there.step(optimiser, learns, starts, targets))
     }
 
@@ -141,26 +129,18 @@ impl Accelerator for LocalPopulation {
         let OffloadSpec { architecture, form, rollout, .. } = &self.spec;
         let wirings = trainer.automaton().wirings.clone();
         let automaton = Automaton::new(architecture.clone(), wirings, *form);
-        let mut copy =
-            Trainer::new(self.isa, automaton, rollout.clone(), Optimiser::default(), trainer.seed());
+        let mut copy = Trainer::new(self.isa, automaton, rollout.clone(), Optimiser::default(), trainer.seed());
         copy.set_state(&trainer.state());
         self.members[member] = Some(copy);
         Ok(())
     }
 
-    fn step(
-        &mut self,
-        optimiser: &Optimiser,
-        learns: &[bool],
-        starts: &[f32],
-        targets: &[f32],
-    ) -> Result<(), Fault> {
+    fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault> {
         let (sizes, loss_channels) = (self.spec.sizes(), self.spec.loss_channels);
         let mut members: Vec<_> = self.members.iter_mut().zip(&mut self.sums).collect();
         par::each_mut(&mut members, |i, (trainer, sums)| {
             let Some(trainer) = trainer.as_mut().filter(|_| learns[i]) else { return };
-            let [start, target] =
-                [(starts, sizes[0]), (targets, sizes[1])].map(|(all, n)| &all[i * n..][..n]);
+            let [start, target] = [(starts, sizes[0]), (targets, sizes[1])].map(|(all, n)| &all[i * n..][..n]);
             trainer.set_optimiser(*optimiser);
             let stats = trainer.step(start, target, loss_channels);
             sums.loss += stats.loss;

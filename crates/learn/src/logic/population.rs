@@ -1,5 +1,6 @@
 //! A population: training is a lottery of seeds, so members with wires and batches of their own learn side by side. One that has learned
-//! every cell learns no more, unless it is alone; one that is dead starts again from the next seed. Members share nothing, so what each becomes does not
+//! every cell learns no more, unless it is alone; one that is dead starts again from the next seed. Members share nothing, so what each
+//! becomes does not
 //! depend on threads.
 
 mod offloaded;
@@ -234,8 +235,7 @@ impl Population {
         self.progress.iterations += 1;
         let learning: Vec<&Member> = self.members.iter().filter(|member| member.done > 0).collect();
         let mean = |of: &dyn Fn(&Member) -> f32| {
-            (!learning.is_empty())
-                .then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
+            (!learning.is_empty()).then(|| learning.iter().map(|m| of(m)).sum::<f32>() / learning.len() as f32)
         };
         let updates = learning.iter().map(|member| u64::from(member.done)).sum();
         self.progress.updates += updates;
@@ -266,11 +266,9 @@ impl Population {
     /// New members in place of those that make no progress. Once all are perfect, only the best stays.
     fn replacements(&self) -> Vec<(usize, Member)> {
         let patience = u64::from(self.config.patience);
-        let is_perfect =
-            |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
+        let is_perfect = |member: &Member| if member.done > 0 { member.checked.wrong == 0.0 } else { member.perfect };
         let best = self.members.iter().all(is_perfect).then(|| self.best());
-        let is_replaced =
-            |i: &usize| best.map_or_else(|| self.members[*i].is_stuck(patience), |best| *i != best);
+        let is_replaced = |i: &usize| best.map_or_else(|| self.members[*i].is_stuck(patience), |best| *i != best);
         let replaced = (0..self.members.len()).filter(is_replaced);
         let begin = |(number, i)| {
             let seed = self.seed_of(self.begun + number);
@@ -382,12 +380,7 @@ impl Population {
             config,
             experiment,
             begun: counts[0] as u32,
-            progress: Progress {
-                iterations: counts[1],
-                updates: counts[2],
-                perfect_runs: counts[3],
-                ended: counts[4],
-            },
+            progress: Progress { iterations: counts[1], updates: counts[2], perfect_runs: counts[3], ended: counts[4] },
             weights: Vec::new(),
             under_way: false,
             ending: None,
@@ -430,7 +423,8 @@ impl Learner for Population {
     type Stats = Stats;
     type Progress = Progress;
 
-    /// Updates as many members as there are threads. Once all have done their updates, it tests as many, and the last test ends the iteration.
+    /// Updates as many members as there are threads. Once all have done their updates, it tests as many, and the last test ends the
+    /// iteration.
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(there) = self.offloaded.take() {
             return self.advance_offloaded(there);
@@ -439,14 +433,11 @@ impl Learner for Population {
         if !self.under_way {
             self.under_way = true;
             let (updates, alone) = (self.config.updates, self.members.len() == 1);
-            self.members
-                .iter_mut()
-                .for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
+            self.members.iter_mut().for_each(|member| member.begin(if member.learns(alone) { updates } else { 0 }));
         }
         let (experiment, hard_share) = (&self.experiment, self.config.hard_share);
         let work = (SLICE_WORK / experiment.work()).max(1.0) as u32;
-        let mut group: Vec<&mut Member> =
-            self.members.iter_mut().filter(|member| member.left > 0).take(par::threads()).collect();
+        let mut group: Vec<&mut Member> = self.members.iter_mut().filter(|member| member.left > 0).take(par::threads()).collect();
         if !group.is_empty() {
             par::each_mut(&mut group, |_, member| member.step(experiment, hard_share, work));
             self.parts_s[0] += (self.clock)() - began_s;
@@ -491,11 +482,7 @@ impl Learner for Population {
         let counts = vec![self.begun.into(), iterations, updates, perfect_runs, ended];
         parts.extend([
             ("seeds".into(), vec![count], Data::U32(self.members.iter().map(|m| m.seed).collect())),
-            (
-                "perfect".into(),
-                vec![count],
-                Data::U32(self.members.iter().map(|m| m.perfect.into()).collect()),
-            ),
+            ("perfect".into(), vec![count], Data::U32(self.members.iter().map(|m| m.perfect.into()).collect())),
             // What is not known yet is below all that can be.
             ("loss".into(), vec![count], floats(&|m| m.loss.unwrap_or(-1.0))),
             ("best".into(), vec![count], floats(&|m| if m.best.is_finite() { m.best } else { -1.0 })),

@@ -42,12 +42,7 @@ pub fn loss_and_gradient(
 }
 
 /// The soft state after the rollout's steps, of gates without noise.
-pub fn roll(
-    automaton: &Automaton,
-    rollout: &Rollout,
-    start: &[f32],
-    fires: impl Fn(usize, usize, usize) -> bool,
-) -> Vec<f64> {
+pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl Fn(usize, usize, usize) -> bool) -> Vec<f64> {
     let mut soft = automaton.clone();
     if let GateForm::Gumbel { .. } = soft.form {
         soft.form = GateForm::Softmax;
@@ -79,9 +74,8 @@ impl Gates {
         let mut gates = Gates { mix: Vec::new(), soft: Vec::new() };
         for (g, params) in automaton.params.chunks(width).enumerate() {
             let softmax = |temperature: f64, noise: &[f32]| {
-                let logits: [f64; OPS] = std::array::from_fn(|i| {
-                    (f64::from(params[i]) + f64::from(*noise.get(i).unwrap_or(&0.0))) / temperature
-                });
+                let logits: [f64; OPS] =
+                    std::array::from_fn(|i| (f64::from(params[i]) + f64::from(*noise.get(i).unwrap_or(&0.0))) / temperature);
                 let most = logits.iter().copied().fold(f64::MIN, f64::max);
                 let sum: f64 = logits.iter().map(|x| (x - most).exp()).sum();
                 logits.map(|x| (x - most).exp() / sum)
@@ -89,8 +83,7 @@ impl Gates {
             let (mix, soft) = match automaton.form {
                 GateForm::Softmax => (softmax(1.0, &[]), softmax(1.0, &[])),
                 GateForm::Four => {
-                    let mix =
-                        std::array::from_fn(|op| (0..4).map(|v| output_chance(params, op, v)).product());
+                    let mix = std::array::from_fn(|op| (0..4).map(|v| output_chance(params, op, v)).product());
                     (mix, mix)
                 }
                 GateForm::Gumbel { temperature } => {
@@ -115,13 +108,7 @@ impl Gates {
         x
     }
 
-    fn step(
-        &self,
-        automaton: &Automaton,
-        rollout: &Rollout,
-        state: &[f64],
-        fires: impl Fn(usize) -> bool,
-    ) -> Vec<f64> {
+    fn step(&self, automaton: &Automaton, rollout: &Rollout, state: &[f64], fires: impl Fn(usize) -> bool) -> Vec<f64> {
         let plane = rollout.width * rollout.height;
         let channels = automaton.architecture.channels;
         let mut next = state.to_vec();
@@ -198,9 +185,7 @@ impl Gates {
                 }
                 GateForm::Four => all.extend((0..4).map(|v| {
                     let one = output_chance(params, OPS - 1, v);
-                    let rest = |op: usize| -> f64 {
-                        (0..4).filter(|&u| u != v).map(|u| output_chance(params, op, u)).product()
-                    };
+                    let rest = |op: usize| -> f64 { (0..4).filter(|&u| u != v).map(|u| output_chance(params, op, u)).product() };
                     let slope = |op: usize| if op >> (3 - v) & 1 == 1 { 1.0 } else { -1.0 };
                     let d_one: f64 = (0..OPS).map(|op| d[op] * slope(op) * rest(op)).sum();
                     d_one * one * (1.0 - one)

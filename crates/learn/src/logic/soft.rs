@@ -5,9 +5,7 @@ use super::automaton::{Automaton, GateForm};
 use super::fire;
 use super::train::Rollout;
 use graph::Buffer;
-use math::logic::{
-    CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, between_len, forward, forward_moved,
-};
+use math::logic::{CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, between_len, forward, forward_moved};
 use math::logic::{gather, scatter};
 use math::{Isa, par};
 use std::ops::Range;
@@ -66,9 +64,7 @@ impl Network {
         let mut update = Vec::new();
         let mut inputs = architecture.update_inputs();
         for (l, wires) in wirings.update.iter().enumerate() {
-            let of = |ends: &[u32]| -> Vec<u32> {
-                ends.iter().map(|&end| if l == 0 { place(end) } else { end }).collect()
-            };
+            let of = |ends: &[u32]| -> Vec<u32> { ends.iter().map(|&end| if l == 0 { place(end) } else { end }).collect() };
             update.push(Layer::new(CELLS, inputs, &of(&wires.a), &of(&wires.b)));
             inputs = wires.a.len();
         }
@@ -98,18 +94,7 @@ impl Network {
         }
         let soft = vec![0.0; gates.div_ceil(16) * 16 * form.width()];
         let coefficients = vec![[0.0; 4]; gates];
-        Network {
-            channels,
-            group,
-            chunks,
-            perception,
-            update,
-            moved,
-            rows: rows.len(),
-            places,
-            coefficients,
-            soft,
-        }
+        Network { channels, group, chunks, perception, update, moved, rows: rows.len(), places, coefficients, soft }
     }
 
     /// From the parameters; `noise` is for gates that have some, and without it those are plain mixtures.
@@ -334,8 +319,7 @@ impl Roller {
     pub fn new(isa: Isa, network: &Network, rollout: &Rollout, trains: bool) -> Roller {
         let &Rollout { width, height, batch, .. } = rollout;
         let cells = width * height;
-        let pieces =
-            (network.work() * cells * batch / PIECE).clamp(1, (cells * batch).div_ceil(CELLS).max(1));
+        let pieces = (network.work() * cells * batch / PIECE).clamp(1, (cells * batch).div_ceil(CELLS).max(1));
         // Where samples have pieces of their own.
         let apart = batch > 0 && cells.is_multiple_of(CELLS) && pieces.is_multiple_of(batch);
         let count = if apart { batch } else { 1 };
@@ -469,12 +453,7 @@ impl Roll {
             with_free(workspaces, |workspace| {
                 for (block, out) in piece.blocks.clone().zip(piece.out.chunks_exact_mut(block_len)) {
                     workspace.forward(isa, network, grids, block, state, false);
-                    finish(
-                        &workspace.ends,
-                        &workspace.features,
-                        mask.map(|m| &m[block * CELLS..][..CELLS]),
-                        out,
-                    );
+                    finish(&workspace.ends, &workspace.features, mask.map(|m| &m[block * CELLS..][..CELLS]), out);
                 }
             });
         });
@@ -610,15 +589,7 @@ impl Workspace {
     }
 
     /// What a block becomes is in `ends`.
-    fn forward(
-        &mut self,
-        isa: Isa,
-        network: &Network,
-        grids: &Grids,
-        block: usize,
-        state: &[f32],
-        keep: bool,
-    ) {
+    fn forward(&mut self, isa: Isa, network: &Network, grids: &Grids, block: usize, state: &[f32], keep: bool) {
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
         let width = network.width();
         let runs = grids.runs(block);
@@ -672,13 +643,8 @@ impl Workspace {
         }
         let these = network.update_gates();
         let [even, odd] = &mut self.pair;
-        let slopes = Slopes {
-            dy: &self.ends,
-            between: [even, odd],
-            dx: &mut self.d_features,
-            adds: false,
-            sums: &mut sums[SUMS * these.start..],
-        };
+        let slopes =
+            Slopes { dy: &self.ends, between: [even, odd], dx: &mut self.d_features, adds: false, sums: &mut sums[SUMS * these.start..] };
         backward(isa, update, &coefficients[these], &self.features, &self.layers, slopes);
         if mask.is_some() {
             add(&self.passed, &mut self.d_features);
@@ -705,13 +671,7 @@ impl Workspace {
             if let Some(d_grids) = &mut d_grids {
                 add(&self.d_features[g * width..][..width], &mut self.d_patch[4 * width..]);
                 let shape = [grids.stride(), grids.plane(), *group];
-                scatter(
-                    isa,
-                    grids.runs(block),
-                    shape,
-                    &self.d_patch,
-                    &mut d_grids[g * group * grids.plane()..],
-                );
+                scatter(isa, grids.runs(block), shape, &self.d_patch, &mut d_grids[g * group * grids.plane()..]);
             }
         }
     }

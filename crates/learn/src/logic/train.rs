@@ -168,9 +168,7 @@ impl Trainer {
         let parts = [("gates", &mut it.automaton.params), ("adam.m", &mut it.m), ("adam.v", &mut it.v)];
         for (name, values) in parts {
             match find(name) {
-                Some((found, Data::F32(from)))
-                    if found == shape && from.len() == values.len() && from.iter().all(|x| x.is_finite()) =>
-                {
+                Some((found, Data::F32(from))) if found == shape && from.len() == values.len() && from.iter().all(|x| x.is_finite()) => {
                     values.copy_from_slice(from);
                 }
                 _ => return Err(bad(name)),

@@ -370,11 +370,7 @@ impl PlanTrainer for LocalTrainer {
             values.clear();
             values.extend_from_slice(self.executor.output(&port.name));
         }
-        let state = [
-            (&mut result.weights, self.params.values()),
-            (&mut result.m, &self.optimizer.m),
-            (&mut result.v, &self.optimizer.v),
-        ];
+        let state = [(&mut result.weights, self.params.values()), (&mut result.m, &self.optimizer.m), (&mut result.v, &self.optimizer.v)];
         for (to, from) in state.into_iter().filter(|_| all) {
             to.clear();
             to.extend_from_slice(from);

@@ -18,12 +18,7 @@ pub struct PlanSteps {
 
 impl PlanSteps {
     /// From where a learner stands.
-    pub fn new(
-        machine: &dyn Machine,
-        plan: &Arc<Plan>,
-        params: &Params,
-        optimizer: &Optimizer,
-    ) -> Result<PlanSteps, Fault> {
+    pub fn new(machine: &dyn Machine, plan: &Arc<Plan>, params: &Params, optimizer: &Optimizer) -> Result<PlanSteps, Fault> {
         let Optimizer { m, v, steps } = optimizer;
         let state = TrainStateRef { weights: params.values(), m, v, steps: *steps };
         let trainer = Pinned::new(machine.trainer(plan, &state)?);

@@ -70,8 +70,7 @@ impl Shape {
     /// Parameters in products, of which a token costs two operations each.
     pub fn products(&self) -> u64 {
         let matrices = if self.mlp == Mlp::SwiGlu { 3 } else { 2 };
-        let [width, hidden, layers, vocab] =
-            [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
+        let [width, hidden, layers, vocab] = [self.width, self.hidden(), self.layers, self.vocab].map(|n| n as u64);
         layers * (4 * width * width + matrices * width * hidden) + vocab * width
     }
 
@@ -186,9 +185,7 @@ fn cos_pi(x: f64) -> f64 {
 pub enum WordsError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error(
-        "a width of {width} cannot be shared by {heads} heads; choose a width that is a multiple of {each}"
-    )]
+    #[error("a width of {width} cannot be shared by {heads} heads; choose a width that is a multiple of {each}")]
     Heads { width: usize, heads: usize, each: usize },
     #[error(
         "each of {heads} heads would be {} wide, and {most} is the most; choose {least} heads or more",
@@ -204,9 +201,7 @@ pub enum WordsError {
     Micro { batch: usize, micro: usize },
     #[error("the model, its context, batch and dropout stay as they began; begin a new run for others")]
     Fixed,
-    #[error(
-        "the checkpoint has no {name} of the right kind and shape; load one saved with the same model and text"
-    )]
+    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same model and text")]
     Missing { name: String },
     #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
     BadValue { name: String },
@@ -242,9 +237,7 @@ mod tests {
 
     #[test]
     fn an_mlp_has_four_times_the_width_or_with_a_gate_the_multiple_of_32_above_eight_thirds() {
-        for (width, gated) in
-            [(4, 32), (12, 32), (64, 192), (120, 320), (384, 1024), (768, 2048), (4096, 10_944)]
-        {
+        for (width, gated) in [(4, 32), (12, 32), (64, 192), (120, 320), (384, 1024), (768, 2048), (4096, 10_944)] {
             assert_eq!(Shape { width, ..SHAPE }.hidden(), 4 * width);
             assert_eq!(Shape { width, mlp: Mlp::SwiGlu, ..SHAPE }.hidden(), gated, "{width}");
         }

@@ -26,11 +26,8 @@ impl Shape {
         }
         let gate = (self.mlp == Mlp::SwiGlu).then_some(("mlp.c_gate", hidden, width, plain));
         let products = [("attn.c_attn", 3 * width, width, plain), ("attn.c_proj", width, width, added)];
-        let products: Vec<_> = products
-            .into_iter()
-            .chain(gate)
-            .chain([("mlp.c_fc", hidden, width, plain), ("mlp.c_proj", width, hidden, added)])
-            .collect();
+        let products: Vec<_> =
+            products.into_iter().chain(gate).chain([("mlp.c_fc", hidden, width, plain), ("mlp.c_proj", width, hidden, added)]).collect();
         for layer in 0..layers {
             for &(name, out, inp, init) in &products {
                 g.param(&format!("transformer.h.{layer}.{name}.weight"), [out, inp], init);
@@ -69,9 +66,7 @@ impl Shape {
         let rows = g.shape(tokens)[0];
         let mut sites = 0..;
         let mut dropped = |g: &mut Graph, x| match (&drop, sites.next()) {
-            (Some(drop), Some(site)) => {
-                g.dropout(x, drop.share, Rng::new(drop.seed, DROPPED + site), drop.step)
-            }
+            (Some(drop), Some(site)) => g.dropout(x, drop.share, Rng::new(drop.seed, DROPPED + site), drop.step),
             _ => x,
         };
         let table = known(g, TOKENS);

@@ -64,8 +64,7 @@ struct Scratch {
 impl Reader {
     /// Bytes that one takes.
     pub fn bytes(shape: &Shape) -> u64 {
-        let [vocab, width, layers, context] =
-            [shape.vocab, shape.width, shape.layers, shape.context].map(|n| n as u64);
+        let [vocab, width, layers, context] = [shape.vocab, shape.width, shape.layers, shape.context].map(|n| n as u64);
         let rows = vocab + context;
         4 * (shape.products() + rows * width + context * width * (3 * layers + 8) + context * vocab)
     }
@@ -82,8 +81,7 @@ impl Reader {
             Product { inp, out, packed, bias: vector(&format!("{name}.bias")) }
         };
         let scale = |name: &str| {
-            let beta = (shape.norm == Norm::Layer)
-                .then(|| vector(&format!("{name}.bias")).unwrap_or_else(|| vec![0.0; width]));
+            let beta = (shape.norm == Norm::Layer).then(|| vector(&format!("{name}.bias")).unwrap_or_else(|| vec![0.0; width]));
             Scale { gamma: vector(&format!("{name}.weight")).expect("a declared norm"), beta }
         };
         let layer = |i: usize| {
@@ -168,10 +166,7 @@ impl Reader {
             }
             for (i, row) in wide.chunks_exact(3 * width).enumerate() {
                 let at = (first + i) * width;
-                for (to, from) in [&mut layer.queries, &mut layer.keys, &mut layer.values]
-                    .into_iter()
-                    .zip(row.chunks_exact(width))
-                {
+                for (to, from) in [&mut layer.queries, &mut layer.keys, &mut layer.values].into_iter().zip(row.chunks_exact(width)) {
                     to[at..at + width].copy_from_slice(from);
                 }
                 let (q, seen) = (&layer.queries[at..], at + width);

@@ -143,13 +143,7 @@ impl Pretrainer {
     }
 
     /// Goes on exactly from what [`Pretrainer::parts`] gave, with the same settings, text and seed.
-    pub fn restore(
-        config: Config,
-        corpus: &Arc<Corpus>,
-        seed: u32,
-        isa: Isa,
-        find: &Find,
-    ) -> Result<Pretrainer, WordsError> {
+    pub fn restore(config: Config, corpus: &Arc<Corpus>, seed: u32, isa: Isa, find: &Find) -> Result<Pretrainer, WordsError> {
         let mut it = Pretrainer::new(config, corpus, seed, isa)?;
         let table = it.params.table().clone();
         let Optimizer { m, v, .. } = &mut it.optimizer;
@@ -213,8 +207,7 @@ impl Pretrainer {
         });
         self.slice += 1;
         if self.slice == self.slices.len() {
-            self.sums.loss +=
-                self.lanes.iter().map(|lane| f64::from(lane.executor.output("loss")[0])).sum::<f64>();
+            self.sums.loss += self.lanes.iter().map(|lane| f64::from(lane.executor.output("loss")[0])).sum::<f64>();
             self.round += 1;
             if self.round < rounds {
                 self.slice = 0;
@@ -289,8 +282,7 @@ impl Learner for Pretrainer {
     /// A tensor for each parameter, under nanoGPT's names, and for its moments: after the newest step, wherever it is in the next.
     fn parts(&self) -> Parts {
         let Optimizer { m, v, steps: taken } = &self.optimizer;
-        let mut parts =
-            save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
+        let mut parts = save(self.params.table(), [("", self.params.values()), ("adam.m.", m), ("adam.v.", v)]);
         let Progress { iterations, steps, tokens } = self.progress;
         parts.push(("counters".into(), vec![4], Data::U64(vec![iterations, steps, tokens, *taken])));
         if self.step > 0 {

@@ -40,15 +40,7 @@ impl Writing {
     pub fn new(mut reader: Reader, prompt: &[u32], sampling: Sampling) -> Writing {
         assert!(!prompt.is_empty(), "a text begins somewhere");
         reader.forget();
-        Writing {
-            reader,
-            sampling,
-            tokens: prompt.to_vec(),
-            prompt: prompt.len(),
-            first: 0,
-            odds: Vec::new(),
-            order: Vec::new(),
-        }
+        Writing { reader, sampling, tokens: prompt.to_vec(), prompt: prompt.len(), first: 0, odds: Vec::new(), order: Vec::new() }
     }
 
     /// What was written, without the prompt.
@@ -78,8 +70,7 @@ impl Writing {
         let vocab = logits.len();
         odds.resize(vocab, 0.0);
         ops::softmax(isa, 1, vocab, logits, odds);
-        let likelier =
-            |odds: &[f32], a: u32, b: u32| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b));
+        let likelier = |odds: &[f32], a: u32, b: u32| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b));
         if sampling.temperature < COLDEST {
             let best = (0..vocab as u32).min_by(|&a, &b| likelier(odds, a, b)).expect("a vocabulary");
             return (best, odds[best as usize]);

@@ -8,12 +8,7 @@ use testkit::Meter;
 
 #[test]
 fn a_steady_step_allocates_nothing() {
-    let architecture = Architecture {
-        channels: 8,
-        kernels: 16,
-        perception: vec![8, 4, 2],
-        update: vec![256, 128, 64, 32, 16, 8, 8],
-    };
+    let architecture = Architecture { channels: 8, kernels: 16, perception: vec![8, 4, 2], update: vec![256, 128, 64, 32, 16, 8, 8] };
     let rollout = Rollout { width: 24, height: 20, periodic: true, steps: 3, batch: 2, fire_rate: Some(0.6) };
     let wirings = Wirings::new(&architecture, Wiring::Unique, 1).unwrap();
     let plane = rollout.width * rollout.height * rollout.batch;

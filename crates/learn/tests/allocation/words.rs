@@ -10,18 +10,7 @@ fn steady(norm: Norm, positions: Positions, mlp: Mlp, dropout: f32, meter: Meter
     let text = Grammar::new().text(1, 20_000);
     let (corpus, tokenizer) = Corpus::new(text.as_bytes(), Kind::Chars, 32).expect("a text");
     let vocab = tokenizer.vocab();
-    let shape = Shape {
-        vocab,
-        width: 64,
-        layers: 2,
-        heads: 2,
-        context: 32,
-        norm,
-        positions,
-        mlp,
-        tied: true,
-        bias: true,
-    };
+    let shape = Shape { vocab, width: 64, layers: 2, heads: 2, context: 32, norm, positions, mlp, tied: true, bias: true };
     let config = Config {
         shape,
         dropout,
@@ -38,8 +27,7 @@ fn steady(norm: Norm, positions: Positions, mlp: Mlp, dropout: f32, meter: Meter
         beta2: 0.99,
         clip: 1.0,
     };
-    let mut learner =
-        Pretrainer::new(config, &std::sync::Arc::new(corpus), 1, Isa::best()).expect("sound settings");
+    let mut learner = Pretrainer::new(config, &std::sync::Arc::new(corpus), 1, Isa::best()).expect("sound settings");
     let mut iterate = || while !matches!(learner.advance(), Slice::Ended(_)) {};
     iterate();
     // Some epochs.

@@ -2,8 +2,8 @@
 //! when it is told to. Whatever happens, what is learned is to the bit what it would have been on the processor.
 
 use learn::backgammon::published::accelerator::{
-    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult,
-    TrainStateRef, Work, decision_words, packed_sample,
+    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words,
+    packed_sample,
 };
 use learn::backgammon::published::{ACTIONS, Decision, LocalAccelerator};
 use learn::backgammon::{Progress, Published, PublishedConfig, Stats};
@@ -326,8 +326,7 @@ fn a_packed_sample_has_a_bit_for_each_legal_action_and_for_no_other() {
         } else {
             board.results(roll, &mut room);
         }
-        let mut legal: Vec<usize> =
-            room.plays().iter().map(|play| usize::from(play[0]) * 26 + usize::from(play[1])).collect();
+        let mut legal: Vec<usize> = room.plays().iter().map(|play| usize::from(play[0]) * 26 + usize::from(play[1])).collect();
         legal.sort_unstable();
         let is_set = |&action: &usize| packed[SAMPLE_WORDS + action / 32] >> (action % 32) & 1 == 1;
         let set: Vec<usize> = (0..32 * ACTIONS.div_ceil(32)).filter(is_set).collect();

@@ -105,11 +105,7 @@ fn restored_it_goes_on_as_if_it_had_never_stopped() {
         same(&again.parts(), &learner.parts());
     }
     assert!(learner.progress().updates > 20 && learner.progress().games > 0);
-    assert!(
-        learner
-            .generation()
-            .is_some_and(|generation| generation.number == 5 && generation.standard_error > 0.0)
-    );
+    assert!(learner.generation().is_some_and(|generation| generation.number == 5 && generation.standard_error > 0.0));
 }
 
 #[test]
@@ -250,14 +246,8 @@ fn without_a_search_the_first_look_is_the_last() {
 #[test]
 fn some_hundred_games_beat_random_moves() {
     const ROUNDS: usize = 14;
-    let config = PublishedConfig {
-        evals: 16,
-        actors: 2,
-        round_batches: 120,
-        exploration: 0.3,
-        duel_pairs: 0,
-        ..PublishedConfig::default()
-    };
+    let config =
+        PublishedConfig { evals: 16, actors: 2, round_batches: 120, exploration: 0.3, duel_pairs: 0, ..PublishedConfig::default() };
     let mut learner = Published::new(config, 1, Isa::best()).unwrap();
     let against_random = |learner: &Published| {
         let tally = duel(&mut *learner.player(24), &mut Random::new(3), 5, 80, 80).unwrap();

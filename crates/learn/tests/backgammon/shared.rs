@@ -81,9 +81,7 @@ fn games_that_others_play_are_learned_from_as_its_own<L: SelfTaught + Sharing>(b
     let parts = played(&due, pieces.start..pieces.start + 2);
     shared.take(&|name| part(&parts, name)).expect("pieces that are due");
     while shared.advance() != Slice::Waiting {}
-    assert!(
-        !shared.at_boundary() && shared.due().is_some_and(|(left, _)| left == (pieces.start + 2..pieces.end))
-    );
+    assert!(!shared.at_boundary() && shared.due().is_some_and(|(left, _)| left == (pieces.start + 2..pieces.end)));
     shared.share(false);
     rounds(&mut own, 1);
     rounds(&mut shared, 1);

@@ -84,9 +84,7 @@ fn what_was_saved_goes_on_as_if_it_had_not_been() {
     let mut strong = Strong::new(small(), 9, Isa::best()).expect("sound settings");
     rounds(&mut strong, 2);
     let parts = strong.parts();
-    let find = |name: &str| {
-        parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
-    };
+    let find = |name: &str| parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data));
     let mut again = Strong::restore(small(), 9, Isa::best(), &find).expect("what was just saved");
     rounds(&mut strong, 2);
     rounds(&mut again, 2);
@@ -118,8 +116,7 @@ fn inputs_and_the_bear_off_table_are_left_out_where_they_are_switched_off() {
         let mut strong = Strong::new(settings, 9, Isa::best()).unwrap();
         rounds(&mut strong, 2);
         let mut player = strong.player(1);
-        let [won, won_gammon, won_backgammon, lost, lost_gammon, lost_backgammon] =
-            player.expects(home).unwrap().0;
+        let [won, won_gammon, won_backgammon, lost, lost_gammon, lost_backgammon] = player.expects(home).unwrap().0;
         let expected = [lost, lost_gammon, lost_backgammon, won, won_gammon, won_backgammon];
         assert_eq!(expected == known, bearoff, "{expected:?} {known:?}");
         let ranked = player.rank(home, Roll::new(2, 1).unwrap());

@@ -83,8 +83,7 @@ fn nothing_is_solved_by_chance() {
 
 #[test]
 fn the_preset_stays_solved() {
-    let mut ppo =
-        Ppo::new(worlds::kind("CartPole-v1").unwrap(), PpoConfig::default(), 1, Isa::best()).unwrap();
+    let mut ppo = Ppo::new(worlds::kind("CartPole-v1").unwrap(), PpoConfig::default(), 1, Isa::best()).unwrap();
     while ppo.progress().env_steps < 6_000_000 {
         ppo.advance();
     }
@@ -102,13 +101,8 @@ fn the_preset_stays_solved() {
 
 #[test]
 fn unfused_arithmetic_learns_too() {
-    let mut portable = Ppo::new(
-        worlds::kind("CartPole-v1").unwrap(),
-        PpoConfig { epochs: 2, ..PpoConfig::default() },
-        1,
-        Isa::Portable,
-    )
-    .unwrap();
+    let mut portable =
+        Ppo::new(worlds::kind("CartPole-v1").unwrap(), PpoConfig { epochs: 2, ..PpoConfig::default() }, 1, Isa::Portable).unwrap();
     let mut first = None;
     let mut last = None;
     while portable.progress().env_steps < 200_000 {

@@ -25,10 +25,7 @@ fn ways() -> [(&'static Kind, PpoConfig); 5] {
     [
         ("CartPole-v1", small()),
         ("Pendulum-v1", PpoConfig { squash: true, ..normalized.clone() }),
-        (
-            "MountainCarContinuous-v0",
-            PpoConfig { spread: 0.5, target_kl: 0.003, clip_value: true, ..small() },
-        ),
+        ("MountainCarContinuous-v0", PpoConfig { spread: 0.5, target_kl: 0.003, clip_value: true, ..small() }),
         ("Acrobot-v1", PpoConfig { shared: true, tanh: true, ..small() }),
         ("LunarLander-v3", PpoConfig { tanh: true, clip_value: true, ..normalized }),
     ]
@@ -63,11 +60,7 @@ fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
     ppo.parts().into_iter().map(|(name, _, data)| (name, bits(data))).collect()
 }
 
-fn restore(
-    kind: &'static Kind,
-    config: &PpoConfig,
-    state: &[(String, Vec<usize>, Data)],
-) -> Result<Ppo, PpoError> {
+fn restore(kind: &'static Kind, config: &PpoConfig, state: &[(String, Vec<usize>, Data)]) -> Result<Ppo, PpoError> {
     let find = |name: &str| state.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
     Ppo::restore(kind, config.clone(), 7, Isa::best(), &find)
 }
@@ -309,8 +302,7 @@ fn the_learning_rate_falls_to_its_floor() {
 #[test]
 fn the_smallest_sizes_work() {
     for (envs, rollout_steps, minibatches) in [(1, 4, 1), (33, 1, 4), (129, 2, 1)] {
-        let config =
-            PpoConfig { envs, rollout_steps, minibatches, hidden: 1, epochs: 1, ..PpoConfig::default() };
+        let config = PpoConfig { envs, rollout_steps, minibatches, hidden: 1, epochs: 1, ..PpoConfig::default() };
         let mut ppo = ppo(&config);
         let stats = iterate(&mut ppo, 3);
         assert!(stats.policy_loss.is_finite() && stats.value_loss.is_finite());

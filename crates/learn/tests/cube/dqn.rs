@@ -6,10 +6,7 @@ use learn::cube::dqn::play::{n_step, relabel};
 use learn::cube::dqn::replay::{Replay, SumTree, Transition};
 use learn::cube::dqn::td::{self, Loss, Rewards, Targets};
 use learn::cube::dqn::{Decay, Follow, Judging};
-use learn::cube::{
-    Cube, CubeLearner, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, LearnerError, NetConfig, Preset,
-    Scores,
-};
+use learn::cube::{Cube, CubeLearner, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, LearnerError, NetConfig, Preset, Scores};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, dqn::Labels};
 use learn::settings::{Choice, Settings};
@@ -82,13 +79,7 @@ fn a_sum_tree_finds_what_a_plain_sum_finds() {
 }
 
 fn numbered(number: u32) -> Transition<u32> {
-    Transition {
-        state: number,
-        action: (number % 6) as u8,
-        steps: 3,
-        done: number % 2 == 1,
-        next: number + 1,
-    }
+    Transition { state: number, action: (number % 6) as u8, steps: 3, done: number % 2 == 1, next: number + 1 }
 }
 
 #[test]
@@ -134,8 +125,7 @@ fn transitions_are_drawn_by_priority_and_weighed_against_it() {
     let mut replay = Replay::new(64, true, 0);
     (0..40).for_each(|number| replay.push(numbered(number)));
     let mut errors: Vec<f32> = (0..40).map(|i| (i as f32 - 20.0) / 8.0).collect();
-    let plain: Vec<f64> =
-        errors.iter().map(|&error| (f64::from(error.abs()) + f64::from(floor)).powf(alpha.into())).collect();
+    let plain: Vec<f64> = errors.iter().map(|&error| (f64::from(error.abs()) + f64::from(floor)).powf(alpha.into())).collect();
     let all: Vec<u32> = (0..40).collect();
     replay.learned(isa, alpha, floor, &all, &mut errors);
     let near = |a: f32, b: f64| (f64::from(a) / b - 1.0).abs() < 1e-5;
@@ -150,10 +140,7 @@ fn transitions_are_drawn_by_priority_and_weighed_against_it() {
     let total: f64 = plain.iter().sum();
     for (at, count) in counts.into_iter().enumerate() {
         let expected = f64::from(rounds * 32) * plain.get(at).unwrap_or(&0.0) / total;
-        assert!(
-            (f64::from(count) - expected).abs() < 5.0 * expected.sqrt() + 1e-9,
-            "{at}: {count}, {expected}"
-        );
+        assert!((f64::from(count) - expected).abs() < 5.0 * expected.sqrt() + 1e-9, "{at}: {count}, {expected}");
     }
 
     let mut weights = [0.0; 32];
@@ -177,9 +164,9 @@ fn transitions_are_drawn_by_priority_and_weighed_against_it() {
 #[test]
 fn n_step_returns_are_those_of_a_plain_sum() {
     let rewards = Rewards { gamma: 0.9, step: -0.3, goal: 2.0 };
-    for (len, solved, steps) in (1..9).flat_map(|len| {
-        [true, false].into_iter().flat_map(move |solved| (1..6).map(move |steps| (len, solved, steps)))
-    }) {
+    for (len, solved, steps) in
+        (1..9).flat_map(|len| [true, false].into_iter().flat_map(move |solved| (1..6).map(move |steps| (len, solved, steps))))
+    {
         let path: Vec<u32> = (100..=100 + len).collect();
         let taken: Vec<u8> = (0..len as u8).collect();
         let mut given = Vec::new();
@@ -322,8 +309,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     let (batch, picks) = (batch.to_vec(), picks.to_vec());
     let actions = Actions::of::<P>(config.metric).count();
     let next: Vec<P> = batch.iter().map(|of| of.next).collect();
-    let (by_trained, by_target) =
-        (said(&config.net, actions, &trained, &next), said(&config.net, actions, &target, &next));
+    let (by_trained, by_target) = (said(&config.net, actions, &trained, &next), said(&config.net, actions, &target, &next));
     let Rewards { gamma, step, goal } = config.rewards;
     let (gamma, step, goal) = (f64::from(gamma), f64::from(step), f64::from(goal));
     let targets: Vec<f64> = batch
@@ -349,25 +335,19 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
             sum + discount * value
         })
         .collect();
-    let priorities: Vec<f64> =
-        picks.iter().map(|&pick| f64::from(learner.replay().priority(pick as usize))).collect();
+    let priorities: Vec<f64> = picks.iter().map(|&pick| f64::from(learner.replay().priority(pick as usize))).collect();
     let beta = f64::from(config.beta)
-        + (1.0 - f64::from(config.beta))
-            * (learner.progress().updates as f64 / f64::from(config.beta_steps)).min(1.0);
+        + (1.0 - f64::from(config.beta)) * (learner.progress().updates as f64 / f64::from(config.beta_steps)).min(1.0);
     let least = priorities.iter().copied().fold(f64::INFINITY, f64::min);
     let weights: Vec<f64> = priorities.iter().map(|priority| (priority / least).powf(-beta)).collect();
 
     let mut g = graph::Graph::new();
-    let (loss, taken) =
-        td::learning::<P>(&mut g, &config.net, actions, config.loss, config.prioritised, [batch.len(); 2]);
+    let (loss, taken) = td::learning::<P>(&mut g, &config.net, actions, config.loss, config.prioritised, [batch.len(); 2]);
     let gradients = g.gradients(loss);
     let states: Vec<P> = batch.iter().map(|of| of.state).collect();
-    let (active, action): (Vec<f64>, Vec<f64>) = (
-        inputs(&config.net, &states),
-        batch.iter().map(|of| config.net.inputs.action(of.state, of.action.into()) as f64).collect(),
-    );
-    let named: [(&str, &[f64]); 4] =
-        [("active", &active), ("action", &action), ("target", &targets), ("weight", &weights)];
+    let (active, action): (Vec<f64>, Vec<f64>) =
+        (inputs(&config.net, &states), batch.iter().map(|of| config.net.inputs.action(of.state, of.action.into()) as f64).collect());
+    let named: [(&str, &[f64]); 4] = [("active", &active), ("action", &action), ("target", &targets), ("weight", &weights)];
     let at = |params: &[f64]| graph::reference::evaluate(&g, &named, params);
     let params: Vec<f64> = trained.iter().map(|&x| x.into()).collect();
     let values = at(&params);
@@ -376,9 +356,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
         let error = taken - target;
         let loss = match config.loss {
             Loss::Squares => error * error / 2.0,
-            Loss::Huber(delta) if error.abs() > delta.into() => {
-                f64::from(delta) * (error.abs() - f64::from(delta) / 2.0)
-            }
+            Loss::Huber(delta) if error.abs() > delta.into() => f64::from(delta) * (error.abs() - f64::from(delta) / 2.0),
             Loss::Huber(_) => error * error / 2.0,
         };
         weight * loss
@@ -398,11 +376,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
             at(&params)[loss.index()][0]
         };
         let slope = (moved(1e-6) - moved(-1e-6)) / 2e-6;
-        assert!(
-            (slope - gradient[at_param]).abs() < 1e-6 + 1e-4 * slope.abs(),
-            "{slope} {}",
-            gradient[at_param]
-        );
+        assert!((slope - gradient[at_param]).abs() < 1e-6 + 1e-4 * slope.abs(), "{slope} {}", gradient[at_param]);
     }
     let norm = gradient.iter().map(|x| x * x).sum::<f64>().sqrt();
     let scale = (f64::from(config.max_grad_norm) / norm).min(1.0);
@@ -422,11 +396,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
             let expected = params[i] - step;
             // A slope of nearly nothing is nothing but rounding.
             if v.sqrt() > 1e-5 || slope == 0.0 {
-                assert!(
-                    (f64::from(now[0][i]) - expected).abs() < 2e-6 + 1e-2 * step.abs(),
-                    "{} {k}",
-                    spec.name
-                );
+                assert!((f64::from(now[0][i]) - expected).abs() < 2e-6 + 1e-2 * step.abs(), "{} {k}", spec.name);
                 compared += 1;
             }
             let follows = match config.follow {
@@ -452,23 +422,11 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
 #[test]
 fn a_step_is_a_plain_step() {
     same_as_a_plain_step::<Two>(small());
-    same_as_a_plain_step::<Two>(DqnConfig {
-        double: false,
-        follow: Follow::Hard,
-        target_every: 15,
-        ..small()
-    });
+    same_as_a_plain_step::<Two>(DqnConfig { double: false, follow: Follow::Hard, target_every: 15, ..small() });
     // The thirteenth step copies.
-    let hard = DqnConfig {
-        follow: Follow::Hard,
-        target_every: 13,
-        loss: Loss::Squares,
-        prioritised: false,
-        ..small()
-    };
+    let hard = DqnConfig { follow: Follow::Hard, target_every: 13, loss: Loss::Squares, prioritised: false, ..small() };
     same_as_a_plain_step::<Two>(hard);
-    let rough =
-        DqnConfig { loss: Loss::Huber(0.05), max_grad_norm: 0.01, bounded: true, lr_steps: 10.0, ..small() };
+    let rough = DqnConfig { loss: Loss::Huber(0.05), max_grad_norm: 0.01, bounded: true, lr_steps: 10.0, ..small() };
     same_as_a_plain_step::<Two>(rough);
     let rewards = Rewards { gamma: 1.0, step: -1.0, goal: 0.0 };
     let net = NetConfig { inputs: Inputs::Cubies, dueling: false, norm: false, ..small().net };
@@ -516,8 +474,7 @@ fn states_that_are_alike_are_judged_alike() {
 
 #[test]
 fn a_target_network_is_copied_or_follows() {
-    let mut hard =
-        learner::<Two>(DqnConfig { follow: Follow::Hard, target_every: 4, updates: 1, ..small() }, 2);
+    let mut hard = learner::<Two>(DqnConfig { follow: Follow::Hard, target_every: 4, updates: 1, ..small() }, 2);
     let mut held = hard.networks()[1].values().to_vec();
     for update in 1..=12 {
         iterate(&mut hard, 1);
@@ -554,14 +511,7 @@ fn a_target_network_is_copied_or_follows() {
 
 #[test]
 fn a_curriculum_goes_on_when_enough_is_solved() {
-    let config = CurriculumConfig {
-        schedule: Schedule::Fractional,
-        first: 2,
-        last: 5,
-        threshold: 0.75,
-        window: 8,
-        fraction: 0.3,
-    };
+    let config = CurriculumConfig { schedule: Schedule::Fractional, first: 2, last: 5, threshold: 0.75, window: 8, fraction: 0.3 };
     let mut it = Curriculum::new(&config);
     assert_eq!(it.stage(), 2);
     // Six of eight are enough, once there are eight; what is solved elsewhere does not count.
@@ -586,9 +536,7 @@ fn a_curriculum_goes_on_when_enough_is_solved() {
     assert_eq!((it.stage(), it.success(5)), (5, (1.0, 8)));
     // An even one has no stages.
     let mut even = Curriculum::new(&CurriculumConfig { schedule: Schedule::Even, ..config });
-    assert!(
-        !even.record(&CurriculumConfig { schedule: Schedule::Even, ..config }, 5, true) && even.stage() == 5
-    );
+    assert!(!even.record(&CurriculumConfig { schedule: Schedule::Even, ..config }, 5, true) && even.stage() == 5);
 
     let mut numbers = Rng::new(5, 5).sequence(0);
     for (schedule, shares) in [
@@ -622,8 +570,7 @@ fn a_relabelled_episode_is_a_way_to_the_solved_cube() {
                 assert!(path[at] != P::SOLVED, "an episode ends where it is solved");
             }
             // Seen from where it ends, an episode looks the same wherever it began.
-            let relative =
-                |start: P| taken.iter().fold(start, |state, &action| state.turned(usize::from(action)));
+            let relative = |start: P| taken.iter().fold(start, |state, &action| state.turned(usize::from(action)));
             assert!(used < len || relative(path[0]) == P::SOLVED);
             cut += usize::from(used < len);
         }
@@ -700,34 +647,24 @@ fn random_actions_become_fewer_by_moves() {
     let isa = Isa::best();
     let linear = DqnConfig { epsilon: 0.9, epsilon_end: 0.1, epsilon_moves: 1000.0, ..small() };
     let exponential = DqnConfig { decay: Decay::Exponential, ..linear.clone() };
-    for (moves, by_line, by_power) in [
-        (0, 0.9, 0.9),
-        (500, 0.5, 0.1 + 0.8 * 0.606_53),
-        (1000, 0.1, 0.1 + 0.8 * 0.367_88),
-        (9000, 0.1, 0.1001),
-    ] {
+    for (moves, by_line, by_power) in
+        [(0, 0.9, 0.9), (500, 0.5, 0.1 + 0.8 * 0.606_53), (1000, 0.1, 0.1 + 0.8 * 0.367_88), (9000, 0.1, 0.1001)]
+    {
         assert!((linear.epsilon_after(isa, moves) - by_line).abs() < 1e-4);
         assert!((exponential.epsilon_after(isa, moves) - by_power).abs() < 1e-4);
     }
     // Without any of them, episodes that begin alike go on alike; with them a share is not what the network prefers.
     for (epsilon, share) in [(0.0, 0.0), (0.6, 0.5)] {
-        let config =
-            DqnConfig { epsilon, epsilon_end: epsilon, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
+        let config = DqnConfig { epsilon, epsilon_end: epsilon, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
         let mut learner = learner::<Two>(config, 8);
         let judge = learner.networks()[0].values().to_vec();
         (0..400).for_each(|_| learner.play());
-        let all: Vec<Transition<Two>> =
-            (0..learner.replay().len()).map(|at| learner.replay().get(at)).collect();
+        let all: Vec<Transition<Two>> = (0..learner.replay().len()).map(|at| learner.replay().get(at)).collect();
         let states: Vec<Two> = all.iter().map(|of| of.state).collect();
         let mut q = vec![0.0; 6 * states.len()];
         let net = &learner.config().net;
-        Evaluator::reading(net, Scores::ActionValues, 6, |_, q| q, &judge, isa)
-            .expect("a plan")
-            .judge(&states, &mut q);
-        let others = all
-            .iter()
-            .zip(q.chunks_exact(6))
-            .filter(|(of, q)| q.iter().any(|value| *value > q[usize::from(of.action)]));
+        Evaluator::reading(net, Scores::ActionValues, 6, |_, q| q, &judge, isa).expect("a plan").judge(&states, &mut q);
+        let others = all.iter().zip(q.chunks_exact(6)).filter(|(of, q)| q.iter().any(|value| *value > q[usize::from(of.action)]));
         let found = others.count() as f32 / all.len() as f32;
         assert!((found - share).abs() < 0.04 && (share > 0.0 || found == 0.0), "{found}, {share}");
     }
@@ -775,8 +712,7 @@ fn saved_and_resumed<P: Cube>(config: DqnConfig, iterations: u64) {
 fn what_was_saved_goes_on_as_if_it_had_not_been() {
     saved_and_resumed::<Two>(small(), 3);
     // The ring has come round, and nothing has priorities.
-    let round =
-        DqnConfig { replay: 128, prioritised: false, follow: Follow::Hard, target_every: 4, ..small() };
+    let round = DqnConfig { replay: 128, prioritised: false, follow: Follow::Hard, target_every: 4, ..small() };
     saved_and_resumed::<Two>(round, 40);
     saved_and_resumed::<Two>(DqnConfig { pretraining: 15, ..small() }, 2);
     saved_and_resumed::<Three>(small(), 3);
@@ -824,10 +760,7 @@ fn settings_that_cannot_be_used_are_refused() {
         (DqnConfig { loss: Loss::Huber(0.0), ..base.clone() }, "huber = 0"),
         (DqnConfig { net: net(&[]), ..base.clone() }, "layers = 0"),
         (DqnConfig { net: net(&[64, 40]), ..base.clone() }, "40 units"),
-        (
-            DqnConfig { curriculum: CurriculumConfig { first: 9, last: 8, ..curriculum }, ..base.clone() },
-            "last_depth = 8",
-        ),
+        (DqnConfig { curriculum: CurriculumConfig { first: 9, last: 8, ..curriculum }, ..base.clone() }, "last_depth = 8"),
         (DqnConfig { rewards, ..base.clone() }, "long ways"),
         (DqnConfig { pretraining: 5, ..base.clone() }, "no table"),
         (DqnConfig { net: images, ..base.clone() }, "symmetric inputs"),
@@ -836,18 +769,12 @@ fn settings_that_cannot_be_used_are_refused() {
         assert!(error.contains(what) && error.contains("choose"), "{error}");
     }
     let wrong = DqnConfig { metric: Metric::Half, pretraining: 5, ..base.clone() };
-    assert!(matches!(
-        Dqn::<Two>::new(wrong, Some(EXACT.clone()), 1, Isa::best()),
-        Err(LearnerError::Unknown { .. })
-    ));
+    assert!(matches!(Dqn::<Two>::new(wrong, Some(EXACT.clone()), 1, Isa::best()), Err(LearnerError::Unknown { .. })));
     assert_eq!(DqnConfig { n_step: 0, ..base.clone() }.bytes::<Two>(), u64::MAX);
-    assert!(
-        DqnConfig { replay: 1 << 20, ..base.clone() }.bytes::<Three>() > base.bytes::<Three>() + (40 << 20)
-    );
+    assert!(DqnConfig { replay: 1 << 20, ..base.clone() }.bytes::<Three>() > base.bytes::<Three>() + (40 << 20));
 
     let mut learner = learner::<Two>(base.clone(), 1);
-    let live =
-        DqnConfig { n_step: 1, double: false, follow: Follow::Hard, updates: 2, lr: 0.0, ..base.clone() };
+    let live = DqnConfig { n_step: 1, double: false, follow: Follow::Hard, updates: 2, lr: 0.0, ..base.clone() };
     assert!(base.can_become(&live));
     let before = learner.weights().to_vec();
     learner.set(live.clone()).expect("what may change");
@@ -874,8 +801,7 @@ fn settings_are_held_to_each_other() {
         set(&mut config);
         config.check::<Two>().err().map(|error| error.to_string())
     };
-    let most: [fn(&mut DqnConfig); 3] =
-        [|of| of.warmup = 512, |of| of.loss = Loss::Huber(1e-4), |of| of.loss = Loss::Huber(100.0)];
+    let most: [fn(&mut DqnConfig); 3] = [|of| of.warmup = 512, |of| of.loss = Loss::Huber(1e-4), |of| of.loss = Loss::Huber(100.0)];
     most.into_iter().for_each(|set| assert_eq!(config(set), None));
     let beyond: [(&str, fn(&mut DqnConfig)); 3] = [
         ("warmup = 513", |of| of.warmup = 513),

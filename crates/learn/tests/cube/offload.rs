@@ -1,9 +1,7 @@
 //! The cube's learners and judges on another machine, of which this processor is the stand-in: to the bit what they do here.
 
 use graph::{Adam, Plan};
-use learn::cube::{
-    Cube, CubeLearner, Exhaustive, Judge, Limits, Method, Search, Signal, Supervised, SupervisedConfig,
-};
+use learn::cube::{Cube, CubeLearner, Exhaustive, Judge, Limits, Method, Search, Signal, Supervised, SupervisedConfig};
 use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
 use learn::{Fault, Learner, Machine, Pass, Slice};
 use math::{Isa, Rng};
@@ -23,9 +21,7 @@ fn iterate<P: Cube>(learner: &mut Supervised<P>, count: usize) {
     while left > 0 {
         match learner.advance() {
             Slice::Ended(stats) => {
-                assert!(
-                    stats.loss.is_finite() && stats.loss > 0.0 && stats.grad_norm > 0.0 && stats.lr > 0.0
-                );
+                assert!(stats.loss.is_finite() && stats.loss > 0.0 && stats.grad_norm > 0.0 && stats.lr > 0.0);
                 left -= 1;
             }
             Slice::Stopped(fault) => panic!("{fault}"),
@@ -143,8 +139,7 @@ impl PlanEvaluator for FailingEvaluator {
 
 #[test]
 fn a_machine_that_stops_costs_the_iteration_in_flight_and_nothing_else() {
-    let (mut here, mut there) =
-        (learner::<Two>(Signal::WalkLength, 4), learner::<Two>(Signal::WalkLength, 4));
+    let (mut here, mut there) = (learner::<Two>(Signal::WalkLength, 4), learner::<Two>(Signal::WalkLength, 4));
     iterate(&mut here, 4);
     // In the third of its iterations.
     there.offload().expect("it can").begin_offload(&Failing(10), 0).unwrap();
@@ -163,8 +158,7 @@ fn a_machine_that_stops_costs_the_iteration_in_flight_and_nothing_else() {
 
 #[test]
 fn a_probe_leaves_no_trace() {
-    let (mut here, mut there) =
-        (learner::<Two>(Signal::WalkLength, 3), learner::<Two>(Signal::WalkLength, 3));
+    let (mut here, mut there) = (learner::<Two>(Signal::WalkLength, 3), learner::<Two>(Signal::WalkLength, 3));
     iterate(&mut here, 4);
     there.offload().expect("it can").begin_probe(&Local, 0).unwrap();
     let mut passes = 0;
@@ -191,8 +185,7 @@ fn judges_that_are_lent_say_the_same_whether_the_machine_lasts_or_not() {
         iterate(&mut learner, 1);
         let mut judge = learner.judge().expect("a plan");
         let mut search =
-            Search::new(Method::Beam { width: 2000 }, Limits::default(), Actions::of::<Two>(Metric::Quarter))
-                .expect("a sound method");
+            Search::new(Method::Beam { width: 2000 }, Limits::default(), Actions::of::<Two>(Metric::Quarter)).expect("a sound method");
         let start = Two::drawn(&mut Rng::new(3, 3).sequence(0));
         let solved = search.solve(start, &mut judge).unwrap();
         judge.lend(&Failing(u32::MAX)).unwrap();

@@ -4,8 +4,8 @@
 use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
 use learn::cube::{
-    Cube, CubeLearner, Greedy, Inputs, Judge, LearnerError, Limits, Method, NetConfig, Outcome, Scores,
-    Search, Signal, Supervised, SupervisedConfig,
+    Cube, CubeLearner, Greedy, Inputs, Judge, LearnerError, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Supervised,
+    SupervisedConfig,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, Report, evaluate::Row};
@@ -130,7 +130,8 @@ fn who_knows_nothing_still_finds_what_is_near() {
     }
 }
 
-/// By values of states and by the same values of actions, each with the move itself, A* takes the same states in the same order. The values are
+/// By values of states and by the same values of actions, each with the move itself, A* takes the same states in the same order. The values
+/// are
 /// wrong, so that it looks at many before it ends.
 #[test]
 fn a_star_searches_alike_by_values_of_states_and_of_actions() {
@@ -187,8 +188,7 @@ fn the_large_cube_is_searched_as_well() {
             let mut one = search(method, Limits::default(), metric);
             for (at, far) in level.iter().step_by(level.len() / 20).enumerate() {
                 let start = far.turned(at % actions.count());
-                let outcome =
-                    one.solve(start, &mut By(Scores::Value, actions.count(), value)).expect("values");
+                let outcome = one.solve(start, &mut By(Scores::Value, actions.count(), value)).expect("values");
                 let steps = outcome.solution.expect("four moves at most").len();
                 let least = distance.get(&start).copied().unwrap_or(4);
                 assert_eq!(steps, least, "{method:?} {metric:?}");
@@ -199,8 +199,7 @@ fn the_large_cube_is_searched_as_well() {
 
 #[test]
 fn a_search_that_gives_up_says_how_far_it_got() {
-    let farthest =
-        (0..).filter_map(Two::unrank).find(|state| QUARTER.of(*state) == 14).expect("there are 276");
+    let farthest = (0..).filter_map(Two::unrank).find(|state| QUARTER.of(*state) == 14).expect("there are 276");
     let run = |judge: &mut dyn Judge<Two>, method, steps, nodes| -> Outcome {
         search(method, Limits { steps, nodes }, Metric::Quarter).solve(farthest, judge).expect("values")
     };
@@ -217,8 +216,7 @@ fn a_search_that_gives_up_says_how_far_it_got() {
     }
     // Turning R for ever comes by the start again; a beam of one has nowhere new to go some time.
     let mut stubborn = By(Scores::Policy, 6, |_: Two, action| -(action as f32));
-    let outcome = search(Method::Greedy(Greedy::Plain), Limits::default(), Metric::Quarter)
-        .solve(farthest, &mut stubborn);
+    let outcome = search(Method::Greedy(Greedy::Plain), Limits::default(), Metric::Quarter).solve(farthest, &mut stubborn);
     let outcome = outcome.expect("greedy goes with a policy");
     assert_eq!((outcome.solution, outcome.steps, outcome.nearest), (Err(Stop::Nothing), 4, None));
     let a_star = Method::AStar { weight: 1.0, batch: 8 };
@@ -239,20 +237,14 @@ fn a_search_that_gives_up_says_how_far_it_got() {
 
 /// The report of all states, which is what comes of following each by itself, by the cost of each action.
 #[cfg(not(target_arch = "wasm32"))]
-fn followed(
-    all: &mut Exhaustive,
-    judge: &mut dyn Judge<Two>,
-    exact: &Distances,
-    cost: impl Fn(Two, usize) -> f32,
-) -> Report {
+fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
     let report = all.run(judge);
     let count = exact.actions().count();
     let least = |state: Two, without: Option<usize>| {
         let mut free = (0..count).filter(|action| Some(*action) != without);
         let costs: Vec<f32> = (0..count).map(|action| cost(state, action)).collect();
         let solves = free.clone().find(|&action| state.turned(action) == Two::SOLVED);
-        solves
-            .unwrap_or_else(|| free.by_ref().min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("actions"))
+        solves.unwrap_or_else(|| free.by_ref().min_by(|&a, &b| costs[a].total_cmp(&costs[b])).expect("actions"))
     };
     let both = |state: Two| {
         let best = least(state, None);
@@ -295,14 +287,8 @@ fn followed(
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
 fn judging_all_states_counts_what_following_each_counts() {
     let mut all = Exhaustive::new(QUARTER.clone());
-    let reports =
-        [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER)), all.run(&mut foreseeing(&QUARTER))];
-    assert!(
-        (0..)
-            .map_while(Two::unrank)
-            .skip(1)
-            .all(|state| { all.values()[state.rank() as usize] == f32::from(QUARTER.of(state)) })
-    );
+    let reports = [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER)), all.run(&mut foreseeing(&QUARTER))];
+    assert!((0..).map_while(Two::unrank).skip(1).all(|state| { all.values()[state.rank() as usize] == f32::from(QUARTER.of(state)) }));
     for report in reports {
         for (row, &states) in report.plain.iter().chain(&report.onward).zip(QUARTER.counts().iter().cycle()) {
             assert_eq!(*row, Row { states, solved: states, optimal: states, excess: 0 });
@@ -365,13 +351,7 @@ fn parameters_are_named_by_their_layers() {
 /// Small enough for a test.
 fn small(signal: Signal) -> SupervisedConfig {
     SupervisedConfig {
-        net: NetConfig {
-            inputs: Inputs::Stickers,
-            hidden: vec![64, 32],
-            blocks: 0,
-            norm: false,
-            dueling: false,
-        },
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![64, 32], blocks: 0, norm: false, dueling: false },
         batch: 260,
         updates: 4,
         ..SupervisedConfig::preset::<Two>(signal)
@@ -411,8 +391,7 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
     let active = config.net.inputs.active::<P>();
     let named = g.input("active", [states.len(), active]);
     let y = config.net.network::<P>(&mut g, named, outputs);
-    let plan =
-        Arc::new(graph::Plan::unfused(&g, &[("y", y)], None, graph::Layout::Rows, isa).expect("a plan"));
+    let plan = Arc::new(graph::Plan::unfused(&g, &[("y", y)], None, graph::Layout::Rows, isa).expect("a plan"));
     let (packed, mut executor) = (graph::Packed::new(&plan, &params), graph::Executor::new(&plan));
     let mut inputs = vec![0; states.len() * active];
     config.net.inputs.fill(&states, &mut inputs);
@@ -424,9 +403,7 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
         for (said, plain) in said.iter().zip(plain) {
             let expected = match config.signal.scores() {
                 // Walks of 1 to n moves have this mean and spread.
-                Scores::Value | Scores::ActionValues => {
-                    (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt()
-                }
+                Scores::Value | Scores::ActionValues => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
                 Scores::Policy => plain - ln,
             };
             assert!((said - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{said} {expected}");
@@ -445,14 +422,11 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
 fn summed_rows_judge_as_the_plan_does() {
     same_as_the_plan::<Two>(small(Signal::WalkLength));
     same_as_the_plan::<Two>(small(Signal::LastMove));
-    let net =
-        NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 48], blocks: 2, norm: true, dueling: false };
-    let large =
-        SupervisedConfig { net, metric: Metric::Half, ..SupervisedConfig::preset::<Three>(Signal::LastMove) };
+    let net = NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 48], blocks: 2, norm: true, dueling: false };
+    let large = SupervisedConfig { net, metric: Metric::Half, ..SupervisedConfig::preset::<Three>(Signal::LastMove) };
     same_as_the_plan::<Three>(large.clone());
     same_as_the_plan::<Three>(SupervisedConfig { signal: Signal::WalkLength, ..large });
-    let one =
-        NetConfig { inputs: Inputs::Stickers, hidden: vec![16], blocks: 0, norm: false, dueling: false };
+    let one = NetConfig { inputs: Inputs::Stickers, hidden: vec![16], blocks: 0, norm: false, dueling: false };
     same_as_the_plan::<Two>(SupervisedConfig { net: one, ..small(Signal::WalkLength) });
     let symmetric = NetConfig { inputs: Inputs::Symmetric, ..small(Signal::WalkLength).net };
     same_as_the_plan::<Two>(SupervisedConfig { net: symmetric.clone(), ..small(Signal::WalkLength) });
@@ -464,13 +438,7 @@ fn summed_rows_judge_as_the_plan_does() {
 #[cfg(not(target_arch = "wasm32"))] // a page has no such pools
 fn threads_and_clocks_change_nothing() {
     let config = SupervisedConfig {
-        net: NetConfig {
-            inputs: Inputs::Stickers,
-            hidden: vec![512, 256],
-            blocks: 0,
-            norm: false,
-            dueling: false,
-        },
+        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![512, 256], blocks: 0, norm: false, dueling: false },
         batch: 1000,
         ..small(Signal::WalkLength)
     };
@@ -511,12 +479,8 @@ fn what_was_saved_goes_on_as_if_it_had_not_been() {
         iterate(&mut learner, 2);
         assert!(learner.at_boundary() && learner.is_finite());
         let parts = learner.parts();
-        let find = |name: &str| {
-            parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data))
-        };
-        let restore = |config, find: &learn::Find| {
-            Supervised::<Two>::restore(config, Some(QUARTER.clone()), 9, Isa::best(), find)
-        };
+        let find = |name: &str| parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data));
+        let restore = |config, find: &learn::Find| Supervised::<Two>::restore(config, Some(QUARTER.clone()), 9, Isa::best(), find);
         let mut again = restore(small(signal), &find).expect("what was just saved");
         iterate(&mut learner, 2);
         iterate(&mut again, 2);
@@ -539,13 +503,7 @@ fn what_was_saved_goes_on_as_if_it_had_not_been() {
 #[test]
 fn settings_that_cannot_be_used_are_refused() {
     let base = || small(Signal::WalkLength);
-    let net = |hidden: &[usize]| NetConfig {
-        inputs: Inputs::Stickers,
-        hidden: hidden.to_vec(),
-        blocks: 0,
-        norm: false,
-        dueling: false,
-    };
+    let net = |hidden: &[usize]| NetConfig { inputs: Inputs::Stickers, hidden: hidden.to_vec(), blocks: 0, norm: false, dueling: false };
     for (config, what) in [
         (SupervisedConfig { walk: 0, ..base() }, "walk = 0"),
         (SupervisedConfig { batch: 19, ..base() }, "batch = 19"),
@@ -553,16 +511,14 @@ fn settings_that_cannot_be_used_are_refused() {
         (SupervisedConfig { net: net(&[]), ..base() }, "layers = 0"),
         (SupervisedConfig { net: net(&[64, 40]), ..base() }, "40 units"),
     ] {
-        let error =
-            Supervised::<Two>::new(config.clone(), None, 1, Isa::best()).err().expect("refused").to_string();
+        let error = Supervised::<Two>::new(config.clone(), None, 1, Isa::best()).err().expect("refused").to_string();
         assert!(error.contains(what) && error.contains("choose"), "{error}");
         assert_eq!(config.bytes::<Two>(), u64::MAX);
     }
     let images = NetConfig { inputs: Inputs::Symmetric, ..small(Signal::LastMove).net };
     let images = SupervisedConfig { net: images, ..small(Signal::LastMove) };
     assert!(matches!(images.check::<Two>(), Err(LearnerError::Symmetric)));
-    let exact =
-        SupervisedConfig { signal: Signal::Exact, ..SupervisedConfig::preset::<Three>(Signal::Exact) };
+    let exact = SupervisedConfig { signal: Signal::Exact, ..SupervisedConfig::preset::<Three>(Signal::Exact) };
     assert!(matches!(exact.check::<Three>(), Err(LearnerError::Unknown { .. })));
     let none = Supervised::<Two>::new(small(Signal::Exact), Some(HALF.clone()), 1, Isa::best());
     assert!(matches!(none.err(), Some(LearnerError::Unknown { .. })), "distances of another metric");

@@ -64,13 +64,7 @@ fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) 
 }
 
 /// The twin's loss and gradient in the first step of a trainer with this seed.
-fn twin(
-    automaton: &Automaton,
-    rollout: &Rollout,
-    start: &[f32],
-    target: &[f32],
-    seed: u32,
-) -> (f64, Vec<f64>) {
+fn twin(automaton: &Automaton, rollout: &Rollout, start: &[f32], target: &[f32], seed: u32) -> (f64, Vec<f64>) {
     let mut noise = vec![0.0; automaton.params.len()];
     gumbel(Isa::best(), seed, 0, &mut noise);
     let fires = |step: usize, sample: usize, cell: usize| {
@@ -94,10 +88,7 @@ fn gradients_are_those_of_the_twin() {
                 let mut trainer = Trainer::new(isa, automaton.clone(), rollout.clone(), still, 9);
                 let stats = trainer.step(&start, &target, CHANNELS);
                 let norm = gradient.iter().map(|x| x * x).sum::<f64>().sqrt();
-                assert!(
-                    (f64::from(stats.loss) / loss - 1.0).abs() < 1e-5,
-                    "{form:?} {isa:?}: {stats:?} {loss}"
-                );
+                assert!((f64::from(stats.loss) / loss - 1.0).abs() < 1e-5, "{form:?} {isa:?}: {stats:?} {loss}");
                 assert!((f64::from(stats.grad_norm) / norm - 1.0).abs() < 1e-4, "{form:?}: {stats:?} {norm}");
                 let most = gradient.iter().fold(0.0f64, |most, x| most.max(x.abs()));
                 for (i, (x, y)) in trainer.gradient().iter().zip(&gradient).enumerate() {
@@ -125,11 +116,7 @@ fn the_twin_has_the_slopes_of_its_loss() {
                 };
                 let ((high, at_high), (low, at_low)) = (loss(1.0), loss(-1.0));
                 let slope = (high - low) / (at_high - at_low);
-                assert!(
-                    (slope - gradient[i]).abs() < 1e-5 * (1.0 + slope.abs()),
-                    "{i}: {slope} {}",
-                    gradient[i]
-                );
+                assert!((slope - gradient[i]).abs() < 1e-5 * (1.0 + slope.abs()), "{i}: {slope} {}", gradient[i]);
             }
         }
     }
@@ -153,10 +140,7 @@ fn bits_are_the_same_on_all_instruction_sets_of_a_class() {
             let Some(first) = sets.next() else { continue };
             let expected = train(first, form, case, 5);
             for isa in sets {
-                assert!(
-                    expected == train(isa, form, case, 5),
-                    "{isa:?} and {first:?}, {form:?}, case {case}"
-                );
+                assert!(expected == train(isa, form, case, 5), "{isa:?} and {first:?}, {form:?}, case {case}");
             }
         }
     }
@@ -176,12 +160,9 @@ fn a_run_goes_on_to_the_bit() {
             half.step(&start, &target, CHANNELS);
         }
         let parts = half.parts();
-        let find = |name: &str| -> Option<(&[usize], &Data)> {
-            parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2))
-        };
-        let restore = |find: &Find| {
-            Trainer::restore(Isa::best(), begin.clone(), rollout.clone(), Optimiser::default(), 7, find)
-        };
+        let find =
+            |name: &str| -> Option<(&[usize], &Data)> { parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2)) };
+        let restore = |find: &Find| Trainer::restore(Isa::best(), begin.clone(), rollout.clone(), Optimiser::default(), 7, find);
         let mut again = restore(&find).unwrap();
         for _ in 0..4 {
             assert_eq!(whole.step(&start, &target, CHANNELS), again.step(&start, &target, CHANNELS));
@@ -199,8 +180,7 @@ fn a_run_goes_on_to_the_bit() {
 fn noise_is_of_a_gumbel_distribution() {
     let mut noise = vec![0.0; 200_000];
     gumbel(Isa::best(), 7, 3, &mut noise);
-    let mean =
-        |of: &dyn Fn(f64) -> f64| noise.iter().map(|&x| of(x.into())).sum::<f64>() / noise.len() as f64;
+    let mean = |of: &dyn Fn(f64) -> f64| noise.iter().map(|&x| of(x.into())).sum::<f64>() / noise.len() as f64;
     let middle = mean(&|x| x);
     assert!((middle - 0.577_216).abs() < 0.01, "{middle}");
     let variance = mean(&|x| (x - middle).powi(2));
@@ -325,8 +305,7 @@ fn bits_are_the_same_for_any_number_of_threads() {
 /// Another implementation's loss, gradient and steps.
 #[test]
 fn numbers_are_those_of_jax_and_optax() {
-    let golden: serde_json::Value =
-        serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();
+    let golden: serde_json::Value = serde_json::from_str(include_str!("../../../../tests/golden/logic_layers.json")).unwrap();
     let number = |x: &serde_json::Value| x.as_f64().unwrap();
     let list = |x: &serde_json::Value| -> Vec<f64> { x.as_array().unwrap().iter().map(number).collect() };
     fn flat(x: &serde_json::Value) -> Vec<f32> {
@@ -337,8 +316,7 @@ fn numbers_are_those_of_jax_and_optax() {
     }
     for case in golden.as_array().unwrap() {
         let size = |x: &serde_json::Value| x.as_u64().unwrap() as usize;
-        let sizes =
-            |x: &serde_json::Value| -> Vec<usize> { x.as_array().unwrap().iter().map(size).collect() };
+        let sizes = |x: &serde_json::Value| -> Vec<usize> { x.as_array().unwrap().iter().map(size).collect() };
         let wires = |x: &serde_json::Value| -> Vec<Wires> {
             let ends = |x: &serde_json::Value| list(x).into_iter().map(|x| x as u32).collect();
             let layers = x.as_array().unwrap().iter();

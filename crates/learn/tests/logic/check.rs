@@ -71,9 +71,7 @@ fn four_grids_are_not_enough_to_be_perfect_nor_sixteen_to_be_confirmed() {
         assert!(slices > 20, "{slices}");
         past_sixteen += u32::from(right < 1.0);
     }
-    panic!(
-        "only {past_four} were right on four grids and wrong on sixty, and {past_sixteen} right on sixteen and refuted"
-    );
+    panic!("only {past_four} were right on four grids and wrong on sixty, and {past_sixteen} right on sixteen and refuted");
 }
 
 /// At a rate of 0 no update changes what a member gets wrong. The first one sets the best there is, and the patience of three ends with the
@@ -113,9 +111,8 @@ fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
     assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, the choice of replacements, and their tests");
     assert_eq!(population.progress(), Progress { iterations: 4, updates: 28, perfect_runs: 0, ended: 7 });
     for parts in saves {
-        let find = |name: &str| -> Option<(&[usize], &Data)> {
-            parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2))
-        };
+        let find =
+            |name: &str| -> Option<(&[usize], &Data)> { parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2)) };
         let mut resumed = Population::restore(config.clone(), 7, Isa::best(), &find).unwrap();
         end(&mut resumed);
         assert_eq!(state(&resumed), state(&population));
@@ -127,23 +124,16 @@ fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
 fn a_pattern_learns_from_the_start_that_it_is_tested_on() {
     for (preset, has_seed) in [(Preset::Lizard, true), (Preset::ColourG, false)] {
         let experiment = Config { batch: 2, ..Config::preset(preset) }.experiment().unwrap();
-        let (width, height, channels) =
-            (experiment.training.width, experiment.training.height, experiment.architecture.channels);
+        let (width, height, channels) = (experiment.training.width, experiment.training.height, experiment.architecture.channels);
         let cells = width * height;
         let mut starts = vec![9.0; 2 * channels * cells];
         let mut targets = vec![9.0; 2 * experiment.shown() * cells];
         experiment.fill(7, 3, (0.0, &[]), &mut starts, &mut targets);
         let is_seed = |i: usize| has_seed && i % cells == height / 2 * width + width / 2;
-        assert!(
-            starts.iter().enumerate().all(|(i, &cell)| cell == f32::from(u8::from(is_seed(i)))),
-            "{preset:?}"
-        );
+        assert!(starts.iter().enumerate().all(|(i, &cell)| cell == f32::from(u8::from(is_seed(i)))), "{preset:?}");
         let tested = experiment.start(width, height, &mut Rng::new(1, 1).sequence(0));
         assert!(tested.cells.iter().enumerate().all(|(i, &cell)| cell == u8::from(is_seed(i))), "{preset:?}");
         let target = experiment.target(width, height).unwrap().cells;
-        assert!(
-            targets.iter().zip(target.iter().cycle()).all(|(&x, &cell)| x == f32::from(cell)),
-            "{preset:?}"
-        );
+        assert!(targets.iter().zip(target.iter().cycle()).all(|(&x, &cell)| x == f32::from(cell)), "{preset:?}");
     }
 }

@@ -24,15 +24,12 @@ fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid
             for channel in 0..shape.channels {
                 let mut said: Vec<Vec<bool>> = Vec::new();
                 for kernel in 0..shape.kernels {
-                    let mut values: Vec<bool> =
-                        (0..9).map(|k| neighbour(grid, periodic, channel, x, y, k) == 1).collect();
+                    let mut values: Vec<bool> = (0..9).map(|k| neighbour(grid, periodic, channel, x, y, k) == 1).collect();
                     let mut first = 0;
                     for wires in &wirings.perception {
                         let gates = wires.a.len();
                         let ops = &ops[first + kernel * gates..][..gates];
-                        values = (0..gates)
-                            .map(|i| apply(ops[i], values[wires.a[i] as usize], values[wires.b[i] as usize]))
-                            .collect();
+                        values = (0..gates).map(|i| apply(ops[i], values[wires.a[i] as usize], values[wires.b[i] as usize])).collect();
                         first += shape.kernels * gates;
                     }
                     said.push(values);
@@ -44,9 +41,7 @@ fn step_plainly(shape: &Architecture, wirings: &Wirings, ops: &[u8], grid: &Grid
             let mut first = shape.kernels * shape.perception.iter().sum::<usize>();
             for wires in &wirings.update {
                 let gates = wires.a.len();
-                read = (0..gates)
-                    .map(|i| apply(ops[first + i], read[wires.a[i] as usize], read[wires.b[i] as usize]))
-                    .collect();
+                read = (0..gates).map(|i| apply(ops[first + i], read[wires.a[i] as usize], read[wires.b[i] as usize])).collect();
                 first += gates;
             }
             for (channel, &on) in read.iter().enumerate() {
@@ -164,10 +159,7 @@ fn json_is_read_back_as_it_was_written() {
     for circuit in circuits() {
         let text = circuit.to_json();
         let again = Circuit::from_json(&text).unwrap();
-        assert_eq!(
-            (&again.name, again.periodic, &again.inputs),
-            (&circuit.name, circuit.periodic, &circuit.inputs)
-        );
+        assert_eq!((&again.name, again.periodic, &again.inputs), (&circuit.name, circuit.periodic, &circuit.inputs));
         assert!(circuit.verify(&again, 1).equal);
         assert_eq!(again.to_json(), text);
     }
@@ -213,8 +205,7 @@ fn what_is_no_circuit_is_refused_with_what_would_do() {
     }
     // A chain as long as this is no matter.
     let gates: Vec<String> = (0..100_000).map(|i| format!("{{\"op\":\"not a\",\"a\":{}}}", i + 4)).collect();
-    let long =
-        text.replace(r#"{"op": "not a", "a": 1}"#, &format!("{},{{\"op\":\"a\",\"a\":0}}", gates.join(",")));
+    let long = text.replace(r#"{"op": "not a", "a": 1}"#, &format!("{},{{\"op\":\"a\",\"a\":0}}", gates.join(",")));
     let long = Circuit::from_json(&long.replace("\"outputs\": [2]", "\"outputs\": [3]")).unwrap();
     assert_eq!((long.counts().depth, long.pruned().gates.len()), (100_001, 0));
 }
@@ -283,20 +274,14 @@ fn verilog_assigns_what_the_circuit_gives() {
             let line = line.trim().trim_end_matches([';', ',']);
             if let Some(name) = line.strip_prefix("input wire ") {
                 values.insert(name.to_string(), cells(known[name], 1));
-            } else if let Some((name, of)) =
-                line.strip_prefix("wire ").and_then(|wire| wire.split_once(" = "))
-            {
+            } else if let Some((name, of)) = line.strip_prefix("wire ").and_then(|wire| wire.split_once(" = ")) {
                 let value = evaluate(of, &|name| values[name]);
                 assert!(values.insert(name.into(), value).is_none(), "{name} twice");
-            } else if let Some((name, of)) = line.strip_prefix("assign ").and_then(|it| it.split_once(" = "))
-            {
+            } else if let Some((name, of)) = line.strip_prefix("assign ").and_then(|it| it.split_once(" = ")) {
                 assert_eq!(name, format!("next_{}", outputs.len()));
                 outputs.push(evaluate(of, &|name| values[name]));
             } else {
-                assert!(
-                    line == ")" || line == "endmodule" || line.starts_with("output wire next_"),
-                    "{line}"
-                );
+                assert!(line == ")" || line == "endmodule" || line.starts_with("output wire next_"), "{line}");
             }
         }
         assert_eq!(outputs, circuit.step(|input| cells(input, 1)));
@@ -324,7 +309,8 @@ fn the_picture_holds_every_gate_and_wire_within_its_bounds() {
     }
 }
 
-/// A chain of four gates from the middle one of nine inputs, which is the output as well. Inputs are drawn at 174 and gates from 254 to 302,
+/// A chain of four gates from the middle one of nine inputs, which is the output as well. Inputs are drawn at 174 and gates from 254 to
+/// 302,
 /// from 358 to 406 and so on; a wire bends halfway, and a long one 156 from its ends.
 #[test]
 fn a_wire_is_drawn_level_from_its_beginning_and_to_its_end() {
@@ -336,11 +322,8 @@ fn a_wire_is_drawn_level_from_its_beginning_and_to_its_end() {
     }
     circuit.outputs = vec![4];
     let text = circuit.to_svg();
-    let wires: Vec<&str> = text
-        .split("<path class=\"wire\" d=\"")
-        .skip(1)
-        .map(|path| path.split_once('"').expect("a quotation mark ends it").0)
-        .collect();
+    let wires: Vec<&str> =
+        text.split("<path class=\"wire\" d=\"").skip(1).map(|path| path.split_once('"').expect("a quotation mark ends it").0).collect();
     let drawn = [
         "M174.0 216.0C214.0 216.0 214.0 216.0 254.0 216.0",
         "M302.0 216.0C330.0 216.0 330.0 216.0 358.0 216.0",
@@ -375,14 +358,14 @@ mod compiled {
             source += &format!("mod circuit_{i} {{\n{}}}\n", circuit.to_rust());
         }
         source += "fn main() {\n    let mut states = [0u64; 9];\n    let mut next: Vec<u64> = Vec::new();\n";
-        source += "    for n in 0..8u64 {\n        for k in 0..9 {\n            states[k] = (0..64).fold(0, |word, bit| word | ((64 * n + bit) >> k & 1) << bit);\n        }\n";
+        source += "    for n in 0..8u64 {\n        for k in 0..9 {\n            states[k] = (0..64).fold(0, |word, bit| word | ((64 * n \
+         + bit) >> k & 1) << bit);\n        }\n";
         source += "        next.extend(circuit_0::step(&[states]));\n    }\n";
         let mut wanted = String::new();
         for (i, circuit) in circuits().iter().enumerate().skip(1) {
             let channels = 0..circuit.channels() as u32;
-            let read: Vec<[u64; 9]> = channels
-                .map(|channel| std::array::from_fn(|k| cells(Input { neighbour: k as u8, channel }, 1)))
-                .collect();
+            let read: Vec<[u64; 9]> =
+                channels.map(|channel| std::array::from_fn(|k| cells(Input { neighbour: k as u8, channel }, 1))).collect();
             source += &format!("    next.extend(circuit_{i}::step(&{read:?}));\n");
             circuit.step(|input| cells(input, 1)).iter().for_each(|word| wanted += &format!("{word}\n"));
         }
@@ -407,7 +390,9 @@ mod compiled {
     fn verilog_is_simulated_as_life() {
         let scratch = Scratch::new("logic-verilog");
         let (file, program) = (scratch.path("life.v"), scratch.path("life"));
-        let bench = "module bench;\n  reg [9:0] n;\n  wire next;\n  life life(.nw_0(n[0]), .n_0(n[1]), .ne_0(n[2]), .w_0(n[3]), .c_0(n[4]), .e_0(n[5]), .sw_0(n[6]), .s_0(n[7]), .se_0(n[8]), .next_0(next));\n  initial for (n = 0; n < 512; n = n + 1) begin\n    #1 $display(\"%b\", next);\n  end\nendmodule\n";
+        let bench = "module bench;\n  reg [9:0] n;\n  wire next;\n  life life(.nw_0(n[0]), .n_0(n[1]), .ne_0(n[2]), .w_0(n[3]), \
+         .c_0(n[4]), .e_0(n[5]), .sw_0(n[6]), .s_0(n[7]), .se_0(n[8]), .next_0(next));\n  initial \
+         for (n = 0; n < 512; n = n + 1) begin\n    #1 $display(\"%b\", next);\n  end\nendmodule\n";
         std::fs::write(&file, Circuit::life().to_verilog() + bench).unwrap();
         let mut compiler = Command::new("iverilog");
         compiler.arg("-Wall").arg("-o").arg(&program).arg(&file);

@@ -108,13 +108,7 @@ impl Accelerator for FailingWorker {
         self.0.set_member(member, trainer)
     }
 
-    fn step(
-        &mut self,
-        optimiser: &Optimiser,
-        learns: &[bool],
-        starts: &[f32],
-        targets: &[f32],
-    ) -> Result<(), Fault> {
+    fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault> {
         self.1 = self.1.checked_sub(1).ok_or(Fault::Lost { why: "unplugged".into() })?;
         self.0.step(optimiser, learns, starts, targets)
     }

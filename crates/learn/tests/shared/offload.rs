@@ -22,8 +22,7 @@ fn offloaded_steps_are_those_at_home() {
     let mut packed = Packed::new(&plan, &params);
     let mut executor = Executor::new(&plan);
     let mut grads = vec![0.0; params.values().len()];
-    let state =
-        TrainStateRef { weights: params.values(), m: &optimizer.m, v: &optimizer.v, steps: optimizer.steps };
+    let state = TrainStateRef { weights: params.values(), m: &optimizer.m, v: &optimizer.v, steps: optimizer.steps };
     let mut trainer = Local.trainer(&plan, &state).unwrap();
     let mut trained = TrainResult::default();
     assert_eq!(trainer.poll(&mut trained), Ok(false), "there is no answer before a request");

@@ -103,12 +103,7 @@ fn the_published_learner_goes_on_from_any_save() {
         let config = published_settings(&mut numbers);
         let what = format!("seed {seed} of {config:?}");
         let learner = Published::new(config.clone(), seed, Isa::best()).unwrap();
-        restored += resumes(
-            learner,
-            4,
-            |parts| Published::restore(config.clone(), seed, Isa::best(), &|name| find(parts, name)),
-            &what,
-        );
+        restored += resumes(learner, 4, |parts| Published::restore(config.clone(), seed, Isa::best(), &|name| find(parts, name)), &what);
     }
     assert!(restored > 80, "{restored}");
 }
@@ -135,8 +130,7 @@ fn searches_too_short_for_an_opinion_are_saved_and_restored() {
     // The ninth word has the number of shares above 16 bits.
     let without = replay.chunks_exact(40).filter(|sample| sample[8] >> 16 == 0).count();
     assert!(without > 10 && without < replay.len() / 40, "{without} of {}", replay.len() / 40);
-    let restore =
-        |parts: &Parts| Published::restore(config.clone(), 1, Isa::best(), &|name| find(parts, name));
+    let restore = |parts: &Parts| Published::restore(config.clone(), 1, Isa::best(), &|name| find(parts, name));
     assert_eq!(resumes(learner, 3, restore, "two evaluations"), 3);
 }
 
@@ -164,12 +158,7 @@ fn the_strong_learner_goes_on_from_any_save() {
         };
         let what = format!("seed {seed} of {config:?}");
         let learner = Strong::new(config, seed, Isa::best()).unwrap();
-        restored += resumes(
-            learner,
-            4,
-            |parts| Strong::restore(config, seed, Isa::best(), &|name| find(parts, name)),
-            &what,
-        );
+        restored += resumes(learner, 4, |parts| Strong::restore(config, seed, Isa::best(), &|name| find(parts, name)), &what);
     }
     assert!(restored > 80, "{restored}");
 }
@@ -249,8 +238,7 @@ fn what_has_diverged_says_so() {
         let Data::F32(values) = data else { panic!("weights") };
         values.iter_mut().for_each(|x| *x *= 1e30);
     }
-    let restore =
-        |state: &Parts| Ppo::restore(kind, config.clone(), 1, Isa::best(), &|name| find(state, name));
+    let restore = |state: &Parts| Ppo::restore(kind, config.clone(), 1, Isa::best(), &|name| find(state, name));
     let mut ppo = restore(&state).unwrap();
     assert!(ppo.is_finite());
     while !matches!(ppo.advance(), learn::Slice::Ended(_)) {}

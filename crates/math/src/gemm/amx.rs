@@ -93,8 +93,7 @@ pub(super) unsafe fn run(p: Product) {
     let mut blocks = MaybeUninit::<Blocks>::uninit();
     let blocks = blocks.as_mut_ptr();
     // SAFETY: only addresses are taken.
-    let (a_block, b_block) =
-        unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
+    let (a_block, b_block) = unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
     debug_assert!(p.c.cs == 1 && !p.a.packed);
     // SAFETY: the tiles are there, and the shapes such as they can have.
     unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const SHAPES, options(nostack, readonly)) };
@@ -129,14 +128,7 @@ pub(super) unsafe fn run(p: Product) {
                         Right::Strided { p: b, ks, cs } => {
                             if n0.is_multiple_of(TOGETHER) {
                                 let cols = TOGETHER.min(p.n - n0);
-                                bf16::pack_panels(
-                                    b.add(2 * first * ks + n0 * cs),
-                                    ks,
-                                    cs,
-                                    steps,
-                                    cols,
-                                    b_block,
-                                );
+                                bf16::pack_panels(b.add(2 * first * ks + n0 * cs), ks, cs, steps, cols, b_block);
                                 for panel in 0..cols.div_ceil(PANEL) {
                                     clear(b_block.add(panel * PANEL_STRIDE), count * PANEL..whole * PANEL);
                                 }
@@ -207,13 +199,9 @@ impl Part {
                     for m in 0..ROWS {
                         for v in 0..2 {
                             let x = match start {
-                                Start::Columns(bias) => {
-                                    _mm512_maskz_loadu_ps(masks[v], bias.wrapping_add(16 * v))
-                                }
+                                Start::Columns(bias) => _mm512_maskz_loadu_ps(masks[v], bias.wrapping_add(16 * v)),
                                 Start::Rows(bias) if m < self.rows => _mm512_set1_ps(*bias.add(m)),
-                                Start::Target if m < self.rows => {
-                                    _mm512_maskz_loadu_ps(masks[v], at(self.c, self.c_row, m, v))
-                                }
+                                Start::Target if m < self.rows => _mm512_maskz_loadu_ps(masks[v], at(self.c, self.c_row, m, v)),
                                 _ => _mm512_setzero_ps(),
                             };
                             _mm512_storeu_ps(at(c, c_row, m, v), x);

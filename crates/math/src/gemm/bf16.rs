@@ -60,8 +60,7 @@ pub(super) unsafe fn run(p: Product) {
     let mut blocks = MaybeUninit::<Blocks>::uninit();
     let blocks = blocks.as_mut_ptr();
     // SAFETY: only addresses are taken.
-    let (a_block, b_block) =
-        unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
+    let (a_block, b_block) = unsafe { ((&raw mut (*blocks).a).cast::<u32>(), (&raw mut (*blocks).b).cast::<u32>()) };
     debug_assert!(p.c.cs == 1 && !p.a.packed);
     let m_block = even(p.m, M_LARGE).next_multiple_of(HEIGHT);
     let strided = matches!(p.b, Right::Strided { .. });
@@ -94,13 +93,7 @@ fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize
 
 /// A block of A, copied, by all panels of `n`; those that were packed as they were met begin at `b_block`. `k` begins at a whole pair.
 #[inline(always)]
-unsafe fn multiply(
-    p: &Product,
-    m: Range<usize>,
-    n: Range<usize>,
-    k: Range<usize>,
-    (a_block, b_block): (*mut u32, *const u32),
-) {
+unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize>, (a_block, b_block): (*mut u32, *const u32)) {
     // SAFETY: the caller's.
     unsafe {
         let from = p.a.p.add(m.start * p.a.rs + k.start * p.a.ks);
@@ -133,8 +126,7 @@ unsafe fn multiply(
                     _ => 1,
                 };
                 let row = m0 - m.start;
-                let (m_next, n_next) =
-                    if m0 + height < m.end { (m0 + height, n0) } else { (m.start, n0 + PANEL) };
+                let (m_next, n_next) = if m0 + height < m.end { (m0 + height, n0) } else { (m.start, n0 + PANEL) };
                 let t = Tile {
                     a: a_block.add(if by_columns { row / HEIGHT * TILE + row % HEIGHT } else { row * ROW }),
                     b,
@@ -262,12 +254,8 @@ pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize,
             let mut k = 0;
             if ks == 1 {
                 while k + 32 <= steps {
-                    let pairs =
-                        _mm512_cvtne2ps_pbh(_mm512_loadu_ps(a.add(k + 16)), _mm512_loadu_ps(a.add(k)));
-                    _mm512_storeu_si512(
-                        to.add(k / 2).cast(),
-                        std::mem::transmute::<__m512bh, __m512i>(pairs),
-                    );
+                    let pairs = _mm512_cvtne2ps_pbh(_mm512_loadu_ps(a.add(k + 16)), _mm512_loadu_ps(a.add(k)));
+                    _mm512_storeu_si512(to.add(k / 2).cast(), std::mem::transmute::<__m512bh, __m512i>(pairs));
                     k += 32;
                 }
             }
@@ -306,14 +294,7 @@ unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: 
 
 /// Panels of B, each `[pairs][PANEL]`, those of the last column on 0.
 #[inline(always)]
-pub(super) unsafe fn pack_panels(
-    b: *const f32,
-    ks: usize,
-    cs: usize,
-    steps: usize,
-    cols: usize,
-    to: *mut u32,
-) {
+pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
     // SAFETY: the caller's; there is more than one panel only in a block.
     unsafe {
         if cs != 1 {
@@ -401,8 +382,7 @@ pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: 
     // SAFETY: the caller's; what is beyond the last is masked.
     unsafe {
         let order = _mm512_set_epi16(
-            31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3,
-            18, 2, 17, 1, 16, 0,
+            31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0,
         );
         let x = load_part(even, first(count));
         let y = odd.map_or(_mm512_setzero_ps(), |odd| load_part(odd, first(count)));

@@ -67,21 +67,14 @@ unsafe fn sum8(x: __m256) -> f32 {
 #[inline(always)]
 fn prefetch<const FIRST: bool>(p: *const f32) {
     // SAFETY: a hint, which no address can make fault.
-    unsafe {
-        if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) }
-    }
+    unsafe { if FIRST { _mm_prefetch::<_MM_HINT_T0>(p.cast()) } else { _mm_prefetch::<_MM_HINT_T1>(p.cast()) } }
 }
 
 #[inline(always)]
 unsafe fn transpose4(p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
     // SAFETY: the caller's; SSE is part of x86-64.
     unsafe {
-        let mut rows = [
-            _mm_loadu_ps(p),
-            _mm_loadu_ps(p.add(stride)),
-            _mm_loadu_ps(p.add(2 * stride)),
-            _mm_loadu_ps(p.add(3 * stride)),
-        ];
+        let mut rows = [_mm_loadu_ps(p), _mm_loadu_ps(p.add(stride)), _mm_loadu_ps(p.add(2 * stride)), _mm_loadu_ps(p.add(3 * stride))];
         let [a, b, c, d] = &mut rows;
         _MM_TRANSPOSE4_PS(a, b, c, d);
         for (c, row) in rows.into_iter().enumerate() {
@@ -153,8 +146,7 @@ impl Simd for Avx2 {
             let a = self.add(sums[i][0], sums[i][1]);
             let b = self.add(sums[i + 1][0], sums[i + 1][1]);
             // SAFETY: the token's.
-            let (low, high) =
-                unsafe { (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)) };
+            let (low, high) = unsafe { (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)) };
             self.store(self.add(self.load(&y[4 * i..]), self.add(low, high)), &mut y[4 * i..]);
         }
     }

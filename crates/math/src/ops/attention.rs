@@ -17,15 +17,7 @@ const KEYS: usize = 128;
 
 /// y = softmax of q·kᵀ/√size over the keys up to each query's own, times v: qkv is `[rows][3·cols]`, y `[rows][cols]`, each `len` rows
 /// a sequence. `lse`, `[rows/len][heads][len]`, takes the logarithm (to base 2) of each softmax's sum, which the slopes need.
-pub fn causal_attention(
-    isa: Isa,
-    heads: usize,
-    len: usize,
-    cols: usize,
-    qkv: &[f32],
-    y: &mut [f32],
-    lse: Option<&mut [f32]>,
-) {
+pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[f32], y: &mut [f32], lse: Option<&mut [f32]>) {
     let rows = qkv.len() / (3 * cols);
     assert!(rows.is_multiple_of(len) && cols.is_multiple_of(heads) && cols / heads <= HEAD);
     assert!(y.len() >= rows * cols && lse.as_ref().is_none_or(|lse| lse.len() >= rows * heads));
@@ -54,8 +46,7 @@ pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: 
         // SAFETY: as above; of q and y there is the last row alone, and no other is touched.
         unsafe {
             let (k, v) = (k.as_ptr().add(at), v.as_ptr().add(at));
-            let (q, y) =
-                (q.as_ptr().add(at).wrapping_sub(before), y.as_mut_ptr().add(at).wrapping_sub(before));
+            let (q, y) = (q.as_ptr().add(at).wrapping_sub(before), y.as_mut_ptr().add(at).wrapping_sub(before));
             let head = Head { size, q, k, v, stride: cols };
             head.forward(isa, keys - 1..keys, (y, cols), std::ptr::null_mut());
         }
@@ -150,13 +141,7 @@ impl Head {
     /// Rows `queries` of y, which like `lse` (or null) is given by where its row 0 is. A function of its own for what it takes of the
     /// stack.
     #[inline(never)]
-    unsafe fn forward(
-        &self,
-        isa: Isa,
-        queries: Range<usize>,
-        (y, y_stride): (*mut f32, usize),
-        lse: *mut f32,
-    ) {
+    unsafe fn forward(&self, isa: Isa, queries: Range<usize>, (y, y_stride): (*mut f32, usize), lse: *mut f32) {
         /// For as many columns as a head may have.
         #[repr(align(64))]
         struct Scratch {
@@ -198,8 +183,7 @@ impl Head {
                     for c in (0..size).step_by(PANEL) {
                         for (queries, keys) in block.queries() {
                             let shape = [queries.len(), PANEL.min(size - c), keys];
-                            let (p, v) =
-                                ((scores.add(queries.start).cast_const(), 1, PANEL), v.add(c * KEYS));
+                            let (p, v) = ((scores.add(queries.start).cast_const(), 1, PANEL), v.add(c * KEYS));
                             let to = (y.add(queries.start * y_stride + c), y_stride);
                             panel_product(isa, shape, p, v, to, again);
                         }
@@ -321,17 +305,13 @@ impl Block {
 
     /// Keys, and the first lane whose query sees some of them.
     fn scores(self) -> impl Iterator<Item = (Range<usize>, usize)> {
-        [(0..self.middle(), 0), (self.middle()..self.keys, HALF)]
-            .into_iter()
-            .filter(|part| !part.0.is_empty())
+        [(0..self.middle(), 0), (self.middle()..self.keys, HALF)].into_iter().filter(|part| !part.0.is_empty())
     }
 
     /// Queries, and how many keys they see.
     fn queries(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let half = if self.middle() == self.keys { self.count } else { HALF };
-        [(0..half, self.middle()), (half..self.count, self.keys)]
-            .into_iter()
-            .filter(|part| !part.0.is_empty())
+        [(0..half, self.middle()), (half..self.count, self.keys)].into_iter().filter(|part| !part.0.is_empty())
     }
 
     /// Keys, and the first query that sees them: those before the diagonal apart.
@@ -587,12 +567,7 @@ impl Kernel for Deltas<'_> {
             }
             for r in (0..PANEL).step_by(S::LANES) {
                 for c in (0..16).step_by(4) {
-                    s.transpose_fours(
-                        lanes.as_ptr().add(16 * r + c),
-                        16,
-                        turned.as_mut_ptr().add(c * PANEL + r),
-                        PANEL,
-                    );
+                    s.transpose_fours(lanes.as_ptr().add(16 * r + c), 16, turned.as_mut_ptr().add(c * PANEL + r), PANEL);
                 }
             }
         }
@@ -698,15 +673,7 @@ fn odd_terms(x: f64) -> f64 {
 /// Rows of `cols` columns of which the first `turned` are heads as wide as a row of the table, each turned by its row's position: the
 /// pair of columns i and i + size/2 by the i-th angle, or `back`. Row r has position (`first` + r) modulo the table's. y may be x's
 /// turned already, where `x` is None.
-pub fn rotary(
-    isa: Isa,
-    [turned, cols, size]: [usize; 3],
-    table: &[f32],
-    first: usize,
-    x: Option<&[f32]>,
-    y: &mut [f32],
-    back: bool,
-) {
+pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
     let x = x.map_or(y.as_ptr(), |x| x.as_ptr());
     dispatch(isa, Rotary { turned, cols, size, table, first, x, y, back });
@@ -752,8 +719,7 @@ impl Kernel for Rotary<'_> {
                             lanes[2][j] = *x.add(at + j);
                             lanes[3][j] = *x.add(at + half + j);
                         }
-                        let [cos, sin, a, b] =
-                            [s.load(&lanes[0]), s.load(&lanes[1]), s.load(&lanes[2]), s.load(&lanes[3])];
+                        let [cos, sin, a, b] = [s.load(&lanes[0]), s.load(&lanes[1]), s.load(&lanes[2]), s.load(&lanes[3])];
                         let sin = if back { s.neg(sin) } else { sin };
                         s.store(s.neg_mul_add(b, sin, s.mul(a, cos)), &mut lanes[2]);
                         s.store(s.mul_add(a, sin, s.mul(b, cos)), &mut lanes[3]);

@@ -19,17 +19,8 @@ pub enum Unary {
 }
 
 impl Unary {
-    pub const ALL: [Unary; 9] = [
-        Unary::Relu,
-        Unary::Tanh,
-        Unary::Gelu,
-        Unary::Exp,
-        Unary::Ln,
-        Unary::Square,
-        Unary::Sqrt,
-        Unary::Sigmoid,
-        Unary::Silu,
-    ];
+    pub const ALL: [Unary; 9] =
+        [Unary::Relu, Unary::Tanh, Unary::Gelu, Unary::Exp, Unary::Ln, Unary::Square, Unary::Sqrt, Unary::Sigmoid, Unary::Silu];
 }
 
 /// Functions of two arguments. Min and Max give b where one is NaN; Greater gives 1 or 0.
@@ -45,8 +36,7 @@ pub enum Binary {
 }
 
 impl Binary {
-    pub const ALL: [Binary; 7] =
-        [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Min, Binary::Max, Binary::Greater];
+    pub const ALL: [Binary; 7] = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Min, Binary::Max, Binary::Greater];
 }
 
 /// How an operand covers `[rows][cols]`.
@@ -212,8 +202,7 @@ impl Kernel for UnaryBackward {
                     // p + x·p(1 - p)·2√(2/π)(1 + 3·0.044715·x²)
                     let p = s.div(one, one_and_exp(s, gelu_inner(s, x)));
                     let square = s.mul(x, x);
-                    let slope =
-                        s.mul_add(s.splat(6.0 * GELU_CUBE * GELU_ROOT), square, s.splat(2.0 * GELU_ROOT));
+                    let slope = s.mul_add(s.splat(6.0 * GELU_CUBE * GELU_ROOT), square, s.splat(2.0 * GELU_ROOT));
                     s.mul(dy, s.mul_add(s.mul(x, slope), s.neg_mul_add(p, p, p), p))
                 }),
                 Unary::Exp => each!(s, n, dx, [y, dy], s.mul(dy, y)),
@@ -232,20 +221,9 @@ impl Kernel for UnaryBackward {
 }
 
 /// y[rows][cols] = a (op) b, either of which may be broadcast.
-pub fn binary(
-    isa: Isa,
-    op: Binary,
-    rows: usize,
-    cols: usize,
-    a: (&[f32], Span),
-    b: (&[f32], Span),
-    y: &mut [f32],
-) {
+pub fn binary(isa: Isa, op: Binary, rows: usize, cols: usize, a: (&[f32], Span), b: (&[f32], Span), y: &mut [f32]) {
     let y = y[..rows * cols].as_mut_ptr();
-    dispatch(
-        isa,
-        BinaryMap { op, rows, cols, a: Operand::new(rows, cols, a), b: Operand::new(rows, cols, b), y },
-    );
+    dispatch(isa, BinaryMap { op, rows, cols, a: Operand::new(rows, cols, a), b: Operand::new(rows, cols, b), y });
 }
 
 /// y = y (op) b, b broadcast to [rows][cols].
@@ -351,13 +329,7 @@ impl Kernel for Affine<'_> {
         let (scale, shift) = (s.splat(self.scale), s.splat(self.shift));
         // SAFETY: both slices have y's length.
         unsafe {
-            each!(
-                s,
-                self.y.len(),
-                self.y.as_mut_ptr(),
-                [x = (self.x.as_ptr(), 1)],
-                s.mul_add(scale, x, shift)
-            );
+            each!(s, self.y.len(), self.y.as_mut_ptr(), [x = (self.x.as_ptr(), 1)], s.mul_add(scale, x, shift));
         }
     }
 }
@@ -381,13 +353,7 @@ impl Kernel for AddScaled<'_> {
         let y = self.y.as_mut_ptr();
         // SAFETY: both slices have y's length.
         unsafe {
-            each!(
-                s,
-                self.y.len(),
-                y,
-                [x = (self.x.as_ptr(), 1), y = (y.cast_const(), 1)],
-                s.mul_add(scale, x, y)
-            );
+            each!(s, self.y.len(), y, [x = (self.x.as_ptr(), 1), y = (y.cast_const(), 1)], s.mul_add(scale, x, y));
         }
     }
 }

@@ -16,16 +16,7 @@ const COLUMNS: usize = 64;
 
 /// y[r] = bias + Σ_k table[index[r][k]], rectified or not: `k` indices a row, of which those below 0 name nothing. The sum is
 /// one chain in the order of k from the bias on.
-pub fn embedding_bag(
-    isa: Isa,
-    cols: usize,
-    table: &[f32],
-    k: usize,
-    index: &[f32],
-    bias: Option<&[f32]>,
-    relu: bool,
-    y: &mut [f32],
-) {
+pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f32], bias: Option<&[f32]>, relu: bool, y: &mut [f32]) {
     let rows = y.len() / cols;
     let index = &index[..rows * k];
     check(cols, table, k, index);
@@ -36,23 +27,13 @@ pub fn embedding_bag(
     let piece = |i: usize| {
         let (first, c) = (i / across * height, i % across * width);
         let rows = [first, rows.min(first + height)];
-        dispatch(
-            isa,
-            Bag { cols, table, k, index, bias, relu, packed, rows, columns: [c, cols.min(c + width)], y: &y },
-        );
+        dispatch(isa, Bag { cols, table, k, index, bias, relu, packed, rows, columns: [c, cols.min(c + width)], y: &y });
     };
     each(rows * k * cols, rows.div_ceil(height) * across, piece);
 }
 
 /// dtable[index[r][k]] += dy[r], in the order of r, then k.
-pub fn embedding_bag_backward(
-    isa: Isa,
-    cols: usize,
-    k: usize,
-    index: &[f32],
-    dy: &[f32],
-    dtable: &mut [f32],
-) {
+pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy: &[f32], dtable: &mut [f32]) {
     let rows = dy.len() / cols;
     let index = &index[..rows * k];
     check(cols, dtable, k, index);
@@ -61,10 +42,7 @@ pub fn embedding_bag_backward(
     // Threads share the columns, so that each sum stays one chain.
     let piece = |i: usize| {
         let columns = [i * COLUMNS, cols.min((i + 1) * COLUMNS)];
-        dispatch(
-            isa,
-            BagBackward { cols, n, k, index, dy: &dy[..rows * cols], packed, columns, table: &table },
-        );
+        dispatch(isa, BagBackward { cols, n, k, index, dy: &dy[..rows * cols], packed, columns, table: &table });
     };
     each(rows * k * cols, cols.div_ceil(COLUMNS), piece);
 }
@@ -199,14 +177,7 @@ impl Bag<'_> {
 
     /// N vectors; R rows side by side where all of their indices name something.
     #[inline(always)]
-    fn sums<S: Simd, const N: usize, const R: usize>(
-        &self,
-        s: S,
-        [first, end]: [usize; 2],
-        c: usize,
-        from: &[f32],
-        stride: usize,
-    ) {
+    fn sums<S: Simd, const N: usize, const R: usize>(&self, s: S, [first, end]: [usize; 2], c: usize, from: &[f32], stride: usize) {
         let (n, k) = (self.table.len() / self.cols, self.k);
         assert!(from.len() >= (n - 1) * stride + N * S::LANES);
         let from = from.as_ptr();
@@ -293,13 +264,7 @@ impl Bag<'_> {
 /// # Safety
 /// There must be R·k places, and `from` be valid for N vectors at each.
 #[inline(always)]
-unsafe fn add_rows<S: Simd, const N: usize, const R: usize>(
-    s: S,
-    sums: &mut [[S::F; N]; R],
-    from: *const f32,
-    at: &[u32],
-    k: usize,
-) {
+unsafe fn add_rows<S: Simd, const N: usize, const R: usize>(s: S, sums: &mut [[S::F; N]; R], from: *const f32, at: &[u32], k: usize) {
     let mut x = *sums;
     // SAFETY: the caller's.
     unsafe {

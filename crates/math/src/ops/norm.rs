@@ -35,13 +35,7 @@ pub(crate) type Pair<S> = [<S as Simd>::F; 2];
 
 /// (mean, 1/std) down the features of the two vectors at `lane` of a panel: four chains, the feature's number mod 4.
 #[inline(always)]
-pub(crate) fn column_stats<S: Simd>(
-    s: S,
-    features: usize,
-    x: &[f32],
-    lane: usize,
-    eps: f32,
-) -> (Pair<S>, Pair<S>) {
+pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usize, eps: f32) -> (Pair<S>, Pair<S>) {
     assert!(x.len() >= features * PANEL && lane + 2 * S::LANES <= PANEL);
     let x = x.as_ptr();
     let mut means = [s.splat(0.0); 2];
@@ -81,12 +75,7 @@ pub(crate) fn column_stats<S: Simd>(
 /// # Safety
 /// x must be valid for that.
 #[inline(always)]
-unsafe fn sum_down<S: Simd>(
-    s: S,
-    features: usize,
-    x: *const f32,
-    f: impl Fn(S::F, usize, S::F) -> S::F,
-) -> Pair<S> {
+unsafe fn sum_down<S: Simd>(s: S, features: usize, x: *const f32, f: impl Fn(S::F, usize, S::F) -> S::F) -> Pair<S> {
     let mut sums = [[s.splat(0.0); 2]; 4];
     let whole = features / 4 * 4;
     // SAFETY: the caller's.
@@ -180,16 +169,7 @@ pub fn layer_norm(
 }
 
 /// y = x/√(mean of x² + eps)·gamma of each row (Zhang and Sennrich 2019); `stats` as [`layer_norm`]'s, with mean 0.
-pub fn rms_norm(
-    isa: Isa,
-    rows: usize,
-    cols: usize,
-    x: &[f32],
-    gamma: &[f32],
-    eps: f32,
-    y: &mut [f32],
-    stats: Option<&mut [f32]>,
-) {
+pub fn rms_norm(isa: Isa, rows: usize, cols: usize, x: &[f32], gamma: &[f32], eps: f32, y: &mut [f32], stats: Option<&mut [f32]>) {
     let (x, gamma, y) = (&x[..rows * cols], &gamma[..cols], &mut y[..rows * cols]);
     let stats = stats.map(|s| &mut s[..2 * rows]);
     dispatch(isa, LayerNorm { cols, x, gamma, beta: None, eps, y, stats });
@@ -226,13 +206,7 @@ impl Kernel for LayerNorm<'_> {
             unsafe {
                 if let Some(beta) = self.beta {
                     let beta = (beta.as_ptr(), 1);
-                    each!(
-                        s,
-                        self.cols,
-                        y,
-                        [x, gamma, beta],
-                        s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta)
-                    );
+                    each!(s, self.cols, y, [x, gamma, beta], s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta));
                 } else {
                     each!(s, self.cols, y, [x, gamma], s.mul(s.mul(x, rstd), gamma));
                 }
@@ -243,13 +217,7 @@ impl Kernel for LayerNorm<'_> {
 
 /// y = max(norm(y)·gamma + beta + residual, floor) of one row whose mean and 1/std are known; what is absent is left out.
 #[inline(always)]
-pub(crate) fn finish_row<S: Simd>(
-    s: S,
-    y: &mut [f32],
-    norm: Option<(f32, f32, &[f32], &[f32])>,
-    residual: Option<&[f32]>,
-    floor: f32,
-) {
+pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &[f32], &[f32])>, residual: Option<&[f32]>, floor: f32) {
     let (n, floor) = (y.len(), s.splat(floor));
     let p = y.as_mut_ptr();
     let (y, nothing) = ((p.cast_const(), 1), [0.0; 16]);
@@ -415,8 +383,7 @@ impl Kernel for LayerNormBackward<'_> {
             // SAFETY: a row and gamma have `cols` floats.
             unsafe {
                 let g = if self.centred { total!(s, cols, [dy, gamma], s.mul(dy, gamma)) / n } else { 0.0 };
-                let gh =
-                    total!(s, cols, [dy, gamma, x], s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd))) / n;
+                let gh = total!(s, cols, [dy, gamma, x], s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd))) / n;
                 let (g, gh) = (s.splat(g), s.splat(gh));
                 let (x, dy, gamma) = ((x, 1), (dy, 1), (gamma, 1));
                 each!(s, cols, dx, [x, dy, gamma], {
@@ -513,18 +480,7 @@ pub fn layer_norm_panels(
 ) {
     let n = crate::panels_len(batch, cols);
     let stats = stats.map(|s| &mut s[..crate::panels_len(batch, 2)]);
-    dispatch(
-        isa,
-        LayerNormPanels {
-            cols,
-            x: &x[..n],
-            gamma: &gamma[..cols],
-            beta: &beta[..cols],
-            eps,
-            y: &mut y[..n],
-            stats,
-        },
-    );
+    dispatch(isa, LayerNormPanels { cols, x: &x[..n], gamma: &gamma[..cols], beta: &beta[..cols], eps, y: &mut y[..n], stats });
 }
 
 struct LayerNormPanels<'a> {
@@ -552,16 +508,7 @@ impl Kernel for LayerNormPanels<'_> {
                 let norm = Some((means, rstds, self.gamma.as_ptr(), self.beta.as_ptr()));
                 // SAFETY: x and y are one panel, gamma and beta have `cols` floats.
                 unsafe {
-                    finish_pair(
-                        s,
-                        self.cols,
-                        lane,
-                        x.as_ptr(),
-                        y.as_mut_ptr(),
-                        norm,
-                        None,
-                        f32::NEG_INFINITY,
-                    );
+                    finish_pair(s, self.cols, lane, x.as_ptr(), y.as_mut_ptr(), norm, None, f32::NEG_INFINITY);
                 }
             }
         }

@@ -8,12 +8,7 @@ use crate::par::{self, CHUNK};
 /// # Safety
 /// Every input must be valid for n floats.
 #[inline(always)]
-pub(super) unsafe fn reduce<S: Simd, const N: usize>(
-    s: S,
-    n: usize,
-    inputs: [*const f32; N],
-    f: impl Fn([S::F; N]) -> S::F,
-) -> f32 {
+pub(super) unsafe fn reduce<S: Simd, const N: usize>(s: S, n: usize, inputs: [*const f32; N], f: impl Fn([S::F; N]) -> S::F) -> f32 {
     let (mut even, mut odd) = ([s.splat(0.0); 4], [s.splat(0.0); 4]);
     let mut x = [s.splat(0.0); N];
     // SAFETY: the caller's; the tail goes through buffers.

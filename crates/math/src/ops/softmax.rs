@@ -183,8 +183,7 @@ impl Kernel for SoftmaxBackward<'_> {
             let (y, dy, dx) = (y[row.clone()].as_ptr(), dy[row.clone()].as_ptr(), dx[row].as_mut_ptr());
             // SAFETY: the three rows have `cols` floats.
             unsafe {
-                let sum =
-                    if log { total!(s, cols, [dy], dy) } else { total!(s, cols, [dy, y], s.mul(dy, y)) };
+                let sum = if log { total!(s, cols, [dy], dy) } else { total!(s, cols, [dy, y], s.mul(dy, y)) };
                 let sum = s.splat(sum);
                 each!(s, cols, dx, [y = (y, 1), dy = (dy, 1)], slope(y, dy, sum));
             }
@@ -223,14 +222,7 @@ impl Kernel for SoftmaxPanels<'_> {
             for lane in (0..PANEL).step_by(S::LANES) {
                 // SAFETY: a panel has `cols` rows of PANEL floats, and lane + LANES <= PANEL.
                 unsafe {
-                    softmax_down(
-                        s,
-                        self.cols,
-                        x.as_ptr().add(lane),
-                        y.as_mut_ptr().add(lane),
-                        PANEL,
-                        self.log,
-                    );
+                    softmax_down(s, self.cols, x.as_ptr().add(lane), y.as_mut_ptr().add(lane), PANEL, self.log);
                 }
             }
         }

@@ -13,13 +13,7 @@ fn rounded(x: f32) -> f32 {
 
 /// c[i][j] continues with the products of each pair of k: the odd one, then the even one. Tiles add those of 16 pairs at once, the even
 /// ones and the odd ones each from nothing.
-fn twin(
-    isa: Isa,
-    [m, n, k]: [usize; 3],
-    a: impl Fn(usize, usize) -> f32,
-    b: impl Fn(usize, usize) -> f32,
-    c: &mut [f32],
-) {
+fn twin(isa: Isa, [m, n, k]: [usize; 3], a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, c: &mut [f32]) {
     for i in 0..m {
         for j in 0..n {
             let add = |sum: f32, k: usize| rounded(a(i, k)).mul_add(rounded(b(k, j)), sum);
@@ -117,8 +111,7 @@ fn a_layer_and_its_gradients_are_chains_of_pairs_on_any_threads(isa: Isa) {
 fn any_strides_give_the_same_chains(isa: Isa) {
     for (seed, [m, n, k]) in (1..).zip(SHAPES) {
         let (a, b, old) = (numbers(seed, m * k), numbers(!seed, k * n), numbers(seed ^ 1, m * n));
-        for (a_strides, b_strides) in [((k, 1), (n, 1)), ((1, m), (1, k)), ((k, 1), (1, k)), ((1, m), (n, 1))]
-        {
+        for (a_strides, b_strides) in [((k, 1), (n, 1)), ((1, m), (1, k)), ((k, 1), (1, k)), ((1, m), (n, 1))] {
             let mut want = old.clone();
             let at = |x: &[f32], i: usize, j: usize, s: (usize, usize)| x[i * s.0 + j * s.1];
             twin(isa, [m, n, k], |i, k| at(&a, i, k, a_strides), |k, j| at(&b, k, j, b_strides), &mut want);

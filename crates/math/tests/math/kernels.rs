@@ -105,9 +105,7 @@ fn products() {
         let b_strides = if b_turned { (1, k) } else { (n, 1) };
         let mut want = wide(&old);
         reference::matmul(m, n, k, &wide(&a), a_strides, &wide(&b), b_strides, &mut want, accumulate);
-        check(&want, 2e-5, |isa| {
-            changed(&old, |c| gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, c, accumulate))
-        });
+        check(&want, 2e-5, |isa| changed(&old, |c| gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, c, accumulate)));
     });
 }
 
@@ -141,8 +139,7 @@ fn layers_in_both_layouts() {
             }
         }
         let run = |isa: Isa, panels: bool, save: Option<&mut [f32]>| {
-            let (n, batch) =
-                if panels { (panels_len(rows, out), panels_len(rows, 1)) } else { (rows * out, rows) };
+            let (n, batch) = if panels { (panels_len(rows, out), panels_len(rows, 1)) } else { (rows * out, rows) };
             let (mut y, mut save_pre, mut save_stats) = (vec![0.0; n], vec![0.0; n], vec![0.0; 2 * batch]);
             let residual_panels = to_panels(rows, out, &residual);
             let residual = if panels { &residual_panels } else { &residual };
@@ -197,8 +194,7 @@ fn layers_in_both_layouts() {
 fn layers_backward() {
     let case = (side(), side(), side(), any::<bool>(), any::<u32>());
     property(60, case, |(rows, out, inp, accumulate, seed)| {
-        let (x, w, dy) =
-            (numbers(seed, rows * inp), numbers(!seed, out * inp), numbers(seed ^ 1, rows * out));
+        let (x, w, dy) = (numbers(seed, rows * inp), numbers(!seed, out * inp), numbers(seed ^ 1, rows * out));
         let (dx, dw) = (numbers(seed ^ 2, rows * inp), numbers(seed ^ 3, out * inp));
         let mut want = wide(&dx);
         reference::matmul(rows, inp, out, &wide(&dy), (out, 1), &wide(&w), (inp, 1), &mut want, accumulate);
@@ -211,9 +207,7 @@ fn layers_backward() {
         });
         let mut want = wide(&dw);
         reference::matmul(out, inp, rows, &wide(&dy), (1, out), &wide(&x), (inp, 1), &mut want, accumulate);
-        check(&want, 2e-5, |isa| {
-            changed(&dw, |dw| gemm::linear_rows_dw(isa, rows, out, inp, &dy, &x, dw, accumulate))
-        });
+        check(&want, 2e-5, |isa| changed(&dw, |dw| gemm::linear_rows_dw(isa, rows, out, inp, &dy, &x, dw, accumulate)));
     });
 }
 
@@ -244,32 +238,24 @@ fn functions_of_one_argument() {
 fn functions_of_two_arguments() {
     let span = || proptest::sample::select(vec![Span::Full, Span::Row, Span::Column, Span::Scalar]);
     let op = proptest::sample::select(Binary::ALL.to_vec());
-    property(
-        200,
-        (op, 1usize..40, 1usize..40, span(), span(), any::<u32>()),
-        |(op, rows, cols, a, b, seed)| {
-            let len = |span| match span {
-                Span::Full => rows * cols,
-                Span::Row => cols,
-                Span::Column => rows,
-                Span::Scalar => 1,
-            };
-            let (x, mut z) = (numbers(seed, len(a)), numbers(!seed, len(b)));
-            if op == Binary::Div {
-                z.iter_mut().for_each(|z| *z = z.signum() * (z.abs() + 0.1));
-            }
-            let mut want = vec![0.0; rows * cols];
-            reference::binary_all(op, rows, cols, (&wide(&x), a), (&wide(&z), b), &mut want);
-            check(&want, 1e-6, |isa| {
-                written(rows * cols, |y| ops::binary(isa, op, rows, cols, (&x, a), (&z, b), y))
-            });
-            if a == Span::Full {
-                check(&want, 1e-6, |isa| {
-                    changed(&x, |y| ops::binary_in_place(isa, op, rows, cols, y, (&z, b)))
-                });
-            }
-        },
-    );
+    property(200, (op, 1usize..40, 1usize..40, span(), span(), any::<u32>()), |(op, rows, cols, a, b, seed)| {
+        let len = |span| match span {
+            Span::Full => rows * cols,
+            Span::Row => cols,
+            Span::Column => rows,
+            Span::Scalar => 1,
+        };
+        let (x, mut z) = (numbers(seed, len(a)), numbers(!seed, len(b)));
+        if op == Binary::Div {
+            z.iter_mut().for_each(|z| *z = z.signum() * (z.abs() + 0.1));
+        }
+        let mut want = vec![0.0; rows * cols];
+        reference::binary_all(op, rows, cols, (&wide(&x), a), (&wide(&z), b), &mut want);
+        check(&want, 1e-6, |isa| written(rows * cols, |y| ops::binary(isa, op, rows, cols, (&x, a), (&z, b), y)));
+        if a == Span::Full {
+            check(&want, 1e-6, |isa| changed(&x, |y| ops::binary_in_place(isa, op, rows, cols, y, (&z, b))));
+        }
+    });
 }
 
 #[test]
@@ -277,12 +263,8 @@ fn affine_and_added() {
     property(40, (0usize..70, any::<u32>()), |(n, seed)| {
         let (x, old) = (numbers(seed, n), numbers(seed ^ 1, n));
         let of = |f: &dyn Fn(usize) -> f64| (0..n).map(f).collect::<Vec<f64>>();
-        check(&of(&|i| 0.3 * f64::from(x[i]) - 0.7), 1e-6, |isa| {
-            written(n, |y| ops::affine(isa, 0.3, -0.7, &x, y))
-        });
-        check(&of(&|i| f64::from(old[i]) + 0.3 * f64::from(x[i])), 1e-6, |isa| {
-            changed(&old, |y| ops::add_scaled(isa, 0.3, &x, y))
-        });
+        check(&of(&|i| 0.3 * f64::from(x[i]) - 0.7), 1e-6, |isa| written(n, |y| ops::affine(isa, 0.3, -0.7, &x, y)));
+        check(&of(&|i| f64::from(old[i]) + 0.3 * f64::from(x[i])), 1e-6, |isa| changed(&old, |y| ops::add_scaled(isa, 0.3, &x, y)));
     });
 }
 
@@ -297,11 +279,8 @@ fn sums() {
         let kept = |i: usize| if accumulate { f64::from(z[i]) } else { 0.0 };
         let by_row: Vec<f64> = (0..rows).map(|r| wide(&x[r * cols..][..cols]).iter().sum::<f64>()).collect();
         check(&by_row, 1e-5, |isa| written(rows, |y| ops::sum_rows(isa, rows, cols, &x, y)));
-        let by_col: Vec<f64> =
-            (0..cols).map(|c| kept(c) + (0..rows).map(|r| f64::from(x[r * cols + c])).sum::<f64>()).collect();
-        check(&by_col, 1e-5, |isa| {
-            changed(&z[..cols], |y| ops::sum_cols(isa, rows, cols, &x, y, accumulate))
-        });
+        let by_col: Vec<f64> = (0..cols).map(|c| kept(c) + (0..rows).map(|r| f64::from(x[r * cols + c])).sum::<f64>()).collect();
+        check(&by_col, 1e-5, |isa| changed(&z[..cols], |y| ops::sum_cols(isa, rows, cols, &x, y, accumulate)));
     });
 }
 
@@ -391,8 +370,7 @@ fn a_norm_s_sums_are_chains_down_the_rows() {
             for i in 0..n {
                 let (r, c) = (i / cols, i % cols);
                 let hat = (x[i] - stats[2 * r]) * stats[2 * r + 1];
-                want_gamma[c] =
-                    if isa.fused() { dy[i].mul_add(hat, want_gamma[c]) } else { dy[i] * hat + want_gamma[c] };
+                want_gamma[c] = if isa.fused() { dy[i].mul_add(hat, want_gamma[c]) } else { dy[i] * hat + want_gamma[c] };
                 want_beta[c] += dy[i];
             }
             let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], gamma.clone(), beta.clone());
@@ -404,9 +382,7 @@ fn a_norm_s_sums_are_chains_down_the_rows() {
             assert_eq!(dgamma, want_gamma, "{} {rows}x{cols}", isa.name());
         }
     };
-    property(60, (1usize..50, 1usize..200, any::<u32>()), |(rows, cols, seed)| {
-        check(miris(rows), miris(cols), seed)
-    });
+    property(60, (1usize..50, 1usize..200, any::<u32>()), |(rows, cols, seed)| check(miris(rows), miris(cols), seed));
     if cfg!(miri) {
         return;
     }
@@ -419,9 +395,7 @@ fn attention_and_its_slopes() {
     let size = prop_oneof![1usize..20, 30usize..70].prop_map(miris);
     let len = prop_oneof![1usize..20, 30usize..70, 120usize..135].prop_map(miris);
     let case = (1usize..4, 1usize..4, size, len, any::<u32>());
-    property(40, case, |(sequences, heads, size, len, seed)| {
-        attention(sequences, heads, size, len, seed, 1.0)
-    });
+    property(40, case, |(sequences, heads, size, len, seed)| attention(sequences, heads, size, len, seed, 1.0));
     if cfg!(miri) {
         return;
     }
@@ -454,11 +428,7 @@ fn attention(sequences: usize, heads: usize, size: usize, len: usize, seed: u32,
     // One query at a time over keys and values that were kept has the bits of all.
     for isa in Isa::available() {
         let part = |i: usize| -> Vec<f32> {
-            qkv[..len * 3 * cols]
-                .chunks(3 * cols)
-                .flat_map(|row| &row[i * cols..(i + 1) * cols])
-                .copied()
-                .collect()
+            qkv[..len * 3 * cols].chunks(3 * cols).flat_map(|row| &row[i * cols..(i + 1) * cols]).copied().collect()
         };
         let ([q, k, v], all) = ([part(0), part(1), part(2)], forward(isa).0);
         for row in (0..len).step_by(1 + len / 40) {
@@ -489,9 +459,7 @@ fn rotary_turns_by_the_position() {
                 if i == low { a * angle.cos() - b * angle.sin() } else { b * angle.cos() + a * angle.sin() }
             })
             .collect();
-        check(&want, 1e-6, |isa| {
-            written(rows * cols, |y| ops::rotary(isa, shape, &table, 1, Some(&x), y, false))
-        });
+        check(&want, 1e-6, |isa| written(rows * cols, |y| ops::rotary(isa, shape, &table, 1, Some(&x), y, false)));
         check(&wide(&x), 1e-6, |isa| {
             let mut y = x.clone();
             ops::rotary(isa, shape, &table, 1, None, &mut y, false);
@@ -566,14 +534,7 @@ fn head(
     gemm::pack_rows_t(isa, w, vocab, inp, &mut packed_t);
     let (mut loss, mut tile) = (vec![9.0; rows], vec![9.0; ops::head_tile(rows, vocab) * vocab]);
     let (mut dx, mut dw) = (vec![9.0; rows * inp], old.map_or(vec![9.0; vocab * inp], <[f32]>::to_vec));
-    let slopes = ops::HeadSlopes {
-        packed_t: &packed_t,
-        upstream,
-        scale: 0.5,
-        dx: &mut dx,
-        dw: &mut dw,
-        adds: old.is_some(),
-    };
+    let slopes = ops::HeadSlopes { packed_t: &packed_t, upstream, scale: 0.5, dx: &mut dx, dw: &mut dw, adds: old.is_some() };
     let shape = [rows, vocab, inp];
     ops::head_loss(isa, shape, x, &packed, target, &mut loss, &mut tile, Some(slopes));
     let mut alone = vec![9.0; rows];
@@ -588,12 +549,10 @@ fn a_head_and_its_slopes() {
     property(40, (1usize..40, vocab, 1usize..50, any::<u32>()), |(rows, vocab, inp, seed)| {
         let (x, w) = (numbers(seed, rows * inp), numbers(seed ^ 1, vocab * inp));
         let w: Vec<f32> = w.iter().map(|w| 3.0 * w).collect();
-        let target: Vec<f32> =
-            numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * vocab as f32).floor()).collect();
+        let target: Vec<f32> = numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * vocab as f32).floor()).collect();
         let (weights, old) = (numbers(seed ^ 3, rows), numbers(seed ^ 4, vocab * inp));
         for weighed in [false, true] {
-            let upstream: Vec<f64> =
-                weights.iter().map(|&w| 0.5 * if weighed { f64::from(w) } else { 1.0 }).collect();
+            let upstream: Vec<f64> = weights.iter().map(|&w| 0.5 * if weighed { f64::from(w) } else { 1.0 }).collect();
             let mut want = [vec![0.0; rows], vec![0.0; rows * inp], vec![0.0; vocab * inp]];
             let [loss, dx, dw] = &mut want;
             if weighed {
@@ -643,16 +602,11 @@ fn gathers_and_layouts() {
     property(60, (1usize..70, 1usize..40, any::<u32>()), |(rows, cols, seed)| {
         let x = numbers(seed, rows * cols);
         let want = wide(&to_panels(rows, cols, &x));
-        check(&want, 0.0, |isa| {
-            written(panels_len(rows, cols), |y| ops::rows_to_panels(isa, rows, cols, &x, y))
-        });
-        check(&wide(&x), 0.0, |isa| {
-            written(rows * cols, |y| ops::panels_to_rows(isa, rows, cols, &to_panels(rows, cols, &x), y))
-        });
+        check(&want, 0.0, |isa| written(panels_len(rows, cols), |y| ops::rows_to_panels(isa, rows, cols, &x, y)));
+        check(&wide(&x), 0.0, |isa| written(rows * cols, |y| ops::panels_to_rows(isa, rows, cols, &to_panels(rows, cols, &x), y)));
         // Indices beyond either end mean the nearest column, and NaN the first.
         let place = |i: f32, n: usize| if i >= 0.0 { (i as usize).min(n - 1) } else { 0 };
-        let mut column: Vec<f32> =
-            numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * cols as f32).floor()).collect();
+        let mut column: Vec<f32> = numbers(seed ^ 2, rows).iter().map(|u| ((u + 1.0) / 2.0 * cols as f32).floor()).collect();
         column.splice(..rows.min(3), [-3.0, 1e9, f32::NAN].into_iter().take(rows.min(3)));
         let at = |r: usize| r * cols + place(column[r], cols);
         let taken: Vec<f64> = (0..rows).map(|r| f64::from(x[at(r)])).collect();
@@ -660,16 +614,13 @@ fn gathers_and_layouts() {
         let dy = numbers(seed ^ 3, rows);
         let mut want = vec![0.0; rows * cols];
         (0..rows).for_each(|r| want[at(r)] = f64::from(dy[r]));
-        check(&want, 0.0, |isa| {
-            changed(&x, |dx| ops::take_columns_backward(isa, rows, cols, &dy, &column, dx))
-        });
+        check(&want, 0.0, |isa| changed(&x, |dx| ops::take_columns_backward(isa, rows, cols, &dy, &column, dx)));
     });
 }
 
 /// Lists that name rows of a table: now and then nothing, and what is beyond it.
 fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f32> {
-    let mut index: Vec<f32> =
-        numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
+    let mut index: Vec<f32> = numbers(seed, rows * k).iter().map(|u| ((u + 1.0) / 2.0 * entries as f32).floor()).collect();
     if short {
         for (i, odd) in [-1.0, -1e9, 1e9, f32::NAN].into_iter().cycle().take(rows * k / 5 + 1).enumerate() {
             index[(7 * i + i / 3) % (rows * k)] = odd;
@@ -695,16 +646,12 @@ fn bags_of_rows() {
                 want.iter_mut().for_each(|y| *y = y.max(0.0));
             }
             check(&wide(&want), 0.0, |isa| {
-                written(rows * cols, |y| {
-                    ops::embedding_bag(isa, cols, &table, k, &index, bias.as_deref(), relu, y)
-                })
+                written(rows * cols, |y| ops::embedding_bag(isa, cols, &table, k, &index, bias.as_deref(), relu, y))
             });
         }
         let (dy, mut want) = (numbers(seed ^ 2, rows * cols), table.clone());
         reference::embedding_bag_backward(cols, k, &index, &dy, &mut want);
-        check(&wide(&want), 0.0, |isa| {
-            changed(&table, |dtable| ops::embedding_bag_backward(isa, cols, k, &index, &dy, dtable))
-        });
+        check(&wide(&want), 0.0, |isa| changed(&table, |dtable| ops::embedding_bag_backward(isa, cols, k, &index, &dy, dtable)));
     });
 }
 
@@ -738,8 +685,7 @@ fn adam() {
     property(40, (0usize..70, 1u64..2000, any::<u32>()), |(n, t, seed)| {
         let (params, grads, m) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, n));
         let v: Vec<f32> = numbers(seed ^ 2, n).iter().map(|v| v.abs()).collect();
-        let step =
-            AdamStep { weight_decay: 0.01, grad_scale: 0.5, ..AdamStep::new(t, 1e-2, 0.9, 0.999, 1e-5) };
+        let step = AdamStep { weight_decay: 0.01, grad_scale: 0.5, ..AdamStep::new(t, 1e-2, 0.9, 0.999, 1e-5) };
         let mut want = vec![vec![]; 3];
         for i in 0..n {
             let of = |x: &[f32]| f64::from(x[i]);
@@ -778,9 +724,7 @@ mod every_test_runs_on {
     fn found(isa: Isa) {
         match isa.is_available() {
             true => assert!(Isa::available().contains(&isa)),
-            false => {
-                testkit::skip(format_args!("{}: this processor has none, so no test ran on it", isa.name()))
-            }
+            false => testkit::skip(format_args!("{}: this processor has none, so no test ran on it", isa.name())),
         }
     }
 
@@ -810,9 +754,7 @@ fn large_products_have_the_bits_of_small_ones_on_any_threads() {
                 gemm::matmul(isa, 1, n, k, a, a_strides, &b, b_strides, want, accumulate);
             }
             for threads in [1, 2, 3] {
-                let run = || {
-                    changed(&old, |c| gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, c, accumulate))
-                };
+                let run = || changed(&old, |c| gemm::matmul(isa, m, n, k, &a, a_strides, &b, b_strides, c, accumulate));
                 let Some(got) = Threads::of(threads).map(|threads| threads.run(run)) else { continue };
                 let what = (isa.name(), threads, a_strides, b_strides);
                 assert!(got.iter().zip(&want).all(|(a, b)| a.to_bits() == b.to_bits()), "{what:?}");

@@ -1,8 +1,8 @@
 //! Layers of soft gates, held to what they say they compute, on every instruction set.
 
 use math::logic::{
-    CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, clip, coefficients, forward, forward_moved,
-    gather, scatter, slopes, soft_len,
+    CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, clip, coefficients, forward, forward_moved, gather, scatter, slopes,
+    soft_len,
 };
 use math::{Isa, Rng};
 use testkit::test;
@@ -26,8 +26,7 @@ fn same_bits<T: PartialEq + Clone>(f: impl Fn(Isa) -> T) {
 fn layers_are_their_polynomials() {
     // Pairs that share inputs, one input twice, equal pairs, one input that is never read; paths and fans longer than a walk.
     let long = 40;
-    let mut pairs =
-        vec![(0, 1), (2, 3), (1, 2), (4, 4), (4, 0), (3, 1), (0, 5), (3, 1), (4, 4), (1, 0), (3, 5)];
+    let mut pairs = vec![(0, 1), (2, 3), (1, 2), (4, 4), (4, 0), (3, 1), (0, 5), (3, 1), (4, 4), (1, 0), (3, 5)];
     pairs.extend((7..long - 1).map(|i| (i, i + 1)));
     pairs.extend((7..long - 2).step_by(2).map(|i| (i, i + 2)));
     pairs.extend([(8, 7); 19]);
@@ -102,8 +101,7 @@ fn layers_are_their_polynomials() {
 fn what_is_gathered_is_scattered_back() {
     let (group, stride) = (2, 13);
     let plane = 9 * stride;
-    let runs =
-        [(0, 20, 9), (9, 33, 11), (20, 46, 1), (21, 60, 3)].map(|(lane, at, len)| Run { lane, at, len });
+    let runs = [(0, 20, 9), (9, 33, 11), (20, 46, 1), (21, 60, 3)].map(|(lane, at, len)| Run { lane, at, len });
     let x = uniform(1, group * plane + SLACK);
     let dy = uniform(2, 9 * group * CELLS);
     let of = |isa| {

@@ -59,9 +59,7 @@ fn functions_at_the_edges() {
         assert_eq!(poly::tanh_1(isa, 0.0), 0.0, "{name}");
         assert_eq!(poly::tanh_1(isa, inf), 1.0, "{name}");
         assert_eq!(poly::tanh_1(isa, -inf), -1.0, "{name}");
-        for f in
-            [poly::exp_1, poly::exp2_below_1, poly::exp_within_1, poly::ln_1, poly::tanh_1, poly::sigmoid_1]
-        {
+        for f in [poly::exp_1, poly::exp2_below_1, poly::exp_within_1, poly::ln_1, poly::tanh_1, poly::sigmoid_1] {
             assert!(f(isa, f32::NAN).is_nan(), "{name}");
         }
         assert_eq!(poly::sin_cos_1(isa, 0.0), (0.0, 1.0), "{name}");
@@ -95,13 +93,7 @@ fn every_vector_operation() {
             ]
             .map(|x| s.first(x).to_bits())
             .to_vec();
-            out.extend([
-                truth(less),
-                truth(s.le(a, b)),
-                truth(s.eq(a, b)),
-                truth(s.gt(a, b)),
-                truth(s.ge(a, b)),
-            ]);
+            out.extend([truth(less), truth(s.le(a, b)), truth(s.eq(a, b)), truth(s.gt(a, b)), truth(s.ge(a, b))]);
             out.extend([truth(s.not_mask(less)), truth(s.and_mask(less, s.eq(a, a)))]);
             out.push(truth(s.or_mask(less, s.eq(a, b))));
             out.extend(
@@ -171,8 +163,7 @@ fn threefry_gives_the_known_answers() {
         #[inline(always)]
         fn run<S: Simd>(self, s: S) -> [u32; 4] {
             let Lanes(key, counter) = self;
-            let counter =
-                [s.splat_u(counter[0]), s.splat_u(counter[1]), s.splat_u(counter[2]), s.splat_u(counter[3])];
+            let counter = [s.splat_u(counter[0]), s.splat_u(counter[1]), s.splat_u(counter[2]), s.splat_u(counter[3])];
             let [a, b, c, d] = rng::threefry(s, key, counter);
             [s.first_u(a), s.first_u(b), s.first_u(c), s.first_u(d)]
         }
@@ -244,22 +235,10 @@ fn numbers_have_their_moments() {
 fn pcg_gives_what_its_definition_gives() {
     // words, answer: worked out from the paper's listing in Python's whole numbers
     let cases: [([u32; 4], [u32; 4]); 4] = [
-        (
-            [0x0000_0000, 0x0000_0000, 0x0000_0000, 0x0000_0000],
-            [0x0F02_F829, 0x2D56_8769, 0x32B0_C43B, 0xD325_48EA],
-        ),
-        (
-            [0x0000_0001, 0x0000_0002, 0x0000_0003, 0x0000_0004],
-            [0x3622_CD16, 0xF114_71D8, 0xE110_9B3F, 0x02B9_4C2F],
-        ),
-        (
-            [0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF],
-            [0x974E_D892, 0xC015_DC67, 0x9F95_5760, 0xA1BB_A208],
-        ),
-        (
-            [0xDEAD_BEEF, 0x0000_004D, 0x9E37_79B8, 0x243F_6A88],
-            [0xC7FA_DE9C, 0xAEEC_29F7, 0xFB6F_7FAC, 0xC22B_24C9],
-        ),
+        ([0x0000_0000, 0x0000_0000, 0x0000_0000, 0x0000_0000], [0x0F02_F829, 0x2D56_8769, 0x32B0_C43B, 0xD325_48EA]),
+        ([0x0000_0001, 0x0000_0002, 0x0000_0003, 0x0000_0004], [0x3622_CD16, 0xF114_71D8, 0xE110_9B3F, 0x02B9_4C2F]),
+        ([0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF], [0x974E_D892, 0xC015_DC67, 0x9F95_5760, 0xA1BB_A208]),
+        ([0xDEAD_BEEF, 0x0000_004D, 0x9E37_79B8, 0x243F_6A88], [0xC7FA_DE9C, 0xAEEC_29F7, 0xFB6F_7FAC, 0xC22B_24C9]),
     ];
     struct Lanes([u32; 4]);
     impl Kernel for Lanes {

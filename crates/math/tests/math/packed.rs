@@ -14,9 +14,7 @@ struct Gates {
 
 impl Gates {
     fn random(channels: usize, gates: usize, random: &mut Sequence) -> Gates {
-        let inputs: Vec<(u8, u32)> = (0..channels as u32)
-            .flat_map(|channel| (0..9).map(move |neighbour| (neighbour, channel)))
-            .collect();
+        let inputs: Vec<(u8, u32)> = (0..channels as u32).flat_map(|channel| (0..9).map(move |neighbour| (neighbour, channel))).collect();
         let first = inputs.len();
         let gates = (0..gates).map(|i| {
             let mut end = || random.below((first + i) as u32);
@@ -26,13 +24,7 @@ impl Gates {
         let gates: Vec<_> = gates.collect();
         // Inputs and gates, some of them twice.
         let outputs = (0..channels as u32)
-            .map(|channel| {
-                if channel % 3 == 2 {
-                    random.below(9)
-                } else {
-                    (first + gates.len()) as u32 - 1 - channel / 2
-                }
-            })
+            .map(|channel| if channel % 3 == 2 { random.below(9) } else { (first + gates.len()) as u32 - 1 - channel / 2 })
             .collect();
         Gates { channels, inputs, gates, outputs }
     }
@@ -91,32 +83,16 @@ fn get(grid: &Packed) -> Vec<u8> {
 #[test]
 fn every_shape_border_and_instruction_set_gives_what_single_cells_do() {
     let mut random = Rng::new(5, 1).sequence(0);
-    let shapes = [
-        (1, 1),
-        (1, 5),
-        (3, 3),
-        (16, 16),
-        (31, 4),
-        (32, 1),
-        (32, 7),
-        (33, 5),
-        (64, 3),
-        (65, 2),
-        (100, 40),
-        (513, 9),
-    ];
+    let shapes = [(1, 1), (1, 5), (3, 3), (16, 16), (31, 4), (32, 1), (32, 7), (33, 5), (64, 3), (65, 2), (100, 40), (513, 9)];
     for (number, (width, height)) in shapes.into_iter().enumerate() {
         for periodic in [false, true] {
             let gates = Gates::random(1 + number % 4, 10 + 30 * number, &mut random);
-            let start: Vec<u8> =
-                (0..gates.channels * width * height).map(|_| random.below(2) as u8).collect();
-            let fire =
-                |step: usize, cell: usize| Rng::new(step as u32, 2).block([cell as u32, 0, 0, 0])[0] % 5 < 3;
+            let start: Vec<u8> = (0..gates.channels * width * height).map(|_| random.below(2) as u8).collect();
+            let fire = |step: usize, cell: usize| Rng::new(step as u32, 2).block([cell as u32, 0, 0, 0])[0] % 5 < 3;
             for asynchronous in [false, true] {
                 let mut cells = start.clone();
                 for step in 0..3 {
-                    cells = gates
-                        .step(&cells, (width, height, periodic), |cell| !asynchronous || fire(step, cell));
+                    cells = gates.step(&cells, (width, height, periodic), |cell| !asynchronous || fire(step, cell));
                 }
                 for isa in Isa::available() {
                     let program = gates.program();

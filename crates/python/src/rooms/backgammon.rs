@@ -42,17 +42,11 @@ fn backgammon_boards<'py>(py: Python<'py>, ids: Vec<String>) -> PyResult<Bound<'
 #[pyfunction]
 fn backgammon_ids(boards: PyReadonlyArray3<u8>) -> PyResult<Vec<String>> {
     if boards.shape()[1..] != [2, BAR] {
-        return Err(wrong(format!(
-            "boards of shape {:?} are none. Give an array of shape (n, 2, {BAR})",
-            boards.shape()
-        )));
+        return Err(wrong(format!("boards of shape {:?} are none. Give an array of shape (n, 2, {BAR})", boards.shape())));
     }
     let places: Vec<u8> = boards.as_array().iter().copied().collect();
     let sides = places.as_chunks::<BAR>().0.as_chunks::<2>().0;
-    sides
-        .iter()
-        .map(|&[mine, theirs]| Ok(Board::new(mine, theirs).map_err(wrong)?.id().as_str().into()))
-        .collect()
+    sides.iter().map(|&[mine, theirs]| Ok(Board::new(mine, theirs).map_err(wrong)?.id().as_str().into())).collect()
 }
 
 /// Every distinct result of a roll from each position: its id, seen by the player who moved, and the move that leads there.
@@ -64,9 +58,7 @@ fn backgammon_results(ids: Vec<String>, dice: (u8, u8)) -> PyResult<Vec<Vec<(Str
         .map(|id| {
             let from = board(id)?;
             let results = from.results(roll, &mut room).to_vec();
-            let named = |to: &Board| {
-                Ok((to.id().as_str().to_string(), notation::write(&from, roll, to).map_err(wrong)?))
-            };
+            let named = |to: &Board| Ok((to.id().as_str().to_string(), notation::write(&from, roll, to).map_err(wrong)?));
             results.iter().map(named).collect()
         })
         .collect()

@@ -2,16 +2,13 @@
 //! roll with advice on the cube, and the tree one level on. It refuses to think by itself.
 
 use super::protocol::{
-    self, Analysis, AnalysisRequest, Branch, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Draft,
-    Engine, MOST_EVALS, Outlook, PlayerKind, Position, Review, Step, Unfold, Verdict,
+    self, Analysis, AnalysisRequest, Branch, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Draft, Engine, MOST_EVALS, Outlook,
+    PlayerKind, Position, Review, Step, Unfold, Verdict,
 };
 use crate::RunError;
 use learn::backgammon::{self as learners, Player};
 use worlds::backgammon::notation::{self, route};
-use worlds::backgammon::{
-    BAR, Board, Chances, Crawford, Cube, CubeEquities, Game, Match, Player as Seat, Roll, Stage, Stakes,
-    Standing,
-};
+use worlds::backgammon::{BAR, Board, Chances, Crawford, Cube, CubeEquities, Game, Match, Player as Seat, Roll, Stage, Stakes, Standing};
 
 /// Where to find whoever is asked.
 pub(crate) trait Players {
@@ -32,8 +29,7 @@ pub(crate) fn check_evals(evals: u32) -> Result<(), RunError> {
 }
 
 pub(crate) fn position(board: &Board) -> Position {
-    let counts =
-        |side: worlds::backgammon::Side| (0..=worlds::backgammon::BAR).map(|p| side.count(p)).collect();
+    let counts = |side: worlds::backgammon::Side| (0..=worlds::backgammon::BAR).map(|p| side.count(p)).collect();
     Position {
         id: board.id().to_string(),
         mine: counts(board.mine()),
@@ -60,9 +56,7 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
     let me = game.on_roll();
     let (length, score, crawford) = match game.stakes() {
         Stakes::Money => (0, [0; 2], false),
-        Stakes::Match(m) => {
-            (m.length, [me, me.other()].map(|seat| m.score[seat as usize]), m.crawford == Crawford::Now)
-        }
+        Stakes::Match(m) => (m.length, [me, me.other()].map(|seat| m.score[seat as usize]), m.crawford == Crawford::Now),
     };
     protocol::Standing {
         position: position(&game.board()),
@@ -86,12 +80,8 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
 /// The same from an editor. It is written as an id and read again, so that the same is refused by the same words.
 pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     let side = |counts: &[u8]| {
-        <[u8; BAR]>::try_from(counts).map_err(|_| {
-            RunError::refused(
-                format!("a side has {} places here", counts.len()),
-                "Give points 1 to 24 and the bar",
-            )
-        })
+        <[u8; BAR]>::try_from(counts)
+            .map_err(|_| RunError::refused(format!("a side has {} places here", counts.len()), "Give points 1 to 24 and the bar"))
     };
     let board = Board::new(side(&draft.mine)?, side(&draft.theirs)?)?;
     let owner = draft.cube_is_mine.map(|mine| if mine { Seat::One } else { Seat::Two });
@@ -110,10 +100,7 @@ pub(crate) fn compose(draft: &Draft) -> Result<protocol::Standing, RunError> {
     };
     let mut game = Game::at(board, Seat::One, Cube { value: draft.cube, owner }, stakes)?;
     if let Stage::Over(_) = game.stage() {
-        return Err(RunError::refused(
-            "in this position the game has ended",
-            "Put a checker of each side on the board",
-        ));
+        return Err(RunError::refused("in this position the game has ended", "Put a checker of each side on the board"));
     }
     if let Some(dice) = draft.dice {
         game.roll(dice)?;
@@ -171,12 +158,7 @@ fn id_of(game: &Game, after: Board) -> String {
 }
 
 /// What one of the `considered` is for people.
-fn candidate(
-    game: &Game,
-    roll: Roll,
-    of: &learners::Candidate,
-    considered: &[learners::Candidate],
-) -> Result<Candidate, RunError> {
+fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[learners::Candidate]) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
     let compared = of.depth != learners::Depth::Static || !searched(considered);
     let equity = f64::from(of.equity);
@@ -194,22 +176,12 @@ fn candidate(
 }
 
 /// The first `most` of them.
-pub(crate) fn candidates(
-    game: &Game,
-    roll: Roll,
-    considered: &[learners::Candidate],
-    most: usize,
-) -> Result<Vec<Candidate>, RunError> {
+pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candidate], most: usize) -> Result<Vec<Candidate>, RunError> {
     considered.iter().take(most).map(|of| candidate(game, roll, of, considered)).collect()
 }
 
 /// What is expected one ply on, over all rolls of the other side with the best replies.
-fn one_ply(
-    players: &mut dyn Players,
-    who: PlayerKind,
-    game: &Game,
-    of: &learners::Candidate,
-) -> Result<learners::Candidate, RunError> {
+fn one_ply(players: &mut dyn Players, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: learners::Depth::Exact, ..*of });
     }
@@ -372,25 +344,13 @@ pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Br
         let mut replies = ranked(player, &game, roll)?;
         sort(&mut replies);
         let best = candidate(&game, roll, &replies[0], &replies)?;
-        Ok(Branch {
-            dice: [roll.high(), roll.low()],
-            ways: roll.ways(),
-            equity: -best.equity,
-            id: best.id,
-            text: best.text,
-        })
+        Ok(Branch { dice: [roll.high(), roll.low()], ways: roll.ways(), equity: -best.equity, id: best.id, text: best.text })
     };
     Roll::ALL.into_iter().map(branch).collect()
 }
 
 /// A move that was made, held against the best one, and looked at as far as that.
-pub(crate) fn review(
-    players: &mut dyn Players,
-    engine: Engine,
-    before: &Game,
-    roll: Roll,
-    after: &Board,
-) -> Result<Review, RunError> {
+pub(crate) fn review(players: &mut dyn Players, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
     let mut pair = [all[0], yours];
@@ -431,7 +391,8 @@ pub(crate) fn review(
 mod tests {
     use super::*;
 
-    /// Without gammons a position in which the other owns a cube at 2 is worth -2 at a chance to win of 20%, and 2 at 100%, where the cube is live;
+    /// Without gammons a position in which the other owns a cube at 2 is worth -2 at a chance to win of 20%, and 2 at 100%, where the cube
+    /// is live;
     /// -2 at 0% where it is dead. The truth lies 68% of the way from the dead cube to the live one.
     #[test]
     fn what_was_done_with_the_cube_is_held_against_what_is_best() {

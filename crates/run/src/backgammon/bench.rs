@@ -75,8 +75,7 @@ fn searched(isa: Isa, cores: usize, now: &dyn Fn() -> f64, sink: &mut dyn FnMut(
         whole.push(2e-9 * Shape::PUBLISHED.products() as f64 * rate / peak);
         done.push(2e-9 * Shape::PUBLISHED.search_products() as f64 * rate / peak);
     }
-    let mut give =
-        |name: &str, rounds: &[f64], unit: &'static str| sink(Figure::measured(name, rounds, unit));
+    let mut give = |name: &str, rounds: &[f64], unit: &'static str| sink(Figure::measured(name, rounds, unit));
     give("backgammon.selfplay.evals_per_s_core", &rates, "evaluations/s");
     give("backgammon.selfplay.share", &whole, "of peak, had all inputs and actions been computed");
     give("backgammon.selfplay.dense_share", &done, "of peak, by what dense layers computed");
@@ -103,8 +102,7 @@ fn played_out(isa: Isa, now: fn() -> f64, learns: bool, sink: &mut dyn FnMut(Fig
             continue;
         }
         if next > WARM_UP * actors as u64 {
-            let done =
-                [after.games - before.games, after.moves - before.moves, after.updates - before.updates];
+            let done = [after.games - before.games, after.moves - before.moves, after.updates - before.updates];
             for (rounds, done) in a_minute.iter_mut().zip(done) {
                 rounds.push(60.0 * done as f64 / (ended_s - began_s));
             }
@@ -114,11 +112,7 @@ fn played_out(isa: Isa, now: fn() -> f64, learns: bool, sink: &mut dyn FnMut(Fig
         next = after.evaluations + COUNTED * actors as u64;
         (began_s, before, parts_s) = (ended_s, after, [0.0; PARTS.len()]);
     }
-    let (name, how) = if learns {
-        ("backgammon.published", "learning on")
-    } else {
-        ("backgammon.selfplay", "nothing learned")
-    };
+    let (name, how) = if learns { ("backgammon.published", "learning on") } else { ("backgammon.selfplay", "nothing learned") };
     let mut give = |what: &str, rounds: &[f64], unit: String| {
         sink(Figure::measured(format!("{name}.{what}"), rounds, unit));
     };
@@ -152,11 +146,7 @@ fn taught(now: &dyn Fn() -> f64, sink: &mut dyn FnMut(Figure)) {
         (began_s, before) = (ended_s, after);
     }
     sink(Figure::measured("backgammon.td.games_per_s_core", &games, "games/s, learning included"));
-    sink(Figure::measured(
-        "backgammon.td.evals_per_s_core",
-        &evaluations,
-        "evaluations/s, learning included",
-    ));
+    sink(Figure::measured("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included"));
 }
 
 /// Decisions a second on one core when each roll's results are all found and one of them is chosen at random, game after

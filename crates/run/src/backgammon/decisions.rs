@@ -11,9 +11,7 @@ use worlds::backgammon::{Board, BoardError, Id, NoSuchRoll, Results, Roll};
 
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
-    #[error(
-        "{0}; write {{\"id\":\"4HPwATDgc/ABMA\",\"dice\":[3,1],\"moves\":[[\"sGfwATDgc/ABMA\",0.159],…]}}"
-    )]
+    #[error("{0}; write {{\"id\":\"4HPwATDgc/ABMA\",\"dice\":[3,1],\"moves\":[[\"sGfwATDgc/ABMA\",0.159],…]}}")]
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Board(#[from] BoardError),
@@ -111,8 +109,7 @@ pub fn score(player: &mut dyn Player, decisions: &[Decision]) -> Option<Score> {
     if chosen.len() != free.len() {
         return None;
     }
-    let losses: Option<Vec<f64>> =
-        free.iter().zip(&chosen).map(|(decision, board)| decision.loss(board)).collect();
+    let losses: Option<Vec<f64>> = free.iter().zip(&chosen).map(|(decision, board)| decision.loss(board)).collect();
     let losses = losses?;
     let n = losses.len().max(1) as f64;
     let share = |of: fn(&f64) -> bool| losses.iter().filter(|loss| of(loss)).count() as f64 / n;

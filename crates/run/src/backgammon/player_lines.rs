@@ -36,9 +36,7 @@ enum SeatError {
     Unknown,
     #[error("this line is too long; send move ID D1 D2")]
     Long,
-    #[error(
-        "in a batch every line is move ID D1 D2, and {0} more are to come; this one counts as one of them"
-    )]
+    #[error("in a batch every line is move ID D1 D2, and {0} more are to come; this one counts as one of them")]
     InBatch(usize),
     #[error("{0:?} is no size of a batch; give a whole number from 1 to {MOST_TOGETHER}")]
     Count(String),
@@ -103,9 +101,7 @@ impl PlayerLines {
             0 => Vec::new(),
             _ => {
                 let mut lines = self.play();
-                lines.push(format!(
-                    "error: the input ended and {missing} lines of this batch had not come; send as many as it announces"
-                ));
+                lines.push(format!("error: the input ended and {missing} lines of this batch had not come; send as many as it announces"));
                 lines
             }
         }

@@ -34,8 +34,7 @@ impl Players for PlayerPool<'_> {
         check_evals(engine.evals)?;
         let learner = self.learner;
         let rounds = if engine.who == PlayerKind::Now { learner.progress().iterations } else { 0 };
-        let at =
-            self.player_cache.iter().position(|cached| (cached.engine, cached.rounds) == (engine, rounds));
+        let at = self.player_cache.iter().position(|cached| (cached.engine, cached.rounds) == (engine, rounds));
         let cached = match at {
             Some(at) => self.player_cache.remove(at),
             None => {
@@ -76,8 +75,7 @@ impl Players for PlayerPool<'_> {
 
 impl PlayerPool<'_> {
     fn not_frozen(&self, minutes: u32) -> RunError {
-        let have: Vec<String> =
-            self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
+        let have: Vec<String> = self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
         let next = match have.is_empty() {
             true => "Train for longer, or choose the agent as it is now".into(),
             false => format!("Choose from {}, or the agent as it is now", have.join(", ")),

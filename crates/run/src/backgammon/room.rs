@@ -52,22 +52,12 @@ fn frozen_name(minutes: u32) -> String {
 
 impl Backgammon {
     fn around(tuned: Box<dyn Tuned>) -> Backgammon {
-        Backgammon {
-            tuned,
-            frozen_agents: Vec::new(),
-            baseline_test: None,
-            session: None,
-            former_session: None,
-            player_cache: Vec::new(),
-        }
+        Backgammon { tuned, frozen_agents: Vec::new(), baseline_test: None, session: None, former_session: None, player_cache: Vec::new() }
     }
 
     fn player_pool(&mut self) -> (PlayerPool<'_>, Option<&mut GameSession>) {
-        let player_pool = PlayerPool {
-            learner: self.tuned.learner(),
-            frozen_agents: &self.frozen_agents,
-            player_cache: &mut self.player_cache,
-        };
+        let player_pool =
+            PlayerPool { learner: self.tuned.learner(), frozen_agents: &self.frozen_agents, player_cache: &mut self.player_cache };
         (player_pool, self.session.as_mut())
     }
 
@@ -118,9 +108,7 @@ impl Room for Backgammon {
         for frozen in notes.frozen {
             let name = frozen_name(frozen.minutes);
             match saved.find(&name) {
-                Some((_, Data::F32(weights)))
-                    if weights.len() == len && weights.iter().all(|w| w.is_finite()) =>
-                {
+                Some((_, Data::F32(weights))) if weights.len() == len && weights.iter().all(|w| w.is_finite()) => {
                     room.frozen_agents.push(FrozenAgent { frozen, weights: weights.clone() });
                 }
                 _ => return Err(RunError::damaged(format!("{name} is missing or no agent"))),
@@ -222,8 +210,7 @@ impl Room for Backgammon {
         for minutes in FREEZE_MINUTES {
             let here = self.frozen_agents.iter().any(|agent| agent.frozen.minutes == minutes);
             if !here && train_s >= 60.0 * f64::from(minutes) {
-                let (iteration, counts) =
-                    (learner.progress().iterations as u32, SCHEMA.counts(&learner.counts()));
+                let (iteration, counts) = (learner.progress().iterations as u32, SCHEMA.counts(&learner.counts()));
                 let progress = Progress { iteration, counts, train_s };
                 let frozen = Frozen { minutes, progress };
                 let event = RoomEvent::Frozen(frozen.clone());
@@ -248,9 +235,10 @@ impl Room for Backgammon {
                 Box::new(self.session.insert(begun).view())
             }
             Question::FormerSession {} => {
-                let former = self.former_session.take().ok_or_else(|| {
-                    RunError::refused("nobody has played a match before this one", "Go on with this one")
-                })?;
+                let former = self
+                    .former_session
+                    .take()
+                    .ok_or_else(|| RunError::refused("nobody has played a match before this one", "Go on with this one"))?;
                 self.shelve_session();
                 Box::new(self.session.insert(former).view())
             }
@@ -259,19 +247,11 @@ impl Room for Backgammon {
                 session.act(&act, &mut players)?;
                 Box::new(session.view())
             }
-            Question::Hint { engine } => {
-                Box::new(session.ok_or_else(no_session)?.hint(engine, &mut players)?)
-            }
-            Question::Review { engine } => {
-                Box::new(session.ok_or_else(no_session)?.review(engine, &mut players)?)
-            }
-            Question::ReviewCube { engine } => {
-                Box::new(session.ok_or_else(no_session)?.review_cube(engine, &mut players)?)
-            }
+            Question::Hint { engine } => Box::new(session.ok_or_else(no_session)?.hint(engine, &mut players)?),
+            Question::Review { engine } => Box::new(session.ok_or_else(no_session)?.review(engine, &mut players)?),
+            Question::ReviewCube { engine } => Box::new(session.ok_or_else(no_session)?.review_cube(engine, &mut players)?),
             Question::Moment { at } => Box::new(session.ok_or_else(no_session)?.moment(at)?),
-            Question::Judge { at, engine } => {
-                Box::new(session.ok_or_else(no_session)?.judge(at, engine, &mut players)?)
-            }
+            Question::Judge { at, engine } => Box::new(session.ok_or_else(no_session)?.judge(at, engine, &mut players)?),
             Question::Transcript {} => Box::new(session.ok_or_else(no_session)?.transcript()),
             Question::Session {} => Box::new(session.map(|session| session.view())),
         })

@@ -11,60 +11,36 @@ pub(super) static SCHEMA: Schema = Schema {
     counters: &[
         Column::new("games", "Games", "Games of self-play.").unit("games").brief("games"),
         Column::new("moves", "Moves", "Decisions played.").unit("moves"),
-        Column::new("evaluations", "Evaluations", "Boards that a network valued to play and to learn.")
-            .unit("evaluations"),
+        Column::new("evaluations", "Evaluations", "Boards that a network valued to play and to learn.").unit("evaluations"),
         Column::new("updates", "Updates", "Steps of the optimiser.").unit("updates"),
     ],
     metrics: &[
-        Column::new("loss", "Loss", "What the updates descend, as a mean over the round.")
-            .chart("loss")
-            .brief("loss"),
-        Column::new("grad_norm", "Gradient norm", "Length of the gradient before it is clipped.")
-            .chart("grad_norm"),
+        Column::new("loss", "Loss", "What the updates descend, as a mean over the round.").chart("loss").brief("loss"),
+        Column::new("grad_norm", "Gradient norm", "Length of the gradient before it is clipped.").chart("grad_norm"),
         Column::new("lr", "Learning rate", "In force at the end of the round.").chart("lr").log(),
-        Column::new(
-            "games_per_min",
-            "Games a minute",
-            "Games of self-play a minute of training, tests left out.",
-        )
-        .unit("games/min")
-        .chart("games")
-        .brief("games/min")
-        .rate("games", 60.0),
-        Column::new(
-            "evals_per_s",
-            "Evaluations a second",
-            "Boards valued a second of training, tests left out.",
-        )
-        .unit("evaluations/s")
-        .chart("speed")
-        .brief("evals/s")
-        .rate("evaluations", 1.0),
-        Column::new(
-            "mean_length",
-            "Moves a game",
-            "Mean length of the round's games, in moves of either player.",
-        )
-        .unit("moves")
-        .chart("length")
-        .brief("length"),
-        Column::new("gammons", "Gammons", "Share of the round's games that ended in a gammon.")
-            .chart("gammons")
-            .share(),
-        Column::new("backgammons", "Backgammons", "Share of the round's games that ended in a backgammon.")
-            .chart("gammons")
-            .share(),
+        Column::new("games_per_min", "Games a minute", "Games of self-play a minute of training, tests left out.")
+            .unit("games/min")
+            .chart("games")
+            .brief("games/min")
+            .rate("games", 60.0),
+        Column::new("evals_per_s", "Evaluations a second", "Boards valued a second of training, tests left out.")
+            .unit("evaluations/s")
+            .chart("speed")
+            .brief("evals/s")
+            .rate("evaluations", 1.0),
+        Column::new("mean_length", "Moves a game", "Mean length of the round's games, in moves of either player.")
+            .unit("moves")
+            .chart("length")
+            .brief("length"),
+        Column::new("gammons", "Gammons", "Share of the round's games that ended in a gammon.").chart("gammons").share(),
+        Column::new("backgammons", "Backgammons", "Share of the round's games that ended in a backgammon.").chart("gammons").share(),
     ],
     tests: &[
-        Column::new(
-            "random_points",
-            "Against random moves",
-            "Points a game against one who plays any legal move.",
-        )
-        .unit("points")
-        .chart("strength")
-        .brief("random")
-        .spread(&["random_error"]),
+        Column::new("random_points", "Against random moves", "Points a game against one who plays any legal move.")
+            .unit("points")
+            .chart("strength")
+            .brief("random")
+            .spread(&["random_error"]),
         Column::new(
             "linear_points",
             "Against Tesauro's pubeval",
@@ -74,8 +50,7 @@ pub(super) static SCHEMA: Schema = Schema {
         .chart("strength")
         .brief("pubeval")
         .spread(&["linear_error"]),
-        Column::new("random_error", "Its standard error", "Of the points against random moves.")
-            .unit("points"),
+        Column::new("random_error", "Its standard error", "Of the points against random moves.").unit("points"),
         Column::new("linear_error", "Its standard error", "Of the points against pubeval.").unit("points"),
         Column::new("random_wins", "Wins against random moves", "Share of games won.").share(),
         Column::new("linear_wins", "Wins against pubeval", "Share of games won.").share(),

@@ -6,8 +6,8 @@
 
 use super::analysis::{self, Players, position, steps};
 use super::protocol::{
-    Act, AllowedActs, Analysis, CubeAct, CubeReview, EndedBy, Ending, Engine, EngineAct, Judged, Moment,
-    Phase, Played, Reply, Review, Session, Setup, Verdict,
+    Act, AllowedActs, Analysis, CubeAct, CubeReview, EndedBy, Ending, Engine, EngineAct, Judged, Moment, Phase, Played, Reply, Review,
+    Session, Setup, Verdict,
 };
 use crate::RunError;
 use math::Rng;
@@ -211,10 +211,7 @@ impl GameSession {
             }
             Act::Double => {
                 if self.persons_turn().is_none() || !self.may_double() {
-                    return Err(refused(
-                        "The cube cannot be turned now",
-                        "It is turned before one's own roll, by whoever may",
-                    ));
+                    return Err(refused("The cube cannot be turned now", "It is turned before one's own roll, by whoever may"));
                 }
                 self.cube_done = Some((self.game, CubeAct::Double));
                 self.do_double()
@@ -229,9 +226,7 @@ impl GameSession {
             }
             Act::Step { from, to } => Ok(self.playing()?.take(*from, *to).map(drop)?),
             // A candidate's id says in a match what is played for, too.
-            Act::Play { id } => {
-                self.lay(|_, _| Ok(Board::from_id(id.trim().split(':').next().unwrap_or_default())?))
-            }
+            Act::Play { id } => self.lay(|_, _| Ok(Board::from_id(id.trim().split(':').next().unwrap_or_default())?)),
             Act::Write { text } => self.lay(|board, roll| Ok(notation::read(board, roll, text)?)),
             Act::Undo { all } => {
                 let play = self.playing()?;
@@ -290,11 +285,7 @@ impl GameSession {
             }
         };
         (self.game, self.throws) = (game, throws);
-        self.action(Action::Rolled(if opening {
-            dice
-        } else {
-            [dice[0].max(dice[1]), dice[0].min(dice[1])]
-        }));
+        self.action(Action::Rolled(if opening { dice } else { [dice[0].max(dice[1]), dice[0].min(dice[1])] }));
         self.begin_turn();
         Ok(())
     }
@@ -340,8 +331,7 @@ impl GameSession {
 
     /// What an engine thinks comes first, so that a refusal finds everything as it was.
     fn reply(&mut self, players: &mut dyn Players) -> Result<(), RunError> {
-        let player =
-            self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "See whose it is"))?;
+        let player = self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "See whose it is"))?;
         for engine in self.setup.seats.into_iter().flatten() {
             players.player(engine)?;
         }
@@ -399,26 +389,13 @@ impl GameSession {
 
     fn replied(&mut self, player: Seat, did: EngineAct) {
         let text = self.now.actions.last().map_or(String::new(), |action| self.words(*action));
-        self.reply = Some(Reply {
-            seat: seat(player),
-            did,
-            dice: None,
-            text,
-            before: None,
-            steps: Vec::new(),
-            candidates: Vec::new(),
-        });
+        self.reply = Some(Reply { seat: seat(player), did, dice: None, text, before: None, steps: Vec::new(), candidates: Vec::new() });
     }
 
     fn resign(&mut self, level: u32, players: &mut dyn Players) -> Result<(), RunError> {
-        let player = self
-            .persons_turn()
-            .ok_or_else(|| refused("A game is given up on one's own turn", "Wait for it"))?;
+        let player = self.persons_turn().ok_or_else(|| refused("A game is given up on one's own turn", "Wait for it"))?;
         if !(1..=3).contains(&level) {
-            return Err(refused(
-                "A game is given up for 1, 2 (a gammon) or 3 points (a backgammon)",
-                "Choose one",
-            ));
+            return Err(refused("A game is given up for 1, 2 (a gammon) or 3 points (a backgammon)", "Choose one"));
         }
         if let Some(engine) = self.engine(player.other()) {
             let board = self.game.board();
@@ -428,10 +405,7 @@ impl GameSession {
                 .map(|chances| if self.game.on_roll() == player { chances.turned() } else { chances });
             if theirs.is_some_and(|chances| chances.equity() > f64::from(level) + GENEROUS) {
                 let who = &self.names[player.other() as usize];
-                return Err(refused(
-                    &format!("{who} expects more than that and declines"),
-                    "Offer more, or play on",
-                ));
+                return Err(refused(&format!("{who} expects more than that and declines"), "Offer more, or play on"));
             }
         }
         self.resigned = Some(self.given_up(player, level));
@@ -445,8 +419,7 @@ impl GameSession {
     }
 
     fn next_game(&mut self) -> Result<(), RunError> {
-        let ending =
-            self.ending().ok_or_else(|| refused("This game goes on", "Play it to its end, or resign"))?;
+        let ending = self.ending().ok_or_else(|| refused("This game goes on", "Play it to its end, or resign"))?;
         let stakes = match self.game.stakes() {
             Stakes::Money => Stakes::Money,
             Stakes::Match(standing) => {
@@ -472,8 +445,7 @@ impl GameSession {
             }
         }
         self.game = Game::new(stakes);
-        (self.resigned, self.play, self.reply, self.turn_done, self.cube_done) =
-            (None, None, None, None, None);
+        (self.resigned, self.play, self.reply, self.turn_done, self.cube_done) = (None, None, None, None, None);
     }
 
     /// Does again what was done once.
@@ -528,8 +500,7 @@ impl GameSession {
     }
 
     pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
-        let (before, roll, after, told) =
-            self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
+        let (before, roll, after, told) = self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
         let mut review = analysis::review(players, engine, &before, roll, &after)?;
         // What was forced says nothing about who played it.
         if !told && review.of > 1 {
@@ -574,8 +545,7 @@ impl GameSession {
                 Stage::ToPlay(_) => Phase::ToPlay,
                 Stage::Over(_) => Phase::Over,
             },
-            turn: ending
-                .map_or_else(|| seat(self.actor().unwrap_or(Seat::One)), |ending| seat(ending.winner)),
+            turn: ending.map_or_else(|| seat(self.actor().unwrap_or(Seat::One)), |ending| seat(ending.winner)),
             dice: match (stage, self.now.actions.last()) {
                 (Stage::ToPlay(_), Some(Action::Rolled(dice))) if ending.is_none() => Some(*dice),
                 _ => None,
@@ -611,11 +581,7 @@ impl GameSession {
         }
     }
 
-    pub fn review_cube(
-        &self,
-        engine: Engine,
-        players: &mut dyn Players,
-    ) -> Result<Option<CubeReview>, RunError> {
+    pub fn review_cube(&self, engine: Engine, players: &mut dyn Players) -> Result<Option<CubeReview>, RunError> {
         let Some((game, did)) = self.cube_done else { return Ok(None) };
         let chances = expected(players, engine, &game)?;
         Ok(Some(analysis::review_cube(&game, &chances, did)))
@@ -665,18 +631,14 @@ impl GameSession {
             }
             k += 1;
         });
-        found.ok_or_else(|| {
-            refused("So many things were not done in this game", "Ask about one of its list of moves")
-        })
+        found.ok_or_else(|| refused("So many things were not done in this game", "Ask about one of its list of moves"))
     }
 
     pub fn moment(&self, at: u32) -> Result<Moment, RunError> {
         let (game, action, text, by, _) = self.done_at(at)?;
         let board = if game.on_roll() == Seat::One { game.board() } else { game.board().turned() };
         let (dice, way) = match (action, game.stage()) {
-            (Action::Moved(after), Stage::ToPlay(roll)) => {
-                (Some([roll.high(), roll.low()]), notation::route(&game.board(), roll, &after)?)
-            }
+            (Action::Moved(after), Stage::ToPlay(roll)) => (Some([roll.high(), roll.low()]), notation::route(&game.board(), roll, &after)?),
             _ => (None, Vec::new()),
         };
         Ok(Moment {
@@ -743,18 +705,13 @@ impl GameSession {
     /// What a action is called; of a move, before it is made.
     pub fn words(&self, action: Action) -> String {
         match (action, self.game.stage()) {
-            (Action::Moved(after), Stage::ToPlay(roll)) => {
-                notation::write(&self.game.board(), roll, &after).unwrap_or_default()
-            }
+            (Action::Moved(after), Stage::ToPlay(roll)) => notation::write(&self.game.board(), roll, &after).unwrap_or_default(),
             (Action::Moved(_) | Action::Rolled(_), _) => String::new(),
             (Action::Doubled, _) => format!("doubles to {}", 2 * self.game.cube().value),
             (Action::Took, _) => "takes".into(),
             (Action::Passed, _) => "passes".into(),
             (Action::Resigned { level, .. }, _) => {
-                format!(
-                    "resigns {}",
-                    ["a single game", "a gammon", "a backgammon"][level.clamp(1, 3) as usize - 1]
-                )
+                format!("resigns {}", ["a single game", "a gammon", "a backgammon"][level.clamp(1, 3) as usize - 1])
             }
         }
     }

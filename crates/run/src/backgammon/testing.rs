@@ -42,22 +42,8 @@ impl BaselineTest {
 
 /// Of a test against random moves, and against pubeval: points, their standard error, wins, gammons won, gammons lost, games.
 const COLUMNS: [[&str; 6]; 2] = [
-    [
-        "random_points",
-        "random_error",
-        "random_wins",
-        "random_gammons_won",
-        "random_gammons_lost",
-        "random_games",
-    ],
-    [
-        "linear_points",
-        "linear_error",
-        "linear_wins",
-        "linear_gammons_won",
-        "linear_gammons_lost",
-        "linear_games",
-    ],
+    ["random_points", "random_error", "random_wins", "random_gammons_won", "random_gammons_lost", "random_games"],
+    ["linear_points", "linear_error", "linear_wins", "linear_gammons_won", "linear_gammons_lost", "linear_games"],
 ];
 
 fn score(columns: [&'static str; 6], tally: &Tally) -> ByName<Option<f64>> {

@@ -11,13 +11,7 @@ use worlds::backgammon::{Game, Stage, Stakes};
 /// Where the second player's column begins.
 const COLUMN: usize = 33;
 
-pub(crate) fn write(
-    setup: &Setup,
-    names: &[String; 2],
-    earlier: u32,
-    earlier_score: [u32; 2],
-    records: &[&Record],
-) -> String {
+pub(crate) fn write(setup: &Setup, names: &[String; 2], earlier: u32, earlier_score: [u32; 2], records: &[&Record]) -> String {
     let names = names.each_ref().map(|name| plain(name));
     let mut text = format!(" {} point match\n", setup.length);
     let mut score = earlier_score;
@@ -41,11 +35,7 @@ pub(crate) fn write(
             let points = if ending.points == 1 { "point" } else { "points" };
             let wins = format!("Wins {} {points}{}", ending.points, if over { " and the match" } else { "" });
             // Under the winner's turns.
-            text += &if ending.winner as usize == 0 {
-                format!("      {wins}\n")
-            } else {
-                columns("", &format!(" {wins}"))
-            };
+            text += &if ending.winner as usize == 0 { format!("      {wins}\n") } else { columns("", &format!(" {wins}")) };
         }
     }
     text

@@ -34,25 +34,14 @@ impl Training {
         operations.iter_mut().for_each(|operation| operation.calls *= self.runs);
         let shape = self.params.values().len().to_string();
         let once = ONCE.into_iter().zip(once_s);
-        operations.extend(once.map(|(name, seconds)| Operation {
-            name,
-            shape: shape.clone(),
-            calls: 1,
-            seconds,
-        }));
+        operations.extend(once.map(|(name, seconds)| Operation { name, shape: shape.clone(), calls: 1, seconds }));
         (steps, operations)
     }
 }
 
 /// Milliseconds in a step and the share of the step of each operation, the longest first; then the step itself, timed by operations and
 /// timed at its ends alone. Rounds are as for every figure: the median of sustained ones.
-pub(crate) fn profile(
-    prefix: &str,
-    training: &mut Training,
-    rounds: usize,
-    now: fn() -> f64,
-    sink: &mut dyn FnMut(Figure),
-) {
+pub(crate) fn profile(prefix: &str, training: &mut Training, rounds: usize, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     // What the first step alone does is done.
     training.train();
     let mut found: Vec<(Operation, Vec<f64>)> = Vec::new();
@@ -63,10 +52,7 @@ pub(crate) fn profile(
         whole.push(operations.iter().map(ms).sum());
         for operation in operations {
             let ms = ms(&operation);
-            match found
-                .iter_mut()
-                .find(|(known, _)| (known.name, &known.shape) == (operation.name, &operation.shape))
-            {
+            match found.iter_mut().find(|(known, _)| (known.name, &known.shape) == (operation.name, &operation.shape)) {
                 Some((_, rounds)) => rounds.push(ms),
                 None => found.push((operation, vec![ms])),
             }
@@ -143,9 +129,7 @@ mod tests {
         let mut rows = Vec::new();
         profile("x", &mut small_step(Isa::best()), 3, read_s, &mut |figure| rows.push(figure));
         let names: Vec<_> = rows.iter().map(|row| row.name().to_string()).collect();
-        for wanted in
-            ["x.profile.linear.64x144x128", "x.profile.linear_dw.64x144x128", "x.profile.adam.27216"]
-        {
+        for wanted in ["x.profile.linear.64x144x128", "x.profile.linear_dw.64x144x128", "x.profile.adam.27216"] {
             assert!(names.iter().any(|name| name == wanted), "{wanted} is not in {names:?}");
         }
         let share = |row: &Figure| -> f64 {

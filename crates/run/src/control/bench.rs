@@ -117,11 +117,7 @@ fn iterations_rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
 
 /// The share of its time that a monitor takes from the default run: a stretch with one and a stretch without in each round. None where
 /// it cannot be attached.
-fn monitored(
-    isa: Isa,
-    now: &dyn Fn() -> f64,
-    attach: &mut dyn FnMut(&Schema) -> Option<Writer>,
-) -> Option<Vec<f64>> {
+fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&Schema) -> Option<Writer>) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
     /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;

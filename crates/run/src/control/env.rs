@@ -76,12 +76,7 @@ impl Env {
         if step.terminated || step.truncated {
             self.phase = Phase::Over;
         }
-        Ok(Transition {
-            obs: self.world.observation(),
-            reward: step.reward,
-            terminated: step.terminated,
-            truncated: step.truncated,
-        })
+        Ok(Transition { obs: self.world.observation(), reward: step.reward, terminated: step.terminated, truncated: step.truncated })
     }
 }
 

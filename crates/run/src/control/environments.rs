@@ -24,11 +24,7 @@ pub fn variants() -> Vec<Variant> {
 
 pub fn kind(id: &str) -> Result<&'static Kind, RunError> {
     let known = || worlds::kinds().iter().map(|kind| kind.spec.id).collect::<Vec<_>>().join(", ");
-    worlds::kind(id).ok_or_else(|| RunError::UnknownVariant {
-        word: SCHEMA.variant_word,
-        id: id.into(),
-        known: known(),
-    })
+    worlds::kind(id).ok_or_else(|| RunError::UnknownVariant { word: SCHEMA.variant_word, id: id.into(), known: known() })
 }
 
 /// Twice what its preset takes to solve it, or more.
@@ -71,9 +67,7 @@ fn environment(spec: &Spec) -> Environment {
 pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec;
-    let at = |axis: worlds::Axis, i: u32, n: u32| {
-        axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n)
-    };
+    let at = |axis: worlds::Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
     let mut observations = Vec::with_capacity((width * height) as usize * spec.observation.len());
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
         let (x, y) = (at(spec.plane.x, x, width), at(spec.plane.y, y, height));

@@ -38,22 +38,14 @@ mod tests {
             let knobs = BTreeMap::from([(name.to_string(), Value::Number(value))]);
             table.settings(&knobs).unwrap_err().to_string()
         };
-        assert!(
-            refused("lr", 7.0).contains("out of range. Choose a number from 0.00001 to 0.1"),
-            "{}",
-            refused("lr", 7.0)
-        );
+        assert!(refused("lr", 7.0).contains("out of range. Choose a number from 0.00001 to 0.1"), "{}", refused("lr", 7.0));
         assert!(refused("lr", f64::NAN).contains("out of range"));
         assert!(refused("envs", 64.5).contains("whole number"));
         assert!(refused("learning_rate", 0.1).contains("lr, entropy"));
         let config = PpoConfig::default();
         let set = |name: &str, value: Value| table.changed(&config, name, &value);
         let (changed, _) = set("anneal_steps", 1e6.into()).unwrap();
-        assert_eq!(
-            changed,
-            PpoConfig { anneal_steps: 1e6, ..PpoConfig::default() },
-            "a knob sets what it names alone"
-        );
+        assert_eq!(changed, PpoConfig { anneal_steps: 1e6, ..PpoConfig::default() }, "a knob sets what it names alone");
         let live: Vec<&str> = table.knobs().iter().filter(|knob| knob.live).map(|knob| knob.name).collect();
         assert_eq!(
             live.join(" "),

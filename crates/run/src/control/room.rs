@@ -85,8 +85,7 @@ impl Room for Control {
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
         let settings = knobs::table(setup.variant).settings(setup.knobs)?;
-        let ppo = Ppo::new(environments::kind(setup.variant)?, settings.clone(), setup.seed, setup.host.isa)
-            .map_err(RunError::below)?;
+        let ppo = Ppo::new(environments::kind(setup.variant)?, settings.clone(), setup.seed, setup.host.isa).map_err(RunError::below)?;
         Ok(Control::around(setup.seed, settings, ppo))
     }
 
@@ -94,8 +93,7 @@ impl Room for Control {
         let settings = knobs::table(setup.variant).settings(setup.knobs)?;
         let kind = environments::kind(setup.variant)?;
         let find = |name: &str| saved.find(name);
-        let ppo = Ppo::restore(kind, settings.clone(), setup.seed, setup.host.isa, &find)
-            .map_err(RunError::damaged)?;
+        let ppo = Ppo::restore(kind, settings.clone(), setup.seed, setup.host.isa, &find).map_err(RunError::damaged)?;
         Ok(Control::around(setup.seed, settings, ppo))
     }
 
@@ -127,8 +125,7 @@ impl Room for Control {
         let last = tests.last().map_or(0, |test| test.progress.iteration);
         let length = self.ppo.mean_length().map_or(self.spec().step_limit.into(), f64::from);
         let worth_it = f64::from(TEST_EPISODES) * length / (self.samples() * TEST_SHARE);
-        self.ppo.progress().iterations as u32
-            >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
+        self.ppo.progress().iterations as u32 >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
     }
 
     /// A test's episodes follow from the iteration after which it begins.
@@ -155,9 +152,7 @@ impl Room for Control {
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         Ok(match question {
             Question::Frame {} => Box::new(self.frame()),
-            Question::Picture { width, height } => {
-                Box::new(environments::picture(&mut self.ppo, width, height))
-            }
+            Question::Picture { width, height } => Box::new(environments::picture(&mut self.ppo, width, height)),
             Question::Touch { touch } => Box::new(self.stage.touch(&mut self.ppo, touch)),
             Question::Plan {} => Box::new(super::plan::view(&self.ppo)),
         })
@@ -170,8 +165,7 @@ impl Room for Control {
 
 /// Mean, least and greatest return, and their number.
 fn columns(Evaluation { mean, min, max }: Evaluation, episodes: u32) -> ByName<Option<f64>> {
-    let columns =
-        [("mean_return", mean), ("min_return", min), ("max_return", max), ("episodes", episodes as f32)];
+    let columns = [("mean_return", mean), ("min_return", min), ("max_return", max), ("episodes", episodes as f32)];
     columns.map(|(name, value)| (name, Some(value.into()))).to_vec()
 }
 

@@ -85,12 +85,7 @@ struct Version {
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
-    fn now(
-        &mut self,
-        tuned: &dyn Tuned<P>,
-        weights: &[f32],
-        version: Version,
-    ) -> Result<&mut Evaluator<P>, RunError> {
+    fn now(&mut self, tuned: &dyn Tuned<P>, weights: &[f32], version: Version) -> Result<&mut Evaluator<P>, RunError> {
         let kept = self.0.take().filter(|(_, of)| of.settings == version.settings);
         let (mut evaluator, of) = match kept {
             Some((evaluator, of)) => (evaluator, Some(of)),
@@ -141,9 +136,7 @@ impl<P: Known> Agent<P> {
     /// Has a machine judge where many states are judged, in tests and in wide searches.
     fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         for judged in [&mut self.tested, &mut self.solved] {
-            let judge = judged
-                .now(&*self.tuned, &self.weights, self.version)
-                .map_err(|error| Fault::Refused { why: error.what() })?;
+            let judge = judged.now(&*self.tuned, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
             judge.lend(machine)?;
         }
         Ok(())
@@ -347,11 +340,7 @@ impl<P: Known> AnyAgent for Agent<P> {
         let mut stickers: Vec<char> = facelets.chars().collect();
         moves.iter().for_each(|&by| turn_stickers(&mut stickers, by));
         let (state, facelets) = read::<P>(&stickers.iter().collect::<String>())?;
-        Ok(Scrambled {
-            facelets,
-            moves: moves.iter().map(Move::to_string).collect(),
-            distance: self.distance(state),
-        })
+        Ok(Scrambled { facelets, moves: moves.iter().map(Move::to_string).collect(), distance: self.distance(state) })
     }
 
     fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<&SolveView, RunError> {

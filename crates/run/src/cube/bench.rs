@@ -3,8 +3,7 @@
 use super::distances;
 use crate::bench::{Bench, FEW, Figure, rounds_s, warm_up};
 use learn::cube::{
-    CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Limits, Method, Preset, Search, Signal, Supervised,
-    SupervisedConfig,
+    CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Limits, Method, Preset, Search, Signal, Supervised, SupervisedConfig,
 };
 use learn::{Learner, Slice};
 use math::par::Threads;
@@ -14,8 +13,7 @@ use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 /// On one core where the figure is one core's, and on all of them.
 pub(super) fn run(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
-    let mut give =
-        |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
+    let mut give = |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
     give("cube.2x2x2.moves_per_s_core", &moved::<Two>(&now), "moves/s");
     give("cube.3x3x3.moves_per_s_core", &moved::<Three>(&now), "moves/s");
     let published = DqnConfig::preset(Preset::Published);
@@ -105,8 +103,7 @@ fn searched<P: super::judging::Known>(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f6
     let mut judge = judge::<P>(isa);
     let limits = Limits { steps: 60, nodes: 100_000 };
     let method = Method::Beam { width: 1024 };
-    let mut search =
-        Search::new(method, limits, Actions::of::<P>(Metric::Quarter)).expect("a beam that is not empty");
+    let mut search = Search::new(method, limits, Actions::of::<P>(Metric::Quarter)).expect("a beam that is not empty");
     let mut numbers = Rng::new(7, 2).sequence(0);
     (0..FEW)
         .map(|_| {

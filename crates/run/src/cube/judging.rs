@@ -24,21 +24,12 @@ pub trait Known: cube::Cube {
     /// The distance of every state, where all are known.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
     /// Of scrambles, where they are drawn at all, those of all tests, or others that follow from a seed.
-    fn test(
-        exact: Option<&Arc<Distances>>,
-        metric: Metric,
-        fresh: Option<u32>,
-    ) -> Result<Box<dyn Test<Self>>, RunError>;
+    fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Box<dyn Test<Self>>, RunError>;
     /// Bytes of a test, and of what is known of all states.
     fn bytes() -> u64;
 
     /// Moves that lead to a state at this distance where all are known, each as likely, and else so many random ones.
-    fn moves_to(
-        distance: u32,
-        seed: u32,
-        actions: &Actions,
-        exact: Option<&Distances>,
-    ) -> Result<Vec<Move>, RunError>;
+    fn moves_to(distance: u32, seed: u32, actions: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError>;
 
     /// How every state fares by greedy play, where there is somebody to judge them all.
     fn report(_exact: Option<&Arc<Distances>>, _judge: &mut dyn Judge<Self>) -> Option<Report> {
@@ -60,11 +51,7 @@ impl Known for Two {
         Some(super::distances(metric))
     }
 
-    fn test(
-        exact: Option<&Arc<Distances>>,
-        _: Metric,
-        _: Option<u32>,
-    ) -> Result<Box<dyn Test<Two>>, RunError> {
+    fn test(exact: Option<&Arc<Distances>>, _: Metric, _: Option<u32>) -> Result<Box<dyn Test<Two>>, RunError> {
         Ok(Box::new(Exhaustive::new(exact.expect("all of the 2x2x2 are known").clone())))
     }
 
@@ -72,12 +59,7 @@ impl Known for Two {
         (Distances::BYTES + Exhaustive::BYTES) as u64
     }
 
-    fn moves_to(
-        distance: u32,
-        seed: u32,
-        _: &Actions,
-        exact: Option<&Distances>,
-    ) -> Result<Vec<Move>, RunError> {
+    fn moves_to(distance: u32, seed: u32, _: &Actions, exact: Option<&Distances>) -> Result<Vec<Move>, RunError> {
         let exact = exact.expect("all of the 2x2x2 are known");
         let Some(&count) = exact.counts().get(distance as usize) else {
             return Err(RunError::refused(
@@ -122,11 +104,7 @@ impl Known for Three {
         None
     }
 
-    fn test(
-        _: Option<&Arc<Distances>>,
-        metric: Metric,
-        fresh: Option<u32>,
-    ) -> Result<Box<dyn Test<Three>>, RunError> {
+    fn test(_: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Box<dyn Test<Three>>, RunError> {
         let search = Search::new(METHOD, LIMITS, Actions::of::<Three>(metric)).map_err(RunError::below)?;
         let (random, count) = match fresh {
             None => (Rng::new(0, TESTS), SCRAMBLES),
@@ -141,12 +119,7 @@ impl Known for Three {
         Search::<Three>::bytes(METHOD, LIMITS)
     }
 
-    fn moves_to(
-        distance: u32,
-        seed: u32,
-        actions: &Actions,
-        _: Option<&Distances>,
-    ) -> Result<Vec<Move>, RunError> {
+    fn moves_to(distance: u32, seed: u32, actions: &Actions, _: Option<&Distances>) -> Result<Vec<Move>, RunError> {
         scrambled::<Three>(distance, seed, actions)
     }
 }

@@ -4,18 +4,13 @@
 
 use super::agent::{Agent, AnyAgent};
 use super::judging::Known;
-use super::protocol::{
-    CurriculumDepth, Gives, Inside, Puzzle, ReplayView, SearchKind, SolveMethod, TransitionView,
-};
+use super::protocol::{CurriculumDepth, Gives, Inside, Puzzle, ReplayView, SearchKind, SolveMethod, TransitionView};
 use crate::RunError;
 use crate::knobs::Table;
 use crate::protocol::{Goal, Knob, Knobs, Value, Variant};
 use crate::room::Setup;
 use learn::Find;
-use learn::cube::{
-    self, CubeLearner, Dqn, DqnConfig, Evaluator, Method, NetConfig, Preset, Scores, Signal, Supervised,
-    SupervisedConfig,
-};
+use learn::cube::{self, CubeLearner, Dqn, DqnConfig, Evaluator, Method, NetConfig, Preset, Scores, Signal, Supervised, SupervisedConfig};
 use learn::settings::Settings;
 use math::Isa;
 use std::sync::Arc;
@@ -175,9 +170,7 @@ static KINDS: [Kind; 7] = [
         gives: Gives::Value,
         plays: false,
         test_states: 1.5e6,
-        maker: &Learns::<Supervised<Three>> {
-            preset: || SupervisedConfig::preset::<Three>(Signal::WalkLength),
-        },
+        maker: &Learns::<Supervised<Three>> { preset: || SupervisedConfig::preset::<Three>(Signal::WalkLength) },
     },
 ];
 
@@ -191,13 +184,7 @@ trait Tunable: CubeLearner<Self::Cube> + Sized + 'static {
     fn metric(settings: &Self::Settings) -> Metric;
     fn net(settings: &Self::Settings) -> &NetConfig;
     fn bytes(settings: &Self::Settings) -> u64;
-    fn make(
-        settings: Self::Settings,
-        exact: Option<Arc<Distances>>,
-        seed: u32,
-        isa: Isa,
-        saved: Option<&Find>,
-    ) -> Result<Self, RunError>;
+    fn make(settings: Self::Settings, exact: Option<Arc<Distances>>, seed: u32, isa: Isa, saved: Option<&Find>) -> Result<Self, RunError>;
     fn set(&mut self, settings: Self::Settings) -> Result<(), RunError>;
     fn inside(&self) -> Result<Option<Inside>, RunError>;
 }
@@ -321,9 +308,7 @@ macro_rules! tunable {
             ) -> Result<Self, RunError> {
                 match saved {
                     None => Ok($learner::new(settings, exact, seed, isa)?),
-                    Some(find) => {
-                        $learner::restore(settings, exact, seed, isa, find).map_err(RunError::damaged)
-                    }
+                    Some(find) => $learner::restore(settings, exact, seed, isa, find).map_err(RunError::damaged),
                 }
             }
 

@@ -91,8 +91,7 @@ impl Room for Cube {
 
     fn test_is_due(&self, tests: &[Row], _solved: bool) -> bool {
         let last = tests.last().map_or(0.0, |test| test.progress.counts[0]);
-        let wait = (TEST_GROWTH * last)
-            .clamp(FIRST_TEST * self.kind.test_states, TEST_SHARE * self.kind.test_states);
+        let wait = (TEST_GROWTH * last).clamp(FIRST_TEST * self.kind.test_states, TEST_SHARE * self.kind.test_states);
         self.agent.learner().progress().states as f64 >= last + wait
     }
 

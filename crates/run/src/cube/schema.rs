@@ -9,39 +9,25 @@ pub(super) static SCHEMA: Schema = Schema {
     variant_word: "learner",
     iteration_word: "iteration",
     counters: &[
-        Column::new("states", "States", "States learned from: rows of all minibatches.")
-            .unit("states")
-            .brief("states"),
+        Column::new("states", "States", "States learned from: rows of all minibatches.").unit("states").brief("states"),
         Column::new("updates", "Updates", "Steps of the optimiser.").unit("updates"),
         Column::new("moves", "Moves", "Moves made in episodes, of a learner that plays.").unit("moves"),
         Column::new("episodes", "Episodes", "Episodes that ended, of a learner that plays.").unit("episodes"),
     ],
     metrics: &[
-        Column::new("loss", "Loss", "What the updates descend, as a mean over the iteration.")
-            .chart("loss")
-            .log()
-            .brief("loss"),
-        Column::new("grad_norm", "Gradient norm", "Length of the gradient before it is clipped.")
-            .chart("grad_norm"),
+        Column::new("loss", "Loss", "What the updates descend, as a mean over the iteration.").chart("loss").log().brief("loss"),
+        Column::new("grad_norm", "Gradient norm", "Length of the gradient before it is clipped.").chart("grad_norm"),
         Column::new("lr", "Learning rate", "As a mean over the iteration.").chart("lr").log(),
         Column::new("states_per_s", "States a second", "States learned from a second, tests left out.")
             .unit("states/s")
             .chart("speed")
             .brief("states/s")
             .rate("states", 1.0),
-        Column::new(
-            "epsilon",
-            "Exploration ε: random moves",
-            "Share of moves that are drawn at random, of a learner that plays.",
-        )
-        .chart("epsilon")
-        .share(),
-        Column::new(
-            "mean_q",
-            "Mean Q-value",
-            "What the network says of the actions that were learned from, of a learner that plays.",
-        )
-        .chart("q"),
+        Column::new("epsilon", "Exploration ε: random moves", "Share of moves that are drawn at random, of a learner that plays.")
+            .chart("epsilon")
+            .share(),
+        Column::new("mean_q", "Mean Q-value", "What the network says of the actions that were learned from, of a learner that plays.")
+            .chart("q"),
         Column::new(
             "depth",
             "Curriculum depth: moves of a scramble",
@@ -50,13 +36,9 @@ pub(super) static SCHEMA: Schema = Schema {
         .unit("moves")
         .chart("depth")
         .brief("depth"),
-        Column::new(
-            "success",
-            "Episode success",
-            "Share of the iteration's episodes that solved the cube, of a learner that plays.",
-        )
-        .chart("success")
-        .share(),
+        Column::new("success", "Episode success", "Share of the iteration's episodes that solved the cube, of a learner that plays.")
+            .chart("success")
+            .share(),
     ],
     tests: &TESTS,
     parts: &[
@@ -91,14 +73,10 @@ static TESTS: [Column; WHOLE + AT] = {
     )
     .chart("solved")
     .share();
-    all[2] = Column::new(
-        "optimal",
-        "Solved optimally",
-        "2x2x2: share of all states that are solved greedily with no move too many.",
-    )
-    .chart("solved")
-    .share()
-    .brief("optimal");
+    all[2] = Column::new("optimal", "Solved optimally", "2x2x2: share of all states that are solved greedily with no move too many.")
+        .chart("solved")
+        .share()
+        .brief("optimal");
     all[3] = Column::new(
         "excess",
         "Moves too many",
@@ -112,12 +90,9 @@ static TESTS: [Column; WHOLE + AT] = {
         .brief("length");
     let mut i = 0;
     while i < AT {
-        all[WHOLE + i] = Column::new(
-            NAMES[i].0,
-            NAMES[i].1,
-            "2x2x2: exact share of the states so many moves from solved that are solved greedily.",
-        )
-        .share();
+        all[WHOLE + i] =
+            Column::new(NAMES[i].0, NAMES[i].1, "2x2x2: exact share of the states so many moves from solved that are solved greedily.")
+                .share();
         i += 1;
     }
     all

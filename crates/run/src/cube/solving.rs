@@ -78,11 +78,7 @@ impl<P: Known> Solving<P> {
         let needs = Search::<P>::bytes(method, limits);
         if needs > free_bytes {
             return Err(RunError::refused(
-                format!(
-                    "such a search may take {} MB of memory, and there are {}",
-                    needs >> 20,
-                    free_bytes >> 20
-                ),
+                format!("such a search may take {} MB of memory, and there are {}", needs >> 20, free_bytes >> 20),
                 "Choose fewer nodes, or a narrower beam",
             ));
         }
@@ -121,8 +117,7 @@ impl<P: Known> Solving<P> {
         self.view.done = true;
         match outcome.solution {
             Ok(actions) => {
-                let moves: Vec<Move> =
-                    actions.into_iter().map(|action| self.actions.moves()[usize::from(action)]).collect();
+                let moves: Vec<Move> = actions.into_iter().map(|action| self.actions.moves()[usize::from(action)]).collect();
                 self.solved(&moves, judge);
             }
             Err(stop) => {
@@ -152,8 +147,7 @@ impl<P: Known> Solving<P> {
 
     /// What was thought of each state on the way.
     fn solved(&mut self, moves: &[Move], judge: &mut dyn Judge<P>) {
-        let optimal =
-            self.exact.as_ref().and_then(|exact| self.state.distance(exact)).map(|distance| distance.into());
+        let optimal = self.exact.as_ref().and_then(|exact| self.state.distance(exact)).map(|distance| distance.into());
         let mut states = vec![self.state];
         for by in moves {
             let action = self.actions.find(*by).expect("a solution is made of actions");
@@ -171,8 +165,7 @@ impl<P: Known> Solving<P> {
             // What is solved is known to be, whatever a network says.
             *last = 0.0;
         }
-        self.view.solution =
-            Some(Solution { moves: moves.iter().map(Move::to_string).collect(), values, optimal });
+        self.view.solution = Some(Solution { moves: moves.iter().map(Move::to_string).collect(), values, optimal });
     }
 
     fn gave_up(&self, stop: Stop) -> RunError {
@@ -182,9 +175,8 @@ impl<P: Known> Solving<P> {
             Stop::Nodes => format!("it was not solved within the limit of nodes, {steps} moves ahead"),
             Stop::Nothing => format!("after {steps} moves every way led back to where it had been"),
         };
-        let nearest = nearest.map_or(String::new(), |nearest| {
-            format!("; the nearest state is thought to be {nearest:.1} moves from solved")
-        });
+        let nearest =
+            nearest.map_or(String::new(), |nearest| format!("; the nearest state is thought to be {nearest:.1} moves from solved"));
         let widths = match self.view.width {
             Some(width) if width > self.asked.width => {
                 format!(" by beams of {} to {width} states", self.asked.width)

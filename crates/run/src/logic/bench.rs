@@ -12,8 +12,7 @@ use math::{Isa, Rng};
 /// On one core where the figure is one core's, and on all of them.
 pub(super) fn run(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
-    let mut give =
-        |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
+    let mut give = |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
     give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, &now)), "ms");
     give("logic.checkerboard.step_ms", &step_ms(Preset::Checkerboard, isa, &now), "ms");
     give("logic.life.step_ms", &step_ms(Preset::Life, isa, &now), "ms");

@@ -29,12 +29,8 @@ impl Taken {
         let (whole, pruned) = (self.whole.counts(), &*self.pruned);
         let verified = pruned.verify(&self.whole, VERIFY_SEED);
         let layers = pruned.layers();
-        let gates = pruned.gates.iter().zip(layers).map(|(gate, layer)| GateView {
-            op: gate.op.into(),
-            a: gate.a,
-            b: gate.b,
-            layer: layer as u32,
-        });
+        let gates =
+            pruned.gates.iter().zip(layers).map(|(gate, layer)| GateView { op: gate.op.into(), a: gate.a, b: gate.b, layer: layer as u32 });
         CircuitView {
             updates: self.updates,
             inputs: pruned.inputs.iter().map(|input| input.words(pruned.channels())).collect(),
@@ -68,13 +64,7 @@ const MOST_STEPS: u64 = 1 << 20;
 const MOST_SIDE: u32 = 1 << 16;
 
 impl Big {
-    pub fn new(
-        isa: Isa,
-        circuit: &Circuit,
-        [width, height]: [u32; 2],
-        seed: u32,
-        free_bytes: u64,
-    ) -> Result<Big, RunError> {
+    pub fn new(isa: Isa, circuit: &Circuit, [width, height]: [u32; 2], seed: u32, free_bytes: u64) -> Result<Big, RunError> {
         if [width, height].iter().any(|side| !(1..=MOST_SIDE).contains(side)) {
             return Err(RunError::refused(
                 format!("a grid of {width}x{height} cells cannot be run"),
@@ -85,11 +75,7 @@ impl Big {
         let needs = PackedGrid::bytes(circuit, columns, rows);
         if needs > free_bytes {
             return Err(RunError::refused(
-                format!(
-                    "a grid of {width}x{height} cells needs {} MB of memory, and there are {}",
-                    needs >> 20,
-                    free_bytes >> 20
-                ),
+                format!("a grid of {width}x{height} cells needs {} MB of memory, and there are {}", needs >> 20, free_bytes >> 20),
                 "Choose a smaller one",
             ));
         }

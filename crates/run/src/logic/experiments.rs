@@ -73,15 +73,7 @@ pub(super) fn preset(id: &str) -> Preset {
 
 pub(super) fn variants() -> Vec<Variant> {
     // The first opens the room: one sees it grow.
-    let order = [
-        Preset::Checkerboard,
-        Preset::Life,
-        Preset::Asynchronous,
-        Preset::Lizard,
-        Preset::ColourG,
-        Preset::Own,
-        Preset::Rule,
-    ];
+    let order = [Preset::Checkerboard, Preset::Life, Preset::Asynchronous, Preset::Lizard, Preset::ColourG, Preset::Own, Preset::Rule];
     order.map(variant).into()
 }
 

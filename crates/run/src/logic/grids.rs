@@ -81,9 +81,7 @@ impl Viewed {
             Start::Learned => experiment.start(columns, rows, &mut random),
             Start::Random => Grid::random(channels, columns, rows, &mut random),
             Start::Blank => Grid::blank(channels, columns, rows),
-            Start::Target if matches!(experiment.task, Task::Rule(_)) => {
-                Grid::random(channels, columns, rows, &mut random)
-            }
+            Start::Target if matches!(experiment.task, Task::Rule(_)) => Grid::random(channels, columns, rows, &mut random),
             Start::Target => {
                 let target = experiment.target(columns, rows).ok_or_else(|| {
                     let rollout = &experiment.rollout;
@@ -99,8 +97,7 @@ impl Viewed {
         };
         let periodic = experiment.rollout.periodic;
         let runs = if soft {
-            let rollout =
-                Rollout { width: columns, height: rows, steps: 1, batch: 1, ..experiment.rollout.clone() };
+            let rollout = Rollout { width: columns, height: rows, steps: 1, batch: 1, ..experiment.rollout.clone() };
             let trainer = Trainer::new(isa, automaton.clone(), rollout, Optimiser::default(), seed);
             Runs::Soft(Box::new(trainer), grid.cells.iter().map(|&bit| bit.into()).collect())
         } else {
@@ -135,8 +132,7 @@ impl Viewed {
         self.updates = taken.updates;
         if let Runs::Hard(packed, _) = &mut self.runs {
             let (width, height) = (self.grid.width, self.grid.height);
-            *packed =
-                PackedGrid::new(self.isa, &self.circuit, width, height, self.experiment.rollout.periodic);
+            *packed = PackedGrid::new(self.isa, &self.circuit, width, height, self.experiment.rollout.periodic);
             packed.set(&self.grid.cells);
         }
     }
@@ -162,13 +158,7 @@ impl Viewed {
                 packed.get(&mut self.grid.cells);
             }
             Runs::Soft(trainer, state) => {
-                let rollout = Rollout {
-                    width: self.grid.width,
-                    height: self.grid.height,
-                    steps: 1,
-                    batch: 1,
-                    ..rollout.clone()
-                };
+                let rollout = Rollout { width: self.grid.width, height: self.grid.height, steps: 1, batch: 1, ..rollout.clone() };
                 let mut next = vec![0.0; state.len()];
                 for step in self.step..self.step + steps {
                     trainer.roll_soft(&rollout, state, &mut next, step.into());

@@ -78,8 +78,7 @@ impl Logic {
     fn begin_grid(&mut self, member: usize, begin: Begin) -> Result<(), RunError> {
         let (population, taken) = (&self.population, self.taken(member));
         let automaton = population.members()[member].trainer.automaton();
-        let viewed =
-            Viewed::new(population.isa(), population.experiment(), member, automaton, &taken, &begin)?;
+        let viewed = Viewed::new(population.isa(), population.experiment(), member, automaton, &taken, &begin)?;
         self.viewed = Some(viewed);
         Ok(())
     }
@@ -157,8 +156,7 @@ impl Room for Logic {
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {
         let is_untried = self.tests.has_untried(&self.population);
         let last = tests.last().map_or(0, |test| test.progress.iteration);
-        (is_untried && !solved)
-            || self.population.progress().iterations as u32 >= last + TEST_EVERY.max(last / 4)
+        (is_untried && !solved) || self.population.progress().iterations as u32 >= last + TEST_EVERY.max(last / 4)
     }
 
     fn begin_test(&mut self) {
@@ -176,9 +174,7 @@ impl Room for Logic {
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         Ok(match question {
             Question::Automaton {} => Box::new(views::automaton(&self.population)),
-            Question::Population {} => {
-                Box::new(views::members(&self.population, self.tests.best(&self.population)))
-            }
+            Question::Population {} => Box::new(views::members(&self.population, self.tests.best(&self.population))),
             Question::Gates { member } => Box::new(views::gates(&self.population, self.member(member)?)),
             Question::Grid { width, height, start, seed, member, soft } => {
                 let begin = Begin { width, height, start, seed, soft };
@@ -204,9 +200,7 @@ impl Room for Logic {
                 Box::new(taken.view())
             }
             Question::Values { x, y } => Box::new(self.viewed()?.values(x, y)?),
-            Question::Export { member, format } => {
-                Box::new(views::export(&self.taken(self.member(member)?).pruned, format))
-            }
+            Question::Export { member, format } => Box::new(views::export(&self.taken(self.member(member)?).pruned, format)),
             Question::Big { width, height, seed, member } => {
                 let circuit = self.taken(self.member(member)?).pruned;
                 let isa = self.population.isa();

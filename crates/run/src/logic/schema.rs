@@ -9,11 +9,8 @@ pub(super) static SCHEMA: Schema = Schema {
     variant_word: "experiment",
     iteration_word: "iteration",
     counters: &[
-        Column::new("updates", "Updates", "Steps of the optimiser, of all members together.")
-            .unit("updates")
-            .brief("updates"),
-        Column::new("gate_cells", "Gate evaluations", "Gates times cells times steps, in rollouts of training.")
-            .unit("gate-cells"),
+        Column::new("updates", "Updates", "Steps of the optimiser, of all members together.").unit("updates").brief("updates"),
+        Column::new("gate_cells", "Gate evaluations", "Gates times cells times steps, in rollouts of training.").unit("gate-cells"),
         Column::new("ended", "Runs ended", "Members that became perfect, or died and began again.").unit("runs"),
         Column::new("perfect_runs", "Perfect runs", "Members that learned every cell.").unit("runs").brief("perfect"),
     ],
@@ -34,10 +31,7 @@ pub(super) static SCHEMA: Schema = Schema {
         .chart("loss")
         .log()
         .brief("hard loss"),
-        Column::new("best", "Best hard loss", "Of the member that gets the least wrong.")
-            .chart("loss")
-            .log()
-            .brief("best"),
+        Column::new("best", "Best hard loss", "Of the member that gets the least wrong.").chart("loss").log().brief("best"),
         Column::new(
             "certainty",
             "Certainty",

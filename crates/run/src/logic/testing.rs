@@ -85,12 +85,7 @@ impl Tests {
 
     pub fn begin(&mut self, population: &Population) {
         let (circuit, of) = self.candidate(population);
-        let seed = Rng::new(population.seed(), PURPOSE_TESTS).block([
-            population.progress().iterations as u32,
-            0,
-            0,
-            0,
-        ])[0];
+        let seed = Rng::new(population.seed(), PURPOSE_TESTS).block([population.progress().iterations as u32, 0, 0, 0])[0];
         let test = Generalisation::new(population.isa(), population.experiment(), circuit, seed);
         self.test = Some(Test { of, what: Doing::Testing(Box::new(test)) });
     }

@@ -1,9 +1,7 @@
 //! Members as they are shown.
 
 use super::experiments;
-use super::protocol::{
-    AutomatonView, ExportView, Format, GatesView, MemberState, MemberView, Picture, PopulationView,
-};
+use super::protocol::{AutomatonView, ExportView, Format, GatesView, MemberState, MemberView, Picture, PopulationView};
 use learn::Learner;
 use learn::logic::circuit::Circuit;
 use learn::logic::experiment::Task;
@@ -26,11 +24,9 @@ pub fn automaton(population: &Population) -> AutomatonView {
         layers: [counts(&perception), counts(&shape.update)].concat(),
         target: match &experiment.task {
             Task::Rule(_) => None,
-            Task::Pattern { target, .. } => Some(Picture {
-                width: target.width as u32,
-                height: target.height as u32,
-                values: target.values(target.channels),
-            }),
+            Task::Pattern { target, .. } => {
+                Some(Picture { width: target.width as u32, height: target.height as u32, values: target.values(target.channels) })
+            }
         },
         steps: experiment.rollout.steps as u32,
         shows: experiments::shows(experiment),
@@ -47,11 +43,7 @@ pub fn members(population: &Population, best: usize) -> PopulationView {
         loss: member.loss,
         hard_loss: member.checked.wrong,
         state: if member.perfect { MemberState::Perfect } else { MemberState::Learning },
-        picture: Picture {
-            width: width as u32,
-            height: height as u32,
-            values: member.checked.picture.clone(),
-        },
+        picture: Picture { width: width as u32, height: height as u32, values: member.checked.picture.clone() },
     };
     let progress = population.progress();
     PopulationView {

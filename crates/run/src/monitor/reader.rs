@@ -159,9 +159,7 @@ impl Reader {
         if self.word(AT_EPOCH) != epoch {
             return None;
         }
-        let rows = |rows: Vec<Vec<u64>>| -> Vec<_> {
-            rows.iter().map(|row| checkpoint::row(&floats(row), self.plan.counters)).collect()
-        };
+        let rows = |rows: Vec<Vec<u64>>| -> Vec<_> { rows.iter().map(|row| checkpoint::row(&floats(row), self.plan.counters)).collect() };
         let history = rows(metrics?);
         let began = Event::Began(Box::new(Began {
             config,

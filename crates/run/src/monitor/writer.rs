@@ -184,9 +184,7 @@ impl Writer {
     /// With the beginning of long texts.
     fn mark(&mut self, mark: &Mark) {
         let short = |value: &Value| match value {
-            Value::Text(text) if text.chars().count() > LONGEST => {
-                Value::Text(text.chars().take(LONGEST).chain(['…']).collect())
-            }
+            Value::Text(text) if text.chars().count() > LONGEST => Value::Text(text.chars().take(LONGEST).chain(['…']).collect()),
             other => other.clone(),
         };
         let mark = Mark { from: short(&mark.from), to: short(&mark.to), ..mark.clone() };

@@ -1,8 +1,6 @@
 //! What is asked of the model, and answered by copies of its weights.
 
-use super::protocol::{
-    AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView,
-};
+use super::protocol::{AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView};
 use super::room::{Learning, Words};
 use super::testing;
 use super::writing::Written;
@@ -59,14 +57,10 @@ fn views(tokenizer: &Tokenizer, tokens: &[u32]) -> Vec<TokenView> {
 fn fitting(tokenizer: &Tokenizer, shape: &Shape, text: &str, what: &str) -> Result<Vec<u32>, RunError> {
     let tokens = tokenizer.encode(text).map_err(RunError::below)?;
     if tokens.is_empty() {
-        return Err(RunError::refused(
-            format!("{what} is empty"),
-            "Write a character at least; a line break will do",
-        ));
+        return Err(RunError::refused(format!("{what} is empty"), "Write a character at least; a line break will do"));
     }
     if tokens.len() > shape.context {
-        let what =
-            format!("{what} has {} tokens, and the model sees {} at once", tokens.len(), shape.context);
+        let what = format!("{what} has {} tokens, and the model sees {} at once", tokens.len(), shape.context);
         return Err(RunError::refused(what, "Shorten it, or train with a longer context"));
     }
     Ok(tokens)
@@ -88,8 +82,7 @@ fn check(sampling: &Sampling) -> Result<(), RunError> {
 impl Words {
     /// Questions that need the model.
     pub(super) fn answer(&mut self, question: Question) -> Result<Answer, RunError> {
-        let not_yet =
-            || RunError::refused("the text is still being prepared", "Ask again when training has begun");
+        let not_yet = || RunError::refused("the text is still being prepared", "Ask again when training has begun");
         let (learning, settings, asked) = self.learning_and_asked().ok_or_else(not_yet)?;
         let Learning { prepared, learner, .. } = learning;
         let (tokenizer, shape) = (&prepared.tokenizer, learner.config().shape);
@@ -110,11 +103,7 @@ impl Words {
                 let tokens = fitting(tokenizer, &shape, &text, "the text")?;
                 if layer as usize >= shape.layers || head as usize >= shape.heads {
                     let what = format!("there is no head {head} in a layer {layer}");
-                    let next = format!(
-                        "Choose a layer of 0 to {} and a head of 0 to {}",
-                        shape.layers - 1,
-                        shape.heads - 1
-                    );
+                    let next = format!("Choose a layer of 0 to {} and a head of 0 to {}", shape.layers - 1, shape.heads - 1);
                     return Err(RunError::refused(what, next));
                 }
                 let reader = asked.reader(learner, fresh);
@@ -153,8 +142,7 @@ impl Asked {
     /// A reader of the weights as they are.
     fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();
-        let when =
-            (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));
+        let when = (progress.iterations, (learner.worked_on() == WorkedOn::Processor).then_some(progress.steps));
         let kept = self.reader.take().filter(|kept| kept.0 == when);
         &mut self.reader.insert(kept.unwrap_or_else(|| (when, fresh()))).1
     }
@@ -193,8 +181,7 @@ fn read(reader: &mut Reader, tokenizer: &Tokenizer, iteration: u32, tokens: &[u3
         }
         order.truncate(most);
         order.sort_unstable_by(likelier);
-        let next =
-            |&id: &u32| NextView { id, text: tokenizer.token_text(id), probability: odds[id as usize] };
+        let next = |&id: &u32| NextView { id, text: tokenizer.token_text(id), probability: odds[id as usize] };
         view.next.push(order.iter().map(next).collect());
     }
     let nats: f32 = view.surprise.iter().flatten().sum();
@@ -217,17 +204,9 @@ mod tests {
     #[test]
     fn answers_are_of_the_newest_weights() {
         let host = Host::new(math::Isa::best());
-        let small = [
-            ("width", 32.0),
-            ("layers", 1.0),
-            ("heads", 2.0),
-            ("context", 16.0),
-            ("batch", 4.0),
-            ("micro", 4.0),
-        ];
+        let small = [("width", 32.0), ("layers", 1.0), ("heads", 2.0), ("context", 16.0), ("batch", 4.0), ("micro", 4.0)];
         let more = [("steps", 3.0), ("warmup", 0.0), ("sample", 0.0), ("characters", 20_000.0)];
-        let knobs =
-            small.into_iter().chain(more).map(|(name, value)| (name.to_string(), value.into())).collect();
+        let knobs = small.into_iter().chain(more).map(|(name, value)| (name.to_string(), value.into())).collect();
         let config = Config { knobs, ..config_of(room("words").unwrap()) };
         let mut run = begin(config, host).unwrap();
         run.command(Command::Device { wish: DeviceWish::Gpu }).unwrap();

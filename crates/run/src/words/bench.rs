@@ -3,9 +3,7 @@
 use super::knobs::preset;
 use crate::bench::{Bench, FEW, Figure, ROUNDS, Training, noise, profile, sustained_s};
 use learn::Learner;
-use learn::words::{
-    Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, Writing, plan_training,
-};
+use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, Writing, plan_training};
 use math::Isa;
 use math::par::Threads;
 use math::peak::Peak;

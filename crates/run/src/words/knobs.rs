@@ -60,17 +60,10 @@ impl Settings {
             Precision::F32 | Precision::F16 => return Ok(()),
             _ if host == Isa::Avx512 && isa.is_available() => return Ok(()),
             Precision::Bf16 => ("products of bf16", "AVX512-BF16", "Leave precision at f32"),
-            Precision::Amx if host == Isa::Avx512 && Isa::Bf16.is_available() => {
-                ("tiles of bf16", "AMX", "Set precision to bf16")
-            }
+            Precision::Amx if host == Isa::Avx512 && Isa::Bf16.is_available() => ("tiles of bf16", "AMX", "Set precision to bf16"),
             Precision::Amx => ("tiles of bf16", "AMX", "Leave precision at f32"),
         };
-        Err(RunError::refused(
-            format!(
-                "there are no {products} here: they need a processor with {needs}, and the native program"
-            ),
-            instead,
-        ))
+        Err(RunError::refused(format!("there are no {products} here: they need a processor with {needs}, and the native program"), instead))
     }
 
     pub fn sampling(&self, seed: u32) -> Sampling {
@@ -99,8 +92,7 @@ pub fn preset(id: &str) -> Settings {
         false => (Norm::Layer, Positions::Learned, Mlp::Gelu),
     };
     // Of the vocabulary there is a bound before there is a text.
-    let shape =
-        Shape { vocab: 2, width, layers, heads, context, norm, positions, mlp, tied: true, bias: !small };
+    let shape = Shape { vocab: 2, width, layers, heads, context, norm, positions, mlp, tied: true, bias: !small };
     Settings {
         config: Config {
             shape,
@@ -163,18 +155,15 @@ pub fn variants() -> Vec<Variant> {
 fn variant(id: &'static str) -> Variant {
     let Settings { config: Config { shape, .. }, tokenizer, .. } = preset(id);
     let (name, summary, sweep_budget) = match id {
-        "text" => (
-            "Any text",
-            "2 million parameters that read byte pairs of any text or folder of texts that you bring, 128 at a time.",
-            4e6,
-        ),
+        "text" => {
+            ("Any text", "2 million parameters that read byte pairs of any text or folder of texts that you bring, 128 at a time.", 4e6)
+        }
         "d256" => ("256 wide", "7 million parameters that read byte pairs, 128 at a time.", 4e6),
         "d384" => ("384 wide", "14 million parameters that read byte pairs, 128 at a time.", 4e6),
         "d512" => ("512 wide", "23 million parameters that read byte pairs, 128 at a time.", 4e6),
         _ => ("Characters", "800,000 parameters that read letter by letter, 64 at a time.", 4e6),
     };
-    let [width, layers, heads, context] =
-        [shape.width, shape.layers, shape.heads, shape.context].map(|count| count as u32);
+    let [width, layers, heads, context] = [shape.width, shape.layers, shape.heads, shape.context].map(|count| count as u32);
     let about = Preset { width, layers, heads, context, tokenizer };
     Variant {
         id,

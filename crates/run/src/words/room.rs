@@ -179,21 +179,19 @@ impl Room for Words {
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
         let settings = settings(setup)?;
-        let notes = Notes::deserialize(saved.notes)
-            .map_err(|error| RunError::damaged(format!("its notes say nothing of a tokenizer: {error}")))?;
+        let notes =
+            Notes::deserialize(saved.notes).map_err(|error| RunError::damaged(format!("its notes say nothing of a tokenizer: {error}")))?;
         let tokenizer = Tokenizer::from_json(&notes.tokenizer.to_string()).map_err(RunError::damaged)?;
         // Memory was reckoned for so many.
         let (found, (most, _)) = (tokenizer.vocab(), bounds(&settings, setup));
         if found > most {
-            let why =
-                format!("its tokenizer knows {found} tokens, and with its settings there are {most} at most");
+            let why = format!("its tokenizer knows {found} tokens, and with its settings there are {most} at most");
             return Err(RunError::damaged(why));
         }
         let prepared = Preparation::new(&settings, setup, Some(tokenizer))?.finish()?;
         let config = settings.learner(prepared.tokenizer.vocab());
         let isa = settings.isa(setup.host.isa);
-        let learner =
-            Pretrainer::restore(config, &prepared.corpus, setup.seed, isa, &|name| saved.find(name));
+        let learner = Pretrainer::restore(config, &prepared.corpus, setup.seed, isa, &|name| saved.find(name));
         let learner = learner.map_err(RunError::damaged)?;
         let known = learner.parts();
         let foreign = saved.tensors.iter().find(|(name, ..)| known.iter().all(|part| part.0 != *name));
@@ -235,12 +233,7 @@ impl Room for Words {
         let prepared = preparation.advance().expect("a text that was looked through");
         let now = preparation.progress();
         if let Some(prepared) = prepared {
-            let learner = Pretrainer::new(
-                self.settings.learner(prepared.tokenizer.vocab()),
-                &prepared.corpus,
-                self.seed,
-                self.isa,
-            );
+            let learner = Pretrainer::new(self.settings.learner(prepared.tokenizer.vocab()), &prepared.corpus, self.seed, self.isa);
             self.stage = Stage::learning(prepared, learner.expect("settings that were checked"), self.clock);
             self.telling.add(RoomEvent::Ready(Box::new(self.about())));
         }
@@ -293,8 +286,7 @@ impl Room for Words {
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
         // Soon, and then ever less often.
         let last = tests.last().map_or(0, |test| test.progress.iteration);
-        self.learner()
-            .is_some_and(|learner| learner.progress().iterations as u32 >= last + (last / 4).clamp(2, 32))
+        self.learner().is_some_and(|learner| learner.progress().iterations as u32 >= last + (last / 4).clamp(2, 32))
     }
 
     fn begin_test(&mut self) {

@@ -55,9 +55,10 @@ impl RoomEvent {
                 format!("{part}: {:.0}%{left}", 100.0 * preparing.done)
             }
             RoomEvent::Ready(about) => {
-                let model = about.model.as_ref().map_or(String::new(), |model| {
-                    format!("{} parameters, {} kinds of tokens", model.parameters, model.vocabulary)
-                });
+                let model = about
+                    .model
+                    .as_ref()
+                    .map_or(String::new(), |model| format!("{} parameters, {} kinds of tokens", model.parameters, model.vocabulary));
                 let corpus = about.corpus.as_ref().map_or(String::new(), |corpus| {
                     format!("{}: {} characters in {} tokens", corpus.name, corpus.characters, corpus.tokens)
                 });

@@ -34,8 +34,7 @@ impl Validation {
         let starts = corpus.validation_starts(tokens as usize / context);
         let predicted = |start: usize| corpus.tokens(start + 1..start + 1 + context).collect::<Vec<_>>();
         let characters = |tokens: &[u32]| tokenizer.decode(tokens).chars().count();
-        let bytes =
-            |tokens: &[u32]| tokens.iter().map(|&token| tokenizer.token_bytes(token).len()).sum::<usize>();
+        let bytes = |tokens: &[u32]| tokens.iter().map(|&token| tokenizer.token_bytes(token).len()).sum::<usize>();
         Validation {
             characters: starts.iter().map(|&start| characters(&predicted(start))).sum(),
             bytes: starts.iter().map(|&start| bytes(&predicted(start))).sum(),
@@ -91,13 +90,7 @@ impl Test {
     }
 
     /// A slice of it.
-    pub fn advance(
-        &mut self,
-        prepared: &Prepared,
-        validation: &mut Validation,
-        settings: &Settings,
-        seed: u32,
-    ) -> Option<Found> {
+    pub fn advance(&mut self, prepared: &Prepared, validation: &mut Validation, settings: &Settings, seed: u32) -> Option<Found> {
         let Prepared { corpus, tokenizer, .. } = prepared;
         match &mut self.stage {
             Stage::Windows(reader, done, read) if *done < validation.starts.len() => {

@@ -81,19 +81,13 @@ fn vocabulary(text: &[u8]) -> Result<Option<(Tokenizer, usize)>, RunError> {
 }
 
 /// The same of what was brought, with the text behind it: refused where the tokens are of another kind than the settings say.
-fn brought(
-    settings: &Settings,
-    content: &Arc<Vec<u8>>,
-) -> Result<(Option<Tokenizer>, Arc<Vec<u8>>), RunError> {
+fn brought(settings: &Settings, content: &Arc<Vec<u8>>) -> Result<(Option<Tokenizer>, Arc<Vec<u8>>), RunError> {
     let Some((tokenizer, length)) = vocabulary(content)? else { return Ok((None, content.clone())) };
     let found = kind_of(&tokenizer);
     if found != settings.tokenizer {
         let [found, set] = [found, settings.tokenizer].map(TokenizerKind::id);
         let what = format!("the vocabulary is of the tokenizer {found}, and tokenizer is set to {set}");
-        return Err(RunError::refused(
-            what,
-            format!("Set tokenizer to {found}, or leave out the vocabulary"),
-        ));
+        return Err(RunError::refused(what, format!("Set tokenizer to {found}, or leave out the vocabulary")));
     }
     Ok((Some(tokenizer), Arc::new(content[length..].to_vec())))
 }
@@ -108,11 +102,7 @@ fn kind_of(tokenizer: &Tokenizer) -> TokenizerKind {
 
 impl Preparation {
     /// Of what was brought, or of the grammar; in the tokens of a tokenizer, where there is one. What cannot be used is refused here.
-    pub fn new(
-        settings: &Settings,
-        setup: Setup,
-        tokenizer: Option<Tokenizer>,
-    ) -> Result<Preparation, RunError> {
+    pub fn new(settings: &Settings, setup: Setup, tokenizer: Option<Tokenizer>) -> Result<Preparation, RunError> {
         let (context, kind) = (settings.config.shape.context, kind(settings));
         let begin = move |text, tokenizer: Option<Tokenizer>| match tokenizer {
             Some(tokenizer) => Reading::with(text, tokenizer, context),
@@ -229,14 +219,8 @@ impl Prepared {
     pub fn fresh(&self, seed: u32, characters: usize) -> Result<Prepared, RunError> {
         let Prepared { corpus, tokenizer, name, .. } = self;
         let text = grammar().text(seed, 10 * characters);
-        let corpus =
-            Corpus::of(text.as_bytes(), tokenizer.clone(), corpus.context()).map_err(RunError::below)?;
-        Ok(Prepared {
-            corpus: Arc::new(corpus),
-            tokenizer: tokenizer.clone(),
-            name: name.clone(),
-            own: false,
-        })
+        let corpus = Corpus::of(text.as_bytes(), tokenizer.clone(), corpus.context()).map_err(RunError::below)?;
+        Ok(Prepared { corpus: Arc::new(corpus), tokenizer: tokenizer.clone(), name: name.clone(), own: false })
     }
 
     pub fn view(&self, floor: Option<f64>) -> CorpusView {

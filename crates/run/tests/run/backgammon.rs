@@ -3,8 +3,7 @@
 use crate::common::*;
 use run::backgammon::player_from_checkpoint;
 use run::backgammon::protocol::{
-    Analysis, AnalysisRequest, Branch, Candidate, Depth, Engine, Phase, PlayerKind, Review, Session, Setup,
-    Standing,
+    Analysis, AnalysisRequest, Branch, Candidate, Depth, Engine, Phase, PlayerKind, Review, Session, Setup, Standing,
 };
 use run::backgammon::{Board, Roll};
 use run::protocol::{Command, Config, Event, Row};
@@ -154,11 +153,7 @@ fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
         let tests = Told::by(&mut *whole);
         second.extend(tests.tests().into_iter().map(timeless_row));
         // At home nothing is learned while a test is under way.
-        still = if whole.at_boundary() && timeless(&whole.progress()) == timeless(&before) {
-            still + 1
-        } else {
-            0
-        };
+        still = if whole.at_boundary() && timeless(&whole.progress()) == timeless(&before) { still + 1 } else { 0 };
         if still == 3 && second.is_empty() {
             under_way = Some(whole.save().unwrap());
         }
@@ -372,16 +367,14 @@ fn what_a_move_gives_away_is_told_at_the_depth_of_the_best() {
             in_order(&hint.candidates);
             let worst = hint.candidates.last().unwrap();
             unsearched += usize::from(worst.loss.is_none());
-            ask::<Session>(&mut *run, json!({ "ask": "act", "act": { "kind": "play", "id": worst.id } }))
-                .unwrap();
+            ask::<Session>(&mut *run, json!({ "ask": "act", "act": { "kind": "play", "id": worst.id } })).unwrap();
             act(&mut *run, "confirm");
             let review: Review = ask(&mut *run, json!({ "ask": "review", "engine": judge })).unwrap();
             let lost = review.best.equity - review.yours.equity;
             assert!(review.error >= 0.0 && (review.error - lost).abs() < 1e-9, "{review:?}");
             assert_eq!((review.yours.loss, review.best.loss), (Some(review.error), Some(0.0)));
             if review.yours.depth != Depth::Exact && review.best.depth != Depth::Exact {
-                let kinds = [review.yours.depth, review.best.depth]
-                    .map(|depth| matches!(depth, Depth::Visits { .. }));
+                let kinds = [review.yours.depth, review.best.depth].map(|depth| matches!(depth, Depth::Visits { .. }));
                 assert_eq!(kinds[0], kinds[1], "{review:?}");
             }
         }
@@ -426,12 +419,7 @@ fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
         };
         let (money, at_match) = (found("0:0:0:0"), found("6:5:1:7"));
         assert_eq!(money.len(), at_match.len());
-        for Candidate {
-            equity,
-            chances: [won, gammon, backgammon, lost, lost_gammon, lost_backgammon],
-            ..
-        } in &at_match
-        {
+        for Candidate { equity, chances: [won, gammon, backgammon, lost, lost_gammon, lost_backgammon], .. } in &at_match {
             let worth = won + gammon + backgammon - lost - 3.0 * (lost_gammon + lost_backgammon);
             assert!((equity - worth).abs() < 1e-4, "{equity} {worth}");
         }
@@ -444,11 +432,7 @@ fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
         let unfold = json!({ "id": at_match[0].id, "who": PlayerKind::Now, "evals": 0 });
         let branches: Vec<Branch> = ask(&mut *run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
         let mean = branches.iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum::<f64>();
-        assert!(
-            (mean - at_match[0].equity).abs() < 1e-4,
-            "the mean of the tree: {mean} {}",
-            at_match[0].equity
-        );
+        assert!((mean - at_match[0].equity).abs() < 1e-4, "the mean of the tree: {mean} {}", at_match[0].equity);
     }
     assert!(other_best > 0);
 }

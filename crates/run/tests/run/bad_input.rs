@@ -18,9 +18,7 @@ fn under_way(config: &Config) -> Box<dyn AnyRun> {
 /// Refuses a command, and the run is what it was.
 #[track_caller]
 fn refused(run: &mut dyn AnyRun, command: Command) -> RunError {
-    let standing = |run: &dyn AnyRun| {
-        (run.digest(), run.progress(), run.running(), run.config_now(), run.at_boundary(), run.device_wish())
-    };
+    let standing = |run: &dyn AnyRun| (run.digest(), run.progress(), run.running(), run.config_now(), run.at_boundary(), run.device_wish());
     let before = standing(run);
     let Err(error) = run.command(command) else { panic!("it was done") };
     clear(&error);
@@ -73,14 +71,9 @@ fn wrong(kind: KnobKind) -> Vec<(Value, bool)> {
     let number = |x: f64| (Value::Number(x), true);
     let text = |text: &str| (Value::Text(text.into()), false);
     match kind {
-        KnobKind::Float { min, max, .. } => vec![
-            number(min - 1.0),
-            number(max * 1.01 + 1.0),
-            number(f64::NAN),
-            number(f64::INFINITY),
-            text("much"),
-            text(""),
-        ],
+        KnobKind::Float { min, max, .. } => {
+            vec![number(min - 1.0), number(max * 1.01 + 1.0), number(f64::NAN), number(f64::INFINITY), text("much"), text("")]
+        }
         KnobKind::Int { min, max, .. } => {
             vec![number(min - 1.0), number(max + 1.0), number(min + 0.5), number(f64::NAN), text("many")]
         }
@@ -116,8 +109,7 @@ fn knobs_out_of_range_and_of_the_wrong_kind() {
                 // What is written is not told apart from what it stands for.
                 let as_text = matches!((&knob.kind, &value), (KnobKind::Text { .. }, Value::Number(_)));
                 if !as_text {
-                    let link =
-                        format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
+                    let link = format!("#/{}?variant={}&{}={text}", room.schema().id, config.variant, knob.name);
                     clear(&permalink::decode(&link, host()).unwrap_err());
                 }
             }
@@ -132,8 +124,7 @@ fn knobs_out_of_range_and_of_the_wrong_kind() {
 
 #[test]
 fn checkpoints_of_another_room() {
-    let files: Vec<_> =
-        first(1).iter().map(|(room, config)| (*room, begin(config).save().unwrap())).collect();
+    let files: Vec<_> = first(1).iter().map(|(room, config)| (*room, begin(config).save().unwrap())).collect();
     for (here, config) in first(1) {
         let mut run = under_way(&config);
         for (there, file) in files.iter().filter(|(there, _)| there.schema().id != here.schema().id) {
@@ -195,11 +186,7 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
             ("noise", vec![7; 5000], "no Hothouse checkpoint"),
             ("a picture", b"GIF89a".to_vec(), "no Hothouse checkpoint"),
             ("a newer one", replaced(br#"{\"version\":2"#, br#"{\"version\":7"#), "newer Hothouse"),
-            (
-                "an older one",
-                replaced(br#"{\"version\":2"#, br#"{\"version\":1"#),
-                "format 1, which this Hothouse does not know",
-            ),
+            ("an older one", replaced(br#"{\"version\":2"#, br#"{\"version\":1"#), "format 1, which this Hothouse does not know"),
             ("a foreign one", safetensors::serialize(tensors, None).unwrap(), "without Hothouse's metadata"),
         ] {
             assert!(said(what, file).contains(words), "{what}");
@@ -215,11 +202,7 @@ fn checkpoints_that_are_damaged_foreign_or_cut_short() {
         nobody["variant"] = json!("nobody");
         let places = ["config", "knobs", "progress", "marks", "tests", "names", "arithmetic"];
         let nothing = places.map(|place| (place, json!({ "nothing": "of the kind" }), ""));
-        let wrong = [
-            ("names", names, "columns"),
-            ("config", wild, "out of range"),
-            ("config", nobody, "called 'nobody'"),
-        ];
+        let wrong = [("names", names, "columns"), ("config", wild, "out of range"), ("config", nobody, "called 'nobody'")];
         for (place, value, words) in nothing.into_iter().chain(wrong) {
             let mut parts = good.clone();
             parts.header[place] = value;
@@ -295,9 +278,7 @@ fn questions_that_cannot_be_asked_here() {
             clear(&error);
             error
         };
-        for nonsense in
-            [json!(null), json!(5), json!([]), json!({}), json!("frame"), json!({ "ask": "sing" })]
-        {
+        for nonsense in [json!(null), json!(5), json!([]), json!({}), json!("frame"), json!({ "ask": "sing" })] {
             assert!(matches!(said(nonsense), RunError::Question { .. }));
         }
         match room.schema().id {

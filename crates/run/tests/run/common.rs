@@ -54,18 +54,14 @@ fn quick(room: &str, variant: &str) -> &'static str {
     match (room, variant) {
         ("control", _) => "envs=256 rollout_steps=16 hidden=32 minibatches=4",
         (_, "strong") => "hidden=16 games=24 batch=128",
-        (_, "published") => {
-            "tables=2 games=4 batch=16 evals=8 round_batches=40 minibatch=32 replay=1024 generation_rounds=2 duel_pairs=2"
-        }
+        (_, "published") => "tables=2 games=4 batch=16 evals=8 round_batches=40 minibatch=32 replay=1024 generation_rounds=2 duel_pairs=2",
         ("cube", variant) if variant.contains("dqn") => {
             "hidden=32-16 batch=16 updates=8 replay=512 warmup=64 envs=8 window=10 target_every=10"
         }
         ("cube", _) => "hidden=32-16 batch=64 walk=8 updates=4",
         ("logic", "life" | "rule") => "population=2 batch=2 updates=2",
         ("logic", _) => "population=2 batch=1 updates=2 steps=6",
-        ("words", _) => {
-            "width=32 layers=2 heads=2 context=16 batch=4 micro=2 steps=2 warmup=2 characters=20000 vocab=300 sample=8"
-        }
+        ("words", _) => "width=32 layers=2 heads=2 context=16 batch=4 micro=2 steps=2 warmup=2 characters=20000 vocab=300 sample=8",
         _ => "",
     }
 }
@@ -222,9 +218,7 @@ impl Told {
 
     /// The file, where one was saved.
     pub fn saved(self) -> Option<Vec<u8>> {
-        self.0
-            .into_iter()
-            .find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None })
+        self.0.into_iter().find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None })
     }
 
     pub fn tests(&self) -> Vec<&Row> {
@@ -236,10 +230,7 @@ impl Told {
     }
 
     pub fn confirmations(&self) -> Vec<&Confirmation> {
-        self.0
-            .iter()
-            .filter_map(|e| if let Event::Confirmation(one) = e { Some(one) } else { None })
-            .collect()
+        self.0.iter().filter_map(|e| if let Event::Confirmation(one) = e { Some(one) } else { None }).collect()
     }
 
     pub fn is_solved(&self) -> bool {

@@ -43,19 +43,13 @@ struct Picture {
 }
 
 fn picture(run: &mut dyn AnyRun, width: u32, height: u32) -> Picture {
-    let json: serde_json::Value =
-        ask(run, json!({ "ask": "picture", "width": width, "height": height })).unwrap();
+    let json: serde_json::Value = ask(run, json!({ "ask": "picture", "width": width, "height": height })).unwrap();
     let floats = |name: &str| {
         let bytes: Vec<u8> = serde_json::from_value(json[name].clone()).unwrap();
         bytes.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect()
     };
     let whole = |name: &str| json[name].as_u64().unwrap() as u32;
-    Picture {
-        width: whole("width"),
-        channels: whole("channels"),
-        policy: floats("policy"),
-        values: floats("values"),
-    }
+    Picture { width: whole("width"), channels: whole("channels"), policy: floats("policy"), values: floats("values") }
 }
 
 #[test]
@@ -97,8 +91,7 @@ fn frames_show_what_the_environments_lived_through() {
 fn a_pushed_pole_falls_and_stands_up_again() {
     let mut run = begin(&cart_pole(1));
     let shove = Touch { dt_s: 0.02, tip_force: 30.0, ..Touch::default() };
-    let steps =
-        (0..200).position(|_| touch(&mut *run, shove).player.over).expect("30 N on the tip throw it over");
+    let steps = (0..200).position(|_| touch(&mut *run, shove).player.over).expect("30 N on the tip throw it over");
     assert!(steps < 40);
     let calm = Touch { dt_s: 0.1, ..Touch::default() };
     assert!((0..20).any(|_| !touch(&mut *run, calm).player.over), "it stands up by itself");
@@ -112,8 +105,7 @@ fn a_pushed_pole_falls_and_stands_up_again() {
 fn a_hand_that_drives_plays_against_the_agent_from_the_same_start() {
     for (environment, config) in environments() {
         let mut run = begin(&config);
-        let mut drive =
-            |action, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(action), ..Touch::default() });
+        let mut drive = |action, dt_s| touch(&mut *run, Touch { dt_s, drive: Some(action), ..Touch::default() });
         let first = drive(f64::NAN, 0.0);
         assert_eq!(first.player, first.rival.unwrap(), "{}", environment.id);
         let longest = (f64::from(environment.step_limit) * environment.step_s / 0.05) as u32 + 10;

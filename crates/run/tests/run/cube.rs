@@ -54,12 +54,10 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
     for variant in variants() {
         let mut run = begin(&small("cube", variant, 1));
         let (solved, exact) = (solved_of(variant), variant.starts_with('2'));
-        let look =
-            |run: &mut dyn AnyRun, facelets: &str| value(run, json!({ "ask": "look", "facelets": facelets }));
+        let look = |run: &mut dyn AnyRun, facelets: &str| value(run, json!({ "ask": "look", "facelets": facelets }));
         let view = look(&mut *run, solved);
         assert_eq!((&view["solved"], &view["facelets"]), (&true.into(), &solved.into()));
-        let actions: Vec<&str> =
-            view["actions"].as_array().unwrap().iter().map(|a| a["action"].as_str().unwrap()).collect();
+        let actions: Vec<&str> = view["actions"].as_array().unwrap().iter().map(|a| a["action"].as_str().unwrap()).collect();
         match exact {
             true => assert_eq!(actions.join(" "), "R R' U U' F F'"),
             false => assert_eq!(actions.join(" "), "U U' R R' F F' D D' L L' B B'"),
@@ -74,8 +72,7 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
         assert_eq!(turned(&mut *run, solved, &moves(&there)), there["facelets"].as_str().unwrap());
         let view = look(&mut *run, there["facelets"].as_str().unwrap());
         assert_eq!(view["distance"], there["distance"]);
-        let scores: Vec<f64> =
-            view["actions"].as_array().unwrap().iter().map(|a| a["score"].as_f64().unwrap()).collect();
+        let scores: Vec<f64> = view["actions"].as_array().unwrap().iter().map(|a| a["score"].as_f64().unwrap()).collect();
         if policy {
             assert!((scores.iter().sum::<f64>() - 1.0).abs() < 1e-5, "{scores:?}");
         }
@@ -90,8 +87,7 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
             assert_eq!(turned(&mut *run, solved, &moves(&drawn)), drawn["facelets"].as_str().unwrap());
             let expected = if exact { json!(distance) } else { json!(null) };
             assert_eq!(drawn["distance"], expected);
-            if let Some(neighbours) =
-                look(&mut *run, drawn["facelets"].as_str().unwrap())["actions"].as_array()
+            if let Some(neighbours) = look(&mut *run, drawn["facelets"].as_str().unwrap())["actions"].as_array()
                 && exact
             {
                 for neighbour in neighbours {
@@ -107,10 +103,7 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
             true => assert!(unanswered(&mut *run, far).contains("0 to 14")),
             false => assert_eq!(moves(&value(&mut *run, far)).len(), 15),
         }
-        assert!(
-            unanswered(&mut *run, json!({ "ask": "scramble", "moves": 1001, "seed": 1 }))
-                .contains("0 to 1000")
-        );
+        assert!(unanswered(&mut *run, json!({ "ask": "scramble", "moves": 1001, "seed": 1 })).contains("0 to 1000"));
     }
 }
 
@@ -118,23 +111,17 @@ fn what_leads_to_a_state_and_what_is_known_of_it() {
 fn any_face_can_be_turned_and_any_letters_are_colours() {
     for variant in ["2x2x2", "3x3x3"] {
         let mut run = begin(&small("cube", variant, 1));
-        let mut turn = |facelets: &str, moves: &str| {
-            value(&mut *run, json!({ "ask": "turn", "facelets": facelets, "moves": moves }))
-        };
+        let mut turn = |facelets: &str, moves: &str| value(&mut *run, json!({ "ask": "turn", "facelets": facelets, "moves": moves }));
         let solved = solved_of(variant);
         for face in ["U", "R", "F", "D", "L", "B"] {
             let once = turn(solved, face);
             assert_ne!(once["facelets"], solved, "{face}");
-            assert_eq!(
-                turn(once["facelets"].as_str().unwrap(), &format!("{face}2 {face}"))["facelets"],
-                solved
-            );
+            assert_eq!(turn(once["facelets"].as_str().unwrap(), &format!("{face}2 {face}"))["facelets"], solved);
             if variant == "2x2x2" {
                 assert_eq!(once["distance"], 1, "{face}");
             }
         }
-        let painted: String =
-            solved.chars().map(|c| "wrgyob".as_bytes()["URFDLB".find(c).unwrap()] as char).collect();
+        let painted: String = solved.chars().map(|c| "wrgyob".as_bytes()["URFDLB".find(c).unwrap()] as char).collect();
         let there = turn(&painted, "R U2 D' L F B'");
         let letters = there["facelets"].as_str().unwrap();
         assert!(letters.chars().all(|c| "WRGYOB".contains(c)), "{letters}");
@@ -162,10 +149,7 @@ fn searches_go_on_in_slices_and_leave_no_trace() {
         let values = solution["values"].as_array().unwrap();
         match variant.ends_with("last") {
             true => assert!(values.is_empty()),
-            false => assert_eq!(
-                (values.len(), &values[values.len() - 1]),
-                (moves(solution).len() + 1, &json!(0.0))
-            ),
+            false => assert_eq!((values.len(), &values[values.len() - 1]), (moves(solution).len() + 1, &json!(0.0))),
         }
         if variant.starts_with('2') {
             assert_eq!(solution["optimal"], 3);
@@ -200,8 +184,7 @@ fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
     let mut run = begin(&small("cube", "2x2x2", 1));
     let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 14, "seed": 1 }));
     let facelets = drawn["facelets"].as_str().unwrap().to_string();
-    let view =
-        solve(&mut *run, &facelets, json!({ "search": "beam", "width": 4, "weight": 1.0, "nodes": 100 }));
+    let view = solve(&mut *run, &facelets, json!({ "search": "beam", "width": 4, "weight": 1.0, "nodes": 100 }));
     let failure = view["failure"].as_str().unwrap();
     assert!(failure.contains("limit") && failure.contains("from solved"), "{failure}");
     assert!(failure.contains("wider beam") && view["nearest"].is_number() && view["steps"] != 0, "{view}");
@@ -316,9 +299,7 @@ fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
     let twice: String = letters.into_iter().collect();
     let said = unanswered(&mut *two, json!({ "ask": "look", "facelets": twice }));
     assert!(said.contains("no piece") || said.contains("twice"), "{said}");
-    for (moves, word) in
-        [("R X", "\"X\""), ("r", "lower case"), ("M", "middle"), ("R4", "quarter turns"), ("x", "whole cube")]
-    {
+    for (moves, word) in [("R X", "\"X\""), ("r", "lower case"), ("M", "middle"), ("R4", "quarter turns"), ("x", "whole cube")] {
         let said = unanswered(&mut *two, json!({ "ask": "turn", "facelets": SOLVED, "moves": moves }));
         assert!(said.contains(word), "{moves}: {said}");
     }
@@ -345,8 +326,7 @@ fn who_plays_shows_curriculum_and_replay() {
         assert!((share - 1.0).abs() < 1e-4, "{inside}");
         let replay = &inside["replay"];
         assert_eq!((&replay["capacity"], &replay["prioritised"]), (&json!(512), &json!(true)));
-        let bins: f64 =
-            replay["priorities"].as_array().unwrap().iter().map(|bin| bin.as_f64().unwrap()).sum();
+        let bins: f64 = replay["priorities"].as_array().unwrap().iter().map(|bin| bin.as_f64().unwrap()).sum();
         assert!((bins - 1.0).abs() < 1e-4, "{replay}");
         let top = replay["top"].as_array().unwrap();
         assert_eq!(top[0]["q"].as_array().unwrap().len(), 6);

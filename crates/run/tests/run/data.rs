@@ -47,11 +47,7 @@ fn rooms_without_data_refuse_it() {
         if !takes {
             let config = Config { data: Some(payouts()), ..config };
             let link = permalink::encode(&config, None);
-            for error in [
-                run::validate(&config, host()).unwrap_err(),
-                not_begun(&config),
-                permalink::decode(&link, host()).unwrap_err(),
-            ] {
+            for error in [run::validate(&config, host()).unwrap_err(), not_begun(&config), permalink::decode(&link, host()).unwrap_err()] {
                 assert!(matches!(error, RunError::NoData { .. }), "{error}");
                 clear(&error);
             }
@@ -76,10 +72,7 @@ fn a_run_learns_from_what_was_brought() {
     clear(&run::begin(on(Dataset::new("program", vec![0xFF; 100])), host()).err().unwrap());
     // What is told has no bytes, and a run from it has to be given them.
     let began = serde_json::to_value(Told::by(&mut *brought).began()).unwrap();
-    assert_eq!(
-        began["config"]["data"],
-        json!({ "name": "payouts.txt", "bytes": 20, "hash": payouts().hash })
-    );
+    assert_eq!(began["config"]["data"], json!({ "name": "payouts.txt", "bytes": 20, "hash": payouts().hash }));
     missing(&not_begun(&on(told(&payouts()))));
     run::validate(&on(told(&payouts())), host()).unwrap();
 }
@@ -200,8 +193,7 @@ fn links_and_commands_name_the_data() {
 
 #[test]
 fn data_that_memory_cannot_hold_is_refused_by_its_length_alone() {
-    let claimed =
-        |bytes| on(Dataset { name: "payouts.txt".into(), bytes, hash: String::new(), content: None });
+    let claimed = |bytes| on(Dataset { name: "payouts.txt".into(), bytes, hash: String::new(), content: None });
     let host = Host { memory_bytes: 900 << 20, ..host() };
     run::validate(&claimed(100 << 20), host).unwrap();
     for bytes in [1 << 30, u64::MAX / 8] {
@@ -218,13 +210,7 @@ fn data_that_memory_cannot_hold_is_refused_by_its_length_alone() {
 
 #[test]
 fn a_sweep_learns_from_the_same_data() {
-    let spec = |config| SweepSpec {
-        config,
-        knob: "baseline".into(),
-        values: vec!["mean".into(), "none".into()],
-        seeds: 1,
-        budget: 4096.0,
-    };
+    let spec = |config| SweepSpec { config, knob: "baseline".into(), values: vec!["mean".into(), "none".into()], seeds: 1, budget: 4096.0 };
     let mut sweep = run::Sweep::new(spec(on(payouts())), host()).unwrap();
     while sweep.advance(0.0) {}
     let mut own = run::Sweep::new(spec(small("bandit", "three-arms", 5)), host()).unwrap();

@@ -64,10 +64,7 @@ impl<R: Room> Driven<R> {
     }
 
     fn devices(&self) -> Vec<&Device> {
-        self.told
-            .iter()
-            .filter_map(|event| if let Event::Device(device) = event { Some(device) } else { None })
-            .collect()
+        self.told.iter().filter_map(|event| if let Event::Device(device) = event { Some(device) } else { None }).collect()
     }
 
     fn warnings(&self) -> Vec<(&str, &str)> {
@@ -130,14 +127,7 @@ mod control {
     impl Twin {
         fn new() -> Self {
             let count = || Arc::new(AtomicU32::new(0));
-            Self {
-                looks: 2,
-                lives: u32::MAX,
-                software: false,
-                refuses: None,
-                taken_on: count(),
-                begun: count(),
-            }
+            Self { looks: 2, lives: u32::MAX, software: false, refuses: None, taken_on: count(), begun: count() }
         }
 
         fn boxed(&self) -> Result<Box<dyn Machine>, Fault> {
@@ -228,9 +218,7 @@ mod control {
                 Data::U32(values) => values.clone(),
                 _ => panic!("{name} are whole numbers"),
             };
-            let IterationStats {
-                policy_loss, value_loss, entropy, approx_kl, clip_fraction, grad_norm, ..
-            } = *stats;
+            let IterationStats { policy_loss, value_loss, entropy, approx_kl, clip_fraction, grad_norm, .. } = *stats;
             let ended = self.twin.progress().episodes - before;
             let (returns, lengths) = (floats("recent.returns"), words("recent.lengths"));
             let newest = self.twin.progress().episodes - ended.min(100)..self.twin.progress().episodes;
@@ -250,14 +238,8 @@ mod control {
                 episodes: words("environments.episodes"),
                 episode_returns: floats("environments.returns"),
                 episodes_ended: ended,
-                finished: newest
-                    .map(|n| (returns[(n % 100) as usize], lengths[(n % 100) as usize]))
-                    .collect(),
-                recorded_observations: if self.watch {
-                    self.twin.trajectory().observations().to_vec()
-                } else {
-                    Vec::new()
-                },
+                finished: newest.map(|n| (returns[(n % 100) as usize], lengths[(n % 100) as usize])).collect(),
+                recorded_observations: if self.watch { self.twin.trajectory().observations().to_vec() } else { Vec::new() },
                 recorded_ended: if self.watch { self.twin.trajectory().ended().to_vec() } else { Vec::new() },
                 ..IterationOutput::default()
             };
@@ -293,11 +275,7 @@ mod control {
         assert_eq!(run.weights(), weights);
         assert_eq!(control(&mut run).evaluate(50, 7), mean_return);
         let frame = control(&mut run).frame();
-        assert_eq!(
-            (frame.steps, frame.observations == observations),
-            (7 * 16, true),
-            "what was seen there is shown"
-        );
+        assert_eq!((frame.steps, frame.observations == observations), (7 * 16, true), "what was seen there is shown");
         let mut home = Run::start(DeviceWish::Cpu);
         home.to(7);
         assert_eq!(explained(&run), explained(&home));
@@ -353,11 +331,7 @@ mod control {
 
     #[test]
     fn what_cannot_take_the_run_on_is_named() {
-        for fault in [
-            Fault::OutOfMemory,
-            Fault::TooSmall { needs: 9, has: 8 },
-            Fault::NoAdapter { why: "none".into() },
-        ] {
+        for fault in [Fault::OutOfMemory, Fault::TooSmall { needs: 9, has: 8 }, Fault::NoAdapter { why: "none".into() }] {
             let mut run = Run::start(DeviceWish::Gpu);
             let offered = match &fault {
                 Fault::NoAdapter { .. } => Err(fault.clone()),
@@ -438,8 +412,7 @@ mod control {
         let twin = Twin::new();
         run.run.offer(twin.boxed());
         run.to(16);
-        let reproduced =
-            |e: &Event| matches!(e, Event::Notice { text, .. } if text.starts_with("Reproduced"));
+        let reproduced = |e: &Event| matches!(e, Event::Notice { text, .. } if text.starts_with("Reproduced"));
         assert!(run.told.iter().any(reproduced) && twin.begun.load(Relaxed) == 0);
         run.to(24);
         assert!(run.devices().last().unwrap().on_gpu, "from then on it is free");
@@ -457,21 +430,14 @@ mod control {
         run.to(8);
         let tests = |run: &Run| {
             let of = |e: &Event| {
-                if let Event::Test(row) = e {
-                    Some((row.progress.iteration, row.values.clone()))
-                } else {
-                    None
-                }
+                if let Event::Test(row) = e { Some((row.progress.iteration, row.values.clone())) } else { None }
             };
             run.told.iter().filter_map(of).collect::<Vec<_>>()
         };
         let mut home = Run::start(DeviceWish::Cpu);
         home.to(8);
         let (away, home) = (tests(&run), tests(&home));
-        assert!(
-            !home.is_empty() && home.starts_with(&away) && away.len() + 1 >= home.len(),
-            "{away:?} {home:?}"
-        );
+        assert!(!home.is_empty() && home.starts_with(&away) && away.len() + 1 >= home.len(), "{away:?} {home:?}");
     }
 
     #[test]
@@ -579,12 +545,7 @@ mod backgammon {
             let kind = usize::from(spec.work == Work::ALL);
             self.taken_on[kind].fetch_add(1, Relaxed);
             self.at_work[kind].fetch_add(1, Relaxed);
-            Ok(Box::new(Working {
-                accelerator: LocalAccelerator::new(spec)?,
-                machine: self.clone(),
-                kind,
-                looks: 0,
-            }))
+            Ok(Box::new(Working { accelerator: LocalAccelerator::new(spec)?, machine: self.clone(), kind, looks: 0 }))
         }
     }
 
@@ -908,11 +869,7 @@ mod backgammon {
 
     #[test]
     fn what_cannot_take_the_run_on_is_named() {
-        for fault in [
-            Fault::OutOfMemory,
-            Fault::TooSmall { needs: 9, has: 8 },
-            Fault::NoAdapter { why: "none".into() },
-        ] {
+        for fault in [Fault::OutOfMemory, Fault::TooSmall { needs: 9, has: 8 }, Fault::NoAdapter { why: "none".into() }] {
             for wish in [DeviceWish::Gpu, DeviceWish::Auto] {
                 let mut run = Run::start(small(), wish);
                 let offered = match &fault {
@@ -922,10 +879,7 @@ mod backgammon {
                 run.run.offer(offered);
                 let device = run.decided();
                 assert!(!device.on_gpu && device.wish == wish, "{device:?}");
-                assert!(
-                    fault.to_string().to_lowercase().starts_with(&device.why.to_lowercase()),
-                    "{device:?}"
-                );
+                assert!(fault.to_string().to_lowercase().starts_with(&device.why.to_lowercase()), "{device:?}");
                 match (wish, &run.warnings()[..]) {
                     (DeviceWish::Gpu, [(text, next_step)]) => {
                         let whole = format!("{text} {next_step}").to_lowercase();
@@ -948,10 +902,7 @@ mod backgammon {
             assert!(!run.run.wants_machine(), "no GPU is opened for it");
             run.to(3);
             let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
-            assert!(
-                !device.on_gpu && device.wish == wish && device.why.contains("sums a few rows"),
-                "{device:?}"
-            );
+            assert!(!device.on_gpu && device.wish == wish && device.why.contains("sums a few rows"), "{device:?}");
             match (wish, &run.warnings()[..]) {
                 (DeviceWish::Gpu, [(text, next_step)]) => {
                     assert_eq!(*text, device.why);
@@ -1040,8 +991,7 @@ mod backgammon {
         let twin = Twin { slice_s: [HOME_S / 10.0, HOME_S], ..Twin::new() };
         run.offer(&twin);
         run.to(DIGEST_EVERY);
-        let reproduced =
-            |event: &Event| matches!(event, Event::Notice { text, .. } if text.starts_with("Repro"));
+        let reproduced = |event: &Event| matches!(event, Event::Notice { text, .. } if text.starts_with("Repro"));
         assert!(run.told.iter().any(reproduced));
         assert_eq!((twin.taken_on(), run.devices().len()), ([0, 0], 0));
         assert!(run.decided().on_gpu, "from then on it is free");
@@ -1053,9 +1003,7 @@ mod backgammon {
         let mut run = Run::with(&twin, DeviceWish::Gpu);
         run.to(2);
         let bytes = run.run.save().unwrap();
-        for (command, rounds) in
-            [(Command::Reset { config: None }, 0), (Command::Restore { bytes, data: None, follow: false }, 2)]
-        {
+        for (command, rounds) in [(Command::Reset { config: None }, 0), (Command::Restore { bytes, data: None, follow: false }, 2)] {
             run.slice();
             run.told.clear();
             run.run.command(command).unwrap();
@@ -1124,19 +1072,11 @@ mod cube {
             false
         }
 
-        fn trainer(
-            &self,
-            plan: &Arc<graph::Plan>,
-            state: &TrainStateRef,
-        ) -> Result<Box<dyn PlanTrainer>, Fault> {
+        fn trainer(&self, plan: &Arc<graph::Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
             Local.trainer(plan, state)
         }
 
-        fn evaluator(
-            &self,
-            plan: &Arc<graph::Plan>,
-            weights: &[f32],
-        ) -> Result<Box<dyn PlanEvaluator>, Fault> {
+        fn evaluator(&self, plan: &Arc<graph::Plan>, weights: &[f32]) -> Result<Box<dyn PlanEvaluator>, Fault> {
             self.lent.fetch_add(1, Relaxed);
             Local.evaluator(plan, weights)
         }
@@ -1146,9 +1086,7 @@ mod cube {
         let mut config = small("cube", "2x2x2", 5);
         if tests {
             // Enough for a test within a few iterations.
-            config
-                .knobs
-                .extend([("batch".into(), Value::from(8192.0)), ("updates".into(), Value::from(64.0))]);
+            config.knobs.extend([("batch".into(), Value::from(8192.0)), ("updates".into(), Value::from(64.0))]);
         }
         Driven::new(config, wish)
     }

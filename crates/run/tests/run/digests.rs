@@ -31,8 +31,7 @@ const MORE: [(&str, &str, &str); 11] = [
 
 /// Each run under its name, but for the room of the tests' own.
 fn runs() -> Vec<(String, Config)> {
-    let presets =
-        every(SEED).into_iter().map(|(_, config)| (format!("{} {}", config.room, config.variant), config));
+    let presets = every(SEED).into_iter().map(|(_, config)| (format!("{} {}", config.room, config.variant), config));
     let presets = presets.filter(|(_, config)| config.room != "bandit");
     let more = MORE.iter().map(|(room, variant, knobs)| {
         let mut config = small(room, variant, SEED);
@@ -76,20 +75,17 @@ fn line(name: &str, config: &Config, (arithmetic, isa): (&str, Isa)) -> String {
 fn every_variant_comes_to_the_weights_that_it_came_to() {
     let classes = classes();
     let runs = runs();
-    let lines =
-        runs.iter().flat_map(|(name, config)| classes.iter().map(move |&class| line(name, config, class)));
+    let lines = runs.iter().flat_map(|(name, config)| classes.iter().map(move |&class| line(name, config, class)));
     let found: Vec<String> = lines.collect();
     if std::env::var("DIGESTS").is_ok_and(|wish| wish == "write") {
         assert_eq!(classes.len(), 2, "only a machine with fused multiply-add has both classes");
         std::fs::write(PATH, found.join("\n") + "\n").unwrap();
     }
     let golden = std::fs::read_to_string(PATH).unwrap_or_default();
-    let class_is_here =
-        |line: &&str| classes.iter().any(|(class, _)| line.split(' ').rev().nth(1) == Some(class));
+    let class_is_here = |line: &&str| classes.iter().any(|(class, _)| line.split(' ').rev().nth(1) == Some(class));
     let expected: BTreeSet<&str> = golden.lines().filter(class_is_here).collect();
     let found: BTreeSet<&str> = found.iter().map(String::as_str).collect();
-    let (new, gone): (Vec<_>, Vec<_>) =
-        (found.difference(&expected).collect(), expected.difference(&found).collect());
+    let (new, gone): (Vec<_>, Vec<_>) = (found.difference(&expected).collect(), expected.difference(&found).collect());
     assert!(
         new.is_empty() && gone.is_empty(),
         "digests changed, or runs: see the first lines of this test\n{new:#?}\nand no longer\n{gone:#?}"

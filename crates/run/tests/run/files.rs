@@ -24,8 +24,7 @@ fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
     };
     let history = parts.tensors.iter_mut().find(|tensor| tensor.0 == "run.history").unwrap();
     let rows = history.3.chunks_exact(8 * had.len());
-    history.3 =
-        rows.flat_map(|row| names.iter().flat_map(|name| cell(row, name)).collect::<Vec<_>>()).collect();
+    history.3 = rows.flat_map(|row| names.iter().flat_map(|name| cell(row, name)).collect::<Vec<_>>()).collect();
     history.2[1] = names.len();
     parts.header["names"]["history"] = json!(names);
     parts.together()

@@ -136,8 +136,7 @@ of_checkpoints! {
 
 /// A config with every knob, text or number, as a link may have it.
 fn full(config: &Config) -> Config {
-    let knobs =
-        room(&config.room).knobs(&config.variant).into_iter().map(|knob| (knob.name.into(), knob.default));
+    let knobs = room(&config.room).knobs(&config.variant).into_iter().map(|knob| (knob.name.into(), knob.default));
     Config { knobs: knobs.chain(config.knobs.clone()).collect(), ..config.clone() }
 }
 
@@ -169,8 +168,7 @@ fn links_fuzz() {
 
 #[test]
 fn lines_of_backgammon_fuzz() {
-    let lines =
-        ["4HPwATDgc/ABMA 3 1", "points 4HPwATDgc/ABMA", "move 4HPwATDgc/ABMA 6 6", "hello", "batch 2"];
+    let lines = ["4HPwATDgc/ABMA 3 1", "points 4HPwATDgc/ABMA", "move 4HPwATDgc/ABMA 6 6", "hello", "batch 2"];
     let (mut rules, mut player) = (RulesLines::new(), PlayerLines::new(Box::new(baselines::Random::new(1))));
     fuzz("line", cases(CASES), |mutator| {
         let good = mutator.one_of(&lines);
@@ -188,11 +186,8 @@ fn lines_of_backgammon_fuzz() {
     });
     let mut scratch = Results::new();
     let (board, roll) = (Board::from_id("4HPwATDgc/ABMA").unwrap(), Roll::new(3, 1).unwrap());
-    let results: Vec<(String, f64)> = board
-        .results(roll, &mut scratch)
-        .iter()
-        .map(|board| (board.id().as_str().to_string(), 0.25))
-        .collect();
+    let results: Vec<(String, f64)> =
+        board.results(roll, &mut scratch).iter().map(|board| (board.id().as_str().to_string(), 0.25)).collect();
     let decision = json!({ "id": "4HPwATDgc/ABMA", "dice": [3, 1], "moves": results });
     decisions::Decision::read(&decision.to_string(), &mut scratch).unwrap();
     fuzz("decision", cases(CASES), |mutator| {
@@ -235,7 +230,8 @@ fn circuits_fuzz() {
 
 #[test]
 fn sweeps_fuzz() {
-    let spec = |config: &Config, knob: &str| json!({ "config": config, "knob": knob, "values": [0.001, 0.002], "seeds": 2, "budget": 4096.0 });
+    let spec =
+        |config: &Config, knob: &str| json!({ "config": config, "knob": knob, "values": [0.001, 0.002], "seeds": 2, "budget": 4096.0 });
     let good: Vec<serde_json::Value> = first(1)
         .iter()
         .filter(|(room, _)| room.knobs(room.variants()[0].id).iter().any(|knob| knob.name == "lr"))

@@ -92,9 +92,7 @@ fn each_crate_knows_only_those_below_it() {
         let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
         let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or("").split("\n[").next().unwrap();
         for (other, _) in may_know {
-            let known = dependencies
-                .lines()
-                .any(|l| l.starts_with(&format!("{other}.")) || l.starts_with(&format!("{other} ")));
+            let known = dependencies.lines().any(|l| l.starts_with(&format!("{other}.")) || l.starts_with(&format!("{other} ")));
             assert!(!known || below.contains(&other), "{name} depends on {other}");
         }
         let platforms = ["rayon", "wasm-bindgen", "js-sys", "web-sys", "wgpu"];
@@ -147,8 +145,7 @@ fn nothing_outside_a_rooms_folders_names_it_but_a_list() {
         let is_code = |line: &&str| !["//", "*", "/*"].iter().any(|mark| line.trim_start().starts_with(mark));
         for line in code.lines().filter(is_code) {
             for room in &rooms {
-                let names =
-                    [format!("\"{room}\""), format!("'{room}'"), format!("#/{room}"), format!("/{room}/")];
+                let names = [format!("\"{room}\""), format!("'{room}'"), format!("#/{room}"), format!("/{room}/")];
                 let named = names.iter().any(|name| line.contains(name));
                 assert!(!named, "{} names {room}: {}", path.display(), line.trim());
             }

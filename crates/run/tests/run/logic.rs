@@ -64,9 +64,7 @@ fn members_their_gates_and_their_circuits() {
             let wires = [&gate["a"], &gate["b"]].map(number);
             assert!(wires.iter().all(|&wire| wire < inputs + i), "gates come after what they read");
         }
-        for (format, has) in
-            [("svg", "<svg"), ("json", "hothouse circuit"), ("verilog", "module"), ("rust", "fn step")]
-        {
+        for (format, has) in [("svg", "<svg"), ("json", "hothouse circuit"), ("verilog", "module"), ("rust", "fn step")] {
             let file = value(&mut *run, json!({ "ask": "export", "member": 1, "format": format }));
             assert!(file["text"].as_str().unwrap().contains(has), "{variant} {format}");
             assert!(file["name"].as_str().unwrap().starts_with(variant), "{file}");
@@ -97,8 +95,7 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             assert_eq!(first, value(run, begun(width, height, "random", soft)), "{variant}");
             let one = value(run, json!({ "ask": "advance", "steps": 3 }));
             value(run, begun(width, height, "random", soft));
-            let steps: Vec<Value> =
-                (0..3).map(|_| value(run, json!({ "ask": "advance", "steps": 1 }))).collect();
+            let steps: Vec<Value> = (0..3).map(|_| value(run, json!({ "ask": "advance", "steps": 1 }))).collect();
             assert_eq!(one, steps[2], "{variant}");
             let damage = json!({ "ask": "damage", "x": 2, "y": 1, "radius": 1, "how": "flip" });
             let hit = value(run, damage);
@@ -110,11 +107,7 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             let outside = json!({ "ask": "damage", "x": width, "y": 0, "radius": 1, "how": "blank" });
             assert!(unanswered(run, outside).contains("outside the grid"));
             assert!(unanswered(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
-            assert_eq!(
-                value(run, json!({ "ask": "advance", "steps": 0 }))["values"],
-                hit["values"],
-                "intact"
-            );
+            assert_eq!(value(run, json!({ "ask": "advance", "steps": 0 }))["values"], hit["values"], "intact");
             let blank = json!({ "ask": "damage", "x": 0, "y": 0, "radius": 99, "how": "blank" });
             let blank = value(run, blank);
             assert_eq!(differ(&blank, &value(run, begun(width, height, "blank", soft))), 0);
@@ -127,18 +120,13 @@ fn grids_run_are_damaged_and_leave_no_trace() {
         assert_eq!(values["updates"], circuit["updates"]);
         // The wires of the outputs are the cell's next state.
         let wire = number(&circuit["outputs"][0]);
-        let bits: Vec<Value> = [&values["inputs"], &values["gates"]]
-            .iter()
-            .flat_map(|v| v.as_array().unwrap().clone())
-            .collect();
+        let bits: Vec<Value> = [&values["inputs"], &values["gates"]].iter().flat_map(|v| v.as_array().unwrap().clone()).collect();
         if about["asynchronous"] == false {
             let next = value(run, json!({ "ask": "advance", "steps": 1 }));
             let cell = number(&next["values"][(width + 1) as usize]) & 1;
             assert_eq!(number(&bits[wire]), cell, "{variant}");
         }
-        assert!(
-            unanswered(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid")
-        );
+        assert!(unanswered(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
         assert!(unanswered(run, begun(0, 4, "random", false)).contains("1 to"));
         assert!(unanswered(run, begun(4096, 4, "random", false)).contains("1 to"));
         // A target where there is one of the size.
@@ -245,10 +233,9 @@ fn what_cannot_be_learned_is_refused_and_the_run_goes_on() {
         let mut run = trained(&small("logic", variant, 1), 1);
         let digest = run.digest();
         let config = with_text(run.config().clone(), knob, text);
-        for error in [
-            run::validate(&config, host()).unwrap_err(),
-            run.command(Command::Reset { config: Some(config.clone()) }).unwrap_err(),
-        ] {
+        for error in
+            [run::validate(&config, host()).unwrap_err(), run.command(Command::Reset { config: Some(config.clone()) }).unwrap_err()]
+        {
             assert!(clear(&error).contains(next), "{text}: {error}");
         }
         assert_eq!(run.digest(), digest);
@@ -286,14 +273,8 @@ fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
     let best = all["best"].clone();
     assert_eq!(all["members"][number(&best)]["state"], "perfect");
     let circuit = value(&mut *run, json!({ "ask": "circuit", "member": best }));
-    assert_eq!(
-        (&circuit["perfect"], &circuit["equal"], &circuit["verified"]),
-        (&json!(true), &json!(true), &json!(512))
-    );
-    value(
-        &mut *run,
-        json!({ "ask": "grid", "width": 31, "height": 17, "start": "random", "seed": 1, "member": best, "soft": false }),
-    );
+    assert_eq!((&circuit["perfect"], &circuit["equal"], &circuit["verified"]), (&json!(true), &json!(true), &json!(512)));
+    value(&mut *run, json!({ "ask": "grid", "width": 31, "height": 17, "start": "random", "seed": 1, "member": best, "soft": false }));
     for _ in 0..20 {
         assert_eq!(value(&mut *run, json!({ "ask": "advance", "steps": 5 }))["wrong"], 0.0);
     }

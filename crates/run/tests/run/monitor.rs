@@ -4,9 +4,7 @@
 use crate::common::rooms;
 use proptest::prelude::*;
 use run::monitor::{MAGIC, Memory, Reader, State, Told, Writer, heap, layout, words};
-use run::protocol::{
-    Began, Config, Confirmation, Digest, Event, KnobKind, Level, Mark, Progress, Row, Value,
-};
+use run::protocol::{Began, Config, Confirmation, Digest, Event, KnobKind, Level, Mark, Progress, Row, Value};
 use run::room::Schema;
 use run::{AnyRoom, RunError, config_of};
 use std::collections::BTreeMap;
@@ -54,9 +52,7 @@ impl Teller {
         let knobs = self.0.knobs(self.0.variants()[0].id);
         let knob = &knobs[i as usize % knobs.len()];
         let (from, to) = match knob.kind {
-            KnobKind::Choice { .. } | KnobKind::Text { .. } => {
-                (Value::Text("none".into()), Value::Text(format!("'{i}' ✓")))
-            }
+            KnobKind::Choice { .. } | KnobKind::Text { .. } => (Value::Text("none".into()), Value::Text(format!("'{i}' ✓"))),
             _ => (Value::Number(1.0 / f64::from(i + 1)), Value::Number(f64::from(i))),
         };
         Mark { progress: self.progress(i), knob: knob.name.into(), from, to }
@@ -72,16 +68,11 @@ impl Teller {
                 weights: format!("{:016x}", u64::from(i) << 40),
                 arithmetic: ["fused", "unfused", "gpu", "mixed"][i as usize / 10 % 4].into(),
             }),
-            4 => Event::Notice {
-                level: Level::Warning,
-                text: format!("\"Ünïcode\" ✓ of {i}."),
-                next_step: "-".repeat(i as usize % 50),
-            },
+            4 => {
+                Event::Notice { level: Level::Warning, text: format!("\"Ünïcode\" ✓ of {i}."), next_step: "-".repeat(i as usize % 50) }
+            }
             5 => self.began(i, i % 7),
-            6 => Event::Room {
-                event: serde_json::json!({ "kind": "frozen", "minutes": i }),
-                text: format!("Minute {i}."),
-            },
+            6 => Event::Room { event: serde_json::json!({ "kind": "frozen", "minutes": i }), text: format!("Minute {i}.") },
             7 => Event::Confirmation(Confirmation {
                 progress: self.progress(i),
                 value: (!i.is_multiple_of(3)).then_some(f64::from(i) / 7.0),
@@ -222,23 +213,14 @@ fn whoever_attaches_later_is_told_the_run_with_its_history() {
         assert_eq!(began.tests, rows(&|i| teller.test(i), 52));
         assert_eq!(began.marks, (50..53).chain(60..70).map(|i| teller.mark(i)).collect::<Vec<_>>());
         assert_eq!((began.progress.iteration, began.config.seed), (69, 50));
-        assert_eq!(
-            (&began.solved, &began.room),
-            (&Some(teller.progress(50)), &serde_json::json!({ "of": 50 }))
-        );
+        assert_eq!((&began.solved, &began.room), (&Some(teller.progress(50)), &serde_json::json!({ "of": 50 })));
         let solved: Vec<_> = told.iter().filter(|t| matches!(t, Told::Event(Event::Solved { .. }))).collect();
         assert_eq!(solved.len(), 2, "the newest of what has no history");
-        assert_eq!(
-            told[told.len() - 2..],
-            [Told::Shell("after".into()), Told::Event(Event::Running { running: true })]
-        );
+        assert_eq!(told[told.len() - 2..], [Told::Shell("after".into()), Told::Event(Event::Running { running: true })]);
         writer.event(&Event::Running { running: false });
         writer.beat(&teller.progress(70));
         assert_eq!(reader.poll(), [Told::Event(Event::Running { running: false })]);
-        assert_eq!(
-            (reader.progress(), reader.heartbeat(), reader.state()),
-            (teller.progress(70), 1, State::Paused)
-        );
+        assert_eq!((reader.progress(), reader.heartbeat(), reader.state()), (teller.progress(70), 1, State::Paused));
         drop(writer);
         assert_eq!((reader.state(), reader.poll()), (State::Finished, vec![]));
     }
@@ -453,9 +435,7 @@ fn words_that_are_too_long_are_left_out_whole() {
     began.room = serde_json::Value::Null;
     assert_eq!(events(reader.poll()), [Event::Began(began)]);
     // What a shell tells of itself has room for 2048 words of 8 bytes, or is refused.
-    let about = |bytes: usize| {
-        Writer::new(Box::new(heap(teller.schema())), teller.schema(), &"a".repeat(bytes)).map(drop)
-    };
+    let about = |bytes: usize| Writer::new(Box::new(heap(teller.schema())), teller.schema(), &"a".repeat(bytes)).map(drop);
     assert!(about(16_384).is_ok() && matches!(about(16_385), Err(RunError::Monitor { .. })));
 }
 
@@ -485,8 +465,7 @@ fn a_page_finds_the_numbers_where_the_layout_says() {
             assert_eq!(found.len(), 2 + track.counters + track.values);
             assert_eq!((found[0], found[1]), (f64::from(row.progress.iteration), row.progress.train_s));
             assert_eq!(found[2..2 + track.counters], row.progress.counts);
-            let values: Vec<_> =
-                found[2 + track.counters..].iter().map(|&x| Some(x).filter(|x| !x.is_nan())).collect();
+            let values: Vec<_> = found[2 + track.counters..].iter().map(|&x| Some(x).filter(|x| !x.is_nan())).collect();
             assert_eq!(values, row.values);
             // And in the history, from its beginning on.
             let kept = memory[track.kept].load(Relaxed);
@@ -509,8 +488,7 @@ fn the_history_numbers_its_records_as_the_ring_does() {
     (0..5).for_each(|i| writer.event(&Event::Metrics(teller.metrics(i))));
     let track = layout(teller.schema()).metrics;
     for ordinal in 0..5 {
-        let head =
-            |records: usize| [0, 1].map(|word| memory[records + track.record * ordinal + word].load(Relaxed));
+        let head = |records: usize| [0, 1].map(|word| memory[records + track.record * ordinal + word].load(Relaxed));
         assert_eq!(head(track.history)[0], 2 * ordinal as u64 + 2);
         assert_eq!(head(track.history), head(track.ring), "record {ordinal}");
     }
@@ -528,8 +506,7 @@ fn every_variant_with_all_its_knobs_finds_room() {
                 KnobKind::Choice { options } => Value::Text(options[0].name.into()),
                 _ => Value::Number(1.0 / 3.0),
             };
-            let values: BTreeMap<String, Value> =
-                knobs.iter().map(|knob| (knob.name.to_string(), longest(knob.kind))).collect();
+            let values: BTreeMap<String, Value> = knobs.iter().map(|knob| (knob.name.to_string(), longest(knob.kind))).collect();
             let began = Event::Began(Box::new(Began {
                 config: Config { variant: variant.id.into(), knobs: values.clone(), ..config_of(teller.0) },
                 knobs: values,

@@ -34,9 +34,7 @@ fn gnu_backgammon_was_asked_the_same_and_its_words_are_understood() {
         on_the_bar += usize::from(board.mine().bar() > 0);
     }
     assert!(exchanges().len() > 200 && on_the_bar > 5);
-    for nonsense in
-        ["", "Error: badly formed board", "1/2", "24/18", "8/5 6/5 6/5", "take", "13/7(9)", "\u{1F600}/3"]
-    {
+    for nonsense in ["", "Error: badly formed board", "1/2", "24/18", "8/5 6/5 6/5", "take", "13/7(9)", "\u{1F600}/3"] {
         assert!(fibs::answer(&Board::START, Roll::new(3, 1).unwrap(), nonsense).is_err(), "{nonsense}");
     }
 }
@@ -64,8 +62,7 @@ impl Player for Told {
             let same = |d: &&Decision| d.board == *board && d.roll == *roll;
             let results = &self.decisions.iter().find(same).unwrap().results;
             let by_worth = |a: &&(Board, f64), b: &&(Board, f64)| a.1.total_cmp(&b.1);
-            let one =
-                if self.best { results.iter().max_by(by_worth) } else { results.iter().min_by(by_worth) };
+            let one = if self.best { results.iter().max_by(by_worth) } else { results.iter().min_by(by_worth) };
             chosen.push(one.unwrap().0);
         }
     }
@@ -81,8 +78,7 @@ fn a_player_loses_what_the_judge_says_its_choices_lose() {
     told.best = false;
     let worst = score(&mut told, &decisions).unwrap();
     // By hand: the first less the last, which the file has in order.
-    let losses: Vec<f64> =
-        decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).collect();
+    let losses: Vec<f64> = decisions.iter().map(|d| d.results[0].1 - d.results[d.results.len() - 1].1).collect();
     let lost = losses.iter().sum::<f64>() / 260.0;
     assert!((worst.memg - 1000.0 * lost).abs() < 1e-9 && worst.best < 0.1, "{worst:?} {lost}");
     // The variance of 260 losses has 259 degrees of freedom, and their mean varies 260 times less than each.

@@ -125,12 +125,10 @@ fn play(run: &mut dyn AnyRun, sit: bool) -> Option<serde_json::Value> {
     }
     if sit {
         let engine = |kind: &str| json!({ "who": { "kind": kind }, "evals": 1 });
-        let setup =
-            json!({ "seats": [engine("random"), engine("linear")], "length": 5, "cube": true, "seed": 4 });
+        let setup = json!({ "seats": [engine("random"), engine("linear")], "length": 5, "cube": true, "seed": 4 });
         ask::<serde_json::Value>(run, json!({ "ask": "new_session", "setup": setup })).unwrap();
     }
-    let mut act =
-        |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
+    let mut act = |kind: &str| ask::<serde_json::Value>(run, json!({ "ask": "act", "act": { "kind": kind } }));
     let mut table = act("reply").or_else(|_| act("next_game")).ok();
     // What was considered is shown, and not kept.
     if let Some(table) = &mut table {

@@ -70,8 +70,7 @@ fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
         run.command(set("lr", 0.0021)).unwrap();
         train(&mut *run, 2);
         let told = Told::by(&mut *run);
-        let marks: Vec<_> =
-            told.marks().into_iter().map(|m| (&*m.knob, m.to.clone(), m.progress.iteration)).collect();
+        let marks: Vec<_> = told.marks().into_iter().map(|m| (&*m.knob, m.to.clone(), m.progress.iteration)).collect();
         assert_eq!(marks, [("lr", Value::Number(0.0021), at)]);
 
         assert_eq!(run.config(), &config, "the run is still the one that was started");
@@ -210,13 +209,7 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
     for (room, config) in first(4) {
         let schema = room.schema();
         let budget = trained(&config, 6).progress().counts[0];
-        let spec = SweepSpec {
-            config: config.clone(),
-            knob: "lr".into(),
-            values: vec![0.0021.into(), 0.004.into()],
-            seeds: 2,
-            budget,
-        };
+        let spec = SweepSpec { config: config.clone(), knob: "lr".into(), values: vec![0.0021.into(), 0.004.into()], seeds: 2, budget };
         let mut sweep = Sweep::new(spec.clone(), host()).unwrap();
         let mut now_s = 0.0;
         while sweep.advance(now_s) {
@@ -241,9 +234,7 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
         assert_eq!(timeless(&cell.progress), timeless(&alone.progress()), "{}", schema.id);
         assert_eq!(cell.curve.last().copied(), last);
         assert!(cell.done && !cell.diverged);
-        for (values, seeds, knob) in
-            [(vec![], 1, "lr"), (vec![0.1; 65], 1, "lr"), (vec![9.0], 1, "lr"), (vec![0.1], 1, "x")]
-        {
+        for (values, seeds, knob) in [(vec![], 1, "lr"), (vec![0.1; 65], 1, "lr"), (vec![9.0], 1, "lr"), (vec![0.1], 1, "x")] {
             let values = values.into_iter().map(Value::Number).collect();
             let spec = SweepSpec { values, seeds, knob: knob.into(), ..spec.clone() };
             clear(&Sweep::new(spec, host()).err().unwrap());
@@ -310,9 +301,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         assert!(run.diverged() && !run.running(), "{id}");
         let told = Told::by(&mut *run);
         let said = told.0.iter().position(|event| match event {
-            Event::Notice { level: Level::Error, text, next_step } => {
-                text.contains("diverged") && next_step.contains("learning rate")
-            }
+            Event::Notice { level: Level::Error, text, next_step } => text.contains("diverged") && next_step.contains("learning rate"),
             _ => false,
         });
         let since = &told.0[said.unwrap_or_else(|| panic!("{id}"))..];
@@ -357,9 +346,7 @@ fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
         let read = permalink::decode(&link, host()).unwrap();
         assert_eq!((&read.config, read.digest.as_ref()), (&config, Some(&digest)));
         assert_eq!(read.config.version, VERSION);
-        assert!(
-            permalink::native_command(&config).contains(&format!("train {id} --variant {variant} --seed 7"))
-        );
+        assert!(permalink::native_command(&config).contains(&format!("train {id} --variant {variant} --seed 7")));
         let own = permalink::decode(&format!("#/{id}"), host()).unwrap();
         assert_eq!(own.config, run::config_of(room));
 
@@ -520,13 +507,7 @@ fn what_a_run_needs_is_reckoned_before_it_is_allocated() {
         let digest = run.digest();
         too_much(run.command(Command::Reset { config: Some(config.clone()) }).unwrap_err());
         assert_eq!(run.digest(), digest);
-        let spec = SweepSpec {
-            config: config.clone(),
-            knob: "lr".into(),
-            values: vec![0.001.into()],
-            seeds: 2,
-            budget: 1.0,
-        };
+        let spec = SweepSpec { config: config.clone(), knob: "lr".into(), values: vec![0.001.into()], seeds: 2, budget: 1.0 };
         clear(&Sweep::new(spec, host).err().unwrap());
 
         // What a checkpoint claims, of its config and of what is in force.
@@ -587,8 +568,7 @@ fn rooms_are_listed_once_and_found_by_name() {
         assert!(run.schema().test(goal.column).is_some(), "{goal:?}");
         // Names are those of a file's columns: one meaning each.
         let all = room.schema().counters.iter().chain(room.schema().metrics);
-        let mut names: Vec<_> =
-            all.map(|c| c.name).chain(room.schema().all_parts().map(|part| part.name)).collect();
+        let mut names: Vec<_> = all.map(|c| c.name).chain(room.schema().all_parts().map(|part| part.name)).collect();
         names.sort_unstable();
         assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
         for column in room.schema().tests.iter().flat_map(|column| column.spread) {
@@ -632,10 +612,7 @@ fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
         prepare(&mut *looked);
         let none = looked.operations(true);
         // Others have kernels of their own.
-        let has_plan = matches!(
-            (room.schema().id, &*config.variant),
-            ("control" | "cube" | "words", _) | ("backgammon", "published")
-        );
+        let has_plan = matches!((room.schema().id, &*config.variant), ("control" | "cube" | "words", _) | ("backgammon", "published"));
         assert_eq!(none, has_plan.then(Vec::new), "{what}");
         // Some play for a while before they take a step.
         let mut iterations = 0;
@@ -716,12 +693,7 @@ fn a_save_works_through_an_iteration_of_thousands_of_slices() {
 
 #[test]
 fn an_iteration_of_hours_is_saved_and_paused_at_once() {
-    let hours = [
-        ("words", "char", "steps"),
-        ("logic", "life", "updates"),
-        ("cube", "2x2x2", "updates"),
-        ("cube", "2x2x2-dqn", "updates"),
-    ];
+    let hours = [("words", "char", "steps"), ("logic", "life", "updates"), ("cube", "2x2x2", "updates"), ("cube", "2x2x2-dqn", "updates")];
     for (room, variant, knob) in hours {
         let mut run = start(&with(small(room, variant, 2), &format!("{knob}=10000")));
         prepare(&mut *run);
@@ -733,11 +705,7 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         let again = run::restore(&bytes, host()).unwrap();
         assert_eq!(again.progress(), run.progress(), "{variant}");
         assert!(!again.at_boundary(), "{variant}: it is in the file that so much of the iteration is done");
-        assert_eq!(
-            again.digest().arithmetic,
-            "partial",
-            "{variant}: no other run tells the digest of these weights"
-        );
+        assert_eq!(again.digest().arithmetic, "partial", "{variant}: no other run tells the digest of these weights");
         run.command(Command::Pause).unwrap();
         assert!(!run.advance(2.0), "{variant}");
         // A step that was begun ends where somebody pauses.

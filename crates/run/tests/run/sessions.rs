@@ -2,8 +2,8 @@
 
 use crate::common::{ask, begin, clear, host, small};
 use run::backgammon::protocol::{
-    Act, Analysis, Candidate, CubeAct, CubeReview, EndedBy, Engine, EngineAct, Judged, Moment, Phase,
-    PlayerKind, Review, Session, Setup, Standing, Verdict,
+    Act, Analysis, Candidate, CubeAct, CubeReview, EndedBy, Engine, EngineAct, Judged, Moment, Phase, PlayerKind, Review, Session, Setup,
+    Standing, Verdict,
 };
 use run::protocol::Command;
 use run::{AnyRun, RunError};
@@ -165,10 +165,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
 
     let worst = hint.candidates.last().unwrap();
     let review = room.review(AGENT).unwrap();
-    assert_eq!(
-        (review.yours.id.as_str(), review.best.id.as_str()),
-        (same.id.as_str(), hint.candidates[0].id.as_str())
-    );
+    assert_eq!((review.yours.id.as_str(), review.best.id.as_str()), (same.id.as_str(), hint.candidates[0].id.as_str()));
     assert!((review.error - same.loss.unwrap()).abs() < 1e-9 && same.loss <= worst.loss);
     assert_eq!((review.reviewed, review.lost), (1, review.error));
     assert_eq!(room.review(AGENT).unwrap().reviewed, 1, "a turn counts once");

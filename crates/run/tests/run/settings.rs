@@ -14,9 +14,7 @@ fn kind(kind: KnobKind) -> String {
         KnobKind::Float { min, max, log } => format!("number {min} to {max}{}", scale(log)),
         KnobKind::Int { min, max, log } => format!("whole {min} to {max}{}", scale(log)),
         KnobKind::Bool => "switch".into(),
-        KnobKind::Choice { options } => {
-            options.iter().map(|option| option.name).collect::<Vec<_>>().join("|")
-        }
+        KnobKind::Choice { options } => options.iter().map(|option| option.name).collect::<Vec<_>>().join("|"),
         KnobKind::Text { most } => format!("text of {most} bytes"),
     }
 }
@@ -31,8 +29,7 @@ fn describe(room: &dyn AnyRoom, text: &mut String) {
     let variants = room.variants();
     writeln!(text, "{}", schema.id).unwrap();
     for variant in &variants {
-        let goal =
-            variant.goal.map(|goal| format!(", solved at {} {}", goal.column, goal.at)).unwrap_or_default();
+        let goal = variant.goal.map(|goal| format!(", solved at {} {}", goal.column, goal.at)).unwrap_or_default();
         writeln!(text, "  {}: a sweep ends after {}{goal}", variant.id, variant.sweep_budget).unwrap();
     }
     let mut having: BTreeMap<String, Vec<&str>> = BTreeMap::new();

@@ -36,8 +36,7 @@ fn head(what: &str, source: &str) -> String {
 /// What each question of a room is answered with.
 fn answers(all: &[(&str, TypeName)]) -> String {
     let style = Style::default();
-    let lines: String =
-        all.iter().map(|(name, answer)| format!("  {}: {};\n", snake_case(name), answer(&style))).collect();
+    let lines: String = all.iter().map(|(name, answer)| format!("  {}: {};\n", snake_case(name), answer(&style))).collect();
     format!("export interface Answers {{\n{lines}}}\n\n")
 }
 
@@ -46,10 +45,7 @@ fn tidy(out: &str) -> String {
 }
 
 fn of_every_room() -> String {
-    let mut out = head(
-        "Everything that crosses the boundary between the page and a run of any room.",
-        "{protocol,monitor}.rs",
-    );
+    let mut out = head("Everything that crosses the boundary between the page and a run of any room.", "{protocol,monitor}.rs");
     declare_all!(
         out:
         Config Change Shared Dataset DataInfo Value Knob KnobKind Named Column Rate Part RoomInfo Variant Goal
@@ -69,10 +65,7 @@ fn of_control() -> String {
 
 fn of_backgammon() -> String {
     use run::backgammon::protocol::*;
-    let mut out = head(
-        "What is asked of the room of backgammon, and answered; and what it tells.",
-        "backgammon/protocol.rs",
-    );
+    let mut out = head("What is asked of the room of backgammon, and answered; and what it tells.", "backgammon/protocol.rs");
     out += "import type { Progress } from \"../../run/protocol\";\n\n";
     declare_all!(
         out:
@@ -114,8 +107,7 @@ fn of_logic() -> String {
 
 fn of_words() -> String {
     use run::words::protocol::*;
-    let mut out =
-        head("What is asked of the room of words, and answered; and what it tells.", "words/protocol.rs");
+    let mut out = head("What is asked of the room of words, and answered; and what it tells.", "words/protocol.rs");
     declare_all!(
         out:
         Question RoomEvent Preset TokenizerKind Preparing PreparingPart AboutView ModelView TensorView CorpusView Sample TokenView ReadView
@@ -131,10 +123,7 @@ fn committed(name: &str, fresh: &str, source: &str) {
         std::fs::write(&path, fresh).unwrap();
     }
     let committed = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        committed == fresh,
-        "www/{name} is not what {source} says; next: UPDATE=1 cargo test -p run --features typescript"
-    );
+    assert!(committed == fresh, "www/{name} is not what {source} says; next: UPDATE=1 cargo test -p run --features typescript");
 }
 
 #[test]

@@ -76,26 +76,17 @@ fn a_text_is_prepared_and_told_of() {
         assert_eq!(model["vocabulary"], corpus["vocabulary"]);
         assert_eq!(model["vocabulary"] == 300, is_bpe);
         assert!((number(&corpus["characters_per_token"]) > 1.3) == is_bpe);
-        assert_eq!(
-            number(&corpus["training_tokens"]) + number(&corpus["validation_tokens"]),
-            number(&corpus["tokens"])
-        );
+        assert_eq!(number(&corpus["training_tokens"]) + number(&corpus["validation_tokens"]), number(&corpus["tokens"]));
         // The floor is above what one needs who remembers all.
         let floor = number(&corpus["floor"]) / number(&corpus["characters_per_token"]);
         assert!(floor > number(&corpus["entropy"]) && floor < 2.0, "{floor}");
-        let names: Vec<&str> =
-            list(&model["tensors"]).iter().map(|tensor| tensor["name"].as_str().unwrap()).collect();
-        for name in
-            ["transformer.wte.weight", "transformer.h.1.attn.c_attn.weight", "transformer.ln_f.weight"]
-        {
+        let names: Vec<&str> = list(&model["tensors"]).iter().map(|tensor| tensor["name"].as_str().unwrap()).collect();
+        for name in ["transformer.wte.weight", "transformer.h.1.attn.c_attn.weight", "transformer.ln_f.weight"] {
             assert!(names.contains(&name), "{name}");
         }
         // Where positions are rotary there is no table of them.
         assert_eq!(names.contains(&"transformer.wpe.weight"), variant.starts_with('d'));
-        let parameters: f64 = list(&model["tensors"])
-            .iter()
-            .map(|tensor| list(&tensor["shape"]).iter().map(number).product::<f64>())
-            .sum();
+        let parameters: f64 = list(&model["tensors"]).iter().map(|tensor| list(&tensor["shape"]).iter().map(number).product::<f64>()).sum();
         assert_eq!(parameters, number(&model["parameters"]));
 
         let samples = value(&mut *run, json!({ "ask": "samples" }));
@@ -133,9 +124,7 @@ fn the_model_is_asked_what_it_makes_of_a_text() {
         assert!((mean - number(&read["loss"])).abs() < 1e-4);
         for (i, next) in list(&read["next"]).iter().enumerate() {
             let odds: Vec<f64> = list(next).iter().map(|next| number(&next["probability"])).collect();
-            assert!(
-                odds.len() == 10 && odds.is_sorted_by(|a, b| a >= b) && odds.iter().sum::<f64>() <= 1.0001
-            );
+            assert!(odds.len() == 10 && odds.is_sorted_by(|a, b| a >= b) && odds.iter().sum::<f64>() <= 1.0001);
             // What comes is as surprising as it was unlikely.
             if let Some(token) = tokens.get(i + 1)
                 && let Some(found) = list(next).iter().find(|next| next["id"] == token["id"])
@@ -153,9 +142,7 @@ fn the_model_is_asked_what_it_makes_of_a_text() {
         let weights = floats(&seen["weights"]);
         assert_eq!(weights.len(), count * count);
         for (from, row) in weights.chunks(count).enumerate() {
-            assert!(
-                (row.iter().sum::<f32>() - 1.0).abs() < 1e-5 && row[from + 1..].iter().all(|w| *w == 0.0)
-            );
+            assert!((row.iter().sum::<f32>() - 1.0).abs() < 1e-5 && row[from + 1..].iter().all(|w| *w == 0.0));
         }
 
         for (question, says) in [
@@ -190,10 +177,7 @@ fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
         assert!(refused(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
         assert!(refused(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
         let begun = value(&mut *run, generate("a fox", 1.0, 40, ""));
-        assert_eq!(
-            (&begun["tokens"], &begun["text"], &begun["ended"]),
-            (&json!(0), &json!(""), &Value::Null)
-        );
+        assert_eq!((&begun["tokens"], &begun["text"], &begun["ended"]), (&json!(0), &json!(""), &Value::Null));
         let at_once = value(&mut *run, json!({ "ask": "continue", "tokens": 1000 }));
         assert_eq!((&at_once["tokens"], &at_once["ended"]), (&json!(40), &json!("length")));
 
@@ -480,8 +464,7 @@ fn a_text_that_was_brought_is_learned() {
     let long = numbers.repeat(40);
     let mut run = start(&on("squares.txt", long.as_bytes(), "bpe"));
     train(&mut *run, 1);
-    let parts: Vec<Value> =
-        told(&mut *run).into_iter().filter(|event| event["kind"] == "preparing").collect();
+    let parts: Vec<Value> = told(&mut *run).into_iter().filter(|event| event["kind"] == "preparing").collect();
     assert!(parts.iter().any(|part| part["part"] == "tokens"), "{parts:?}");
 }
 
@@ -565,10 +548,8 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
         train(&mut *run, 1);
         let digest = run.digest();
         let config = on("text", text, tokenizer);
-        for error in [
-            run::begin(config.clone(), host()).err().unwrap(),
-            run.command(Command::Reset { config: Some(config) }).unwrap_err(),
-        ] {
+        for error in [run::begin(config.clone(), host()).err().unwrap(), run.command(Command::Reset { config: Some(config) }).unwrap_err()]
+        {
             assert!(clear(&error).contains(says), "{says}: {error}");
         }
         assert_eq!(run.digest(), digest);
@@ -710,8 +691,7 @@ fn betas_change_on_a_device_and_samples_tell_their_own_time() {
         _ => None,
     });
     assert_eq!(devices.collect::<Vec<_>>(), [true], "{told:?}");
-    let [at_home, elsewhere] =
-        [&mut home, &mut away].map(|run| value(&mut **run, json!({ "ask": "samples" })));
+    let [at_home, elsewhere] = [&mut home, &mut away].map(|run| value(&mut **run, json!({ "ask": "samples" })));
     assert!(list(&at_home).len() > 1);
     assert_eq!(at_home, elsewhere);
 }
@@ -745,20 +725,14 @@ fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
     };
     let mut home = start(&config("f32"));
     settle(&mut *home, 12);
-    for (precision, wish) in [
-        ("f32", DeviceWish::Gpu),
-        ("f16", DeviceWish::Gpu),
-        ("f16", DeviceWish::Auto),
-        ("f16", DeviceWish::Cpu),
-    ] {
+    for (precision, wish) in [("f32", DeviceWish::Gpu), ("f16", DeviceWish::Gpu), ("f16", DeviceWish::Auto), ("f16", DeviceWish::Cpu)] {
         let mut away = start(&config(precision));
         away.command(Command::Device { wish }).unwrap();
         away.offer(Ok(Box::new(WithoutHalf)));
         let told = go(&mut *away, 12);
         settle(&mut *away, 12);
         assert_eq!(home.digest().weights, away.digest().weights, "{precision} {wish:?}");
-        let device =
-            |event: &Event| if let Event::Device(device) = event { Some(device.clone()) } else { None };
+        let device = |event: &Event| if let Event::Device(device) = event { Some(device.clone()) } else { None };
         let device = told.iter().find_map(device).unwrap();
         assert_eq!(device.on_gpu, precision == "f32", "{wish:?}");
         let asked = wish != DeviceWish::Cpu && precision == "f16";

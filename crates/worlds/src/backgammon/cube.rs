@@ -106,8 +106,7 @@ impl Game {
     /// With a live cube, a curve of straight pieces between the chances at which somebody would cash.
     fn live(&self, chances: &Chances, owner: Owner, value: u32) -> f64 {
         let line = self.line(chances, value);
-        let theirs =
-            if owner == Owner::Me { (0.0, line.lost) } else { self.their_cash(chances, value, TURNS) };
+        let theirs = if owner == Owner::Me { (0.0, line.lost) } else { self.their_cash(chances, value, TURNS) };
         let mine = if owner == Owner::Them { (1.0, line.won) } else { self.my_cash(chances, value, TURNS) };
         let win = win(chances);
         let between = |(from, low): (f64, f64), (to, high): (f64, f64)| {
@@ -125,8 +124,7 @@ impl Game {
     /// The chance to win at which a double of the one on roll may as well be passed, and what that is worth; the end of the line where
     /// a double cannot gain.
     fn my_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
-        let (line, doubled, cash) =
-            (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
+        let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(1, value));
         if turns == 0 || doubled.won <= cash + NOTHING {
             return (1.0, line.won);
         }
@@ -136,8 +134,7 @@ impl Game {
 
     /// The same for the other's double.
     fn their_cash(&self, chances: &Chances, value: u32, turns: u32) -> (f64, f64) {
-        let (line, doubled, cash) =
-            (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
+        let (line, doubled, cash) = (self.line(chances, value), self.line(chances, 2 * value), self.worth(-1, value));
         if turns == 0 || doubled.lost >= cash - NOTHING {
             return (0.0, line.lost);
         }

@@ -176,13 +176,7 @@ pub struct Game {
 
 impl Game {
     pub fn new(stakes: Stakes) -> Game {
-        Game {
-            board: Board::START,
-            on_roll: Player::One,
-            stage: Stage::Opening,
-            cube: Cube { value: 1, owner: None },
-            stakes,
-        }
+        Game { board: Board::START, on_roll: Player::One, stage: Stage::Opening, cube: Cube { value: 1, owner: None }, stakes }
     }
 
     /// A game taken up before a roll, with the board seen by `on_roll`.
@@ -255,8 +249,7 @@ impl Game {
         if !results.contains(&after) {
             return Err(GameError::Illegal(after.id(), results.len()));
         }
-        *self = Game { board: after.turned(), on_roll: self.on_roll.other(), stage: Stage::ToRoll, ..*self }
-            .ended();
+        *self = Game { board: after.turned(), on_roll: self.on_roll.other(), stage: Stage::ToRoll, ..*self }.ended();
         Ok(())
     }
 

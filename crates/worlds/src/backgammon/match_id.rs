@@ -6,9 +6,7 @@
 
 use super::game::MOST_CUBE;
 use super::id::DIGITS;
-use super::{
-    BAR, Board, BoardError, Crawford, Cube, Game, GameError, Match, POINTS, Player, Roll, Stage, Stakes,
-};
+use super::{BAR, Board, BoardError, Crawford, Cube, Game, GameError, Match, POINTS, Player, Roll, Stage, Stakes};
 
 /// A game as an id tells it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,9 +20,7 @@ pub struct Standing {
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum IdError {
-    #[error(
-        "there is no id here; paste a position id, a position id with a match id behind a colon, or an XGID"
-    )]
+    #[error("there is no id here; paste a position id, a position id with a match id behind a colon, or an XGID")]
     Empty,
     #[error("the position id: {0}")]
     Position(BoardError),
@@ -34,9 +30,7 @@ pub enum IdError {
     MatchCharacter(char),
     #[error("an XGID has 10 fields with colons between them and this has {0}; copy it whole")]
     Fields(usize),
-    #[error(
-        "the position of an XGID has 26 characters and this has {0}; copy it whole, from - or a letter on"
-    )]
+    #[error("the position of an XGID has 26 characters and this has {0}; copy it whole, from - or a letter on")]
     XgLength(usize),
     #[error("{0:?} stands in no position of an XGID; copy it again, its characters are -, a-o and A-O")]
     XgCharacter(char),
@@ -73,20 +67,12 @@ impl Said {
     fn standing(self) -> Result<Standing, IdError> {
         let Said { board, on_roll, log_cube, owner, doubled, dice, length, score, crawford, jacoby } = self;
         if log_cube > MOST_CUBE.trailing_zeros() {
-            return part(
-                "the cube",
-                format!("2 to the power of {log_cube}"),
-                format!("give {MOST_CUBE} at most"),
-            );
+            return part("the cube", format!("2 to the power of {log_cube}"), format!("give {MOST_CUBE} at most"));
         }
         let cube = Cube { value: 1 << log_cube, owner };
         let stakes = if length == 0 {
             if crawford {
-                return part(
-                    "the Crawford flag",
-                    1,
-                    "money play has no such game, give the match's length too",
-                );
+                return part("the Crawford flag", 1, "money play has no such game, give the match's length too");
             }
             Stakes::Money
         } else {
@@ -97,11 +83,7 @@ impl Said {
             let crawford = match (crawford || length == 1, one_away) {
                 (true, true) => Crawford::Now,
                 (true, false) => {
-                    return part(
-                        "the Crawford flag",
-                        1,
-                        "that game comes when somebody needs one more point",
-                    );
+                    return part("the Crawford flag", 1, "that game comes when somebody needs one more point");
                 }
                 (false, true) => Crawford::Past,
                 (false, false) => Crawford::Ahead,
@@ -135,9 +117,7 @@ impl Standing {
             return xg(in_text(xgid))?.standing();
         }
         let (position, id) = match behind(text, "position id") {
-            Some(position) => {
-                (before(position, "match id"), behind(text, "match id").map(|id| before(id, "position id")))
-            }
+            Some(position) => (before(position, "match id"), behind(text, "match id").map(|id| before(id, "position id"))),
             None if text.matches(':').count() > 1 => return xg(text)?.standing(),
             None => match text.split_once(':') {
                 Some((position, id)) => (position.trim(), Some(id.trim())),
@@ -151,11 +131,7 @@ impl Standing {
                 let cube = Cube { value: 1, owner: None };
                 let game = Game::at(board, Player::One, cube, Stakes::Money)?;
                 if let Stage::Over(_) = game.stage() {
-                    return part(
-                        "the position",
-                        "the end of a game",
-                        "give one in which both still have checkers",
-                    );
+                    return part("the position", "the end of a game", "give one in which both still have checkers");
                 }
                 Ok(Standing { game, bare: true, jacoby: false })
             }
@@ -286,11 +262,7 @@ fn xg(text: &str) -> Result<Said, IdError> {
         "1" => Player::One,
         "-1" => Player::Two,
         _ => {
-            return part(
-                "the turn",
-                format!("{turn:?}"),
-                "give 1 for the bottom player or -1 for the top one",
-            );
+            return part("the turn", format!("{turn:?}"), "give 1 for the bottom player or -1 for the top one");
         }
     };
     let (doubled, dice) = match dice.as_bytes() {
@@ -301,8 +273,7 @@ fn xg(text: &str) -> Result<Said, IdError> {
         _ => return part("the roll", format!("{dice:?}"), "give two dice like 31, 00 before it, or D"),
     };
     let length = number("the match's length", length, 32_767)? as u16;
-    let score =
-        [number("the bottom player's score", one, 32_767)?, number("the top player's score", two, 32_767)?];
+    let score = [number("the bottom player's score", one, 32_767)?, number("the top player's score", two, 32_767)?];
     let rules = number("the field of Crawford and Jacoby", rules, if length == 0 { 3 } else { 1 })?;
     Ok(Said {
         board: if on_roll == Player::One { seen_by_one } else { seen_by_one.turned() },

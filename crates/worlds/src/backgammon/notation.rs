@@ -28,9 +28,7 @@ pub enum NotationError {
     Illegal(Roll),
     #[error("this leaves part of {} and {} unplayed; write the rest of the move too", .0.high(), .0.low())]
     Unfinished(Roll),
-    #[error(
-        "this can be played in ways that hit different checkers; put a * after each point where one is hit"
-    )]
+    #[error("this can be played in ways that hit different checkers; put a * after each point where one is hit")]
     Ambiguous,
     #[error("this roll does not lead to that position; choose one of its results")]
     Result,
@@ -158,9 +156,8 @@ impl Play {
 
     fn leads_to_a_result(&self, turn: &Turn, left: Left) -> bool {
         self.results.contains(&turn.board())
-            || dice(self.roll, left).any(|(die, rest)| {
-                places(turn.sources(die)).any(|from| self.leads_to_a_result(&turn.moved(from, die), rest))
-            })
+            || dice(self.roll, left)
+                .any(|(die, rest)| places(turn.sources(die)).any(|from| self.leads_to_a_result(&turn.moved(from, die), rest)))
     }
 }
 
@@ -285,9 +282,7 @@ pub fn read(board: &Board, roll: Roll, text: &str) -> Result<Board, NotationErro
     }
     let mut ends = Ends { roll, results, found: Vec::new(), unfinished: false };
     ends.follow(&Turn::new(board), all_left(roll), &written, 0);
-    let one = |found: &[(Board, u32)]| {
-        found.first().map(|end| end.0).filter(|first| found.iter().all(|(board, _)| board == first))
-    };
+    let one = |found: &[(Board, u32)]| found.first().map(|end| end.0).filter(|first| found.iter().all(|(board, _)| board == first));
     let exact: Vec<_> = ends.found.iter().copied().filter(|&(_, hits)| hits == starred).collect();
     match one(&ends.found).or_else(|| one(&exact)) {
         Some(result) => Ok(result),
@@ -331,10 +326,7 @@ fn place(text: &str) -> Option<usize> {
         "bar" | "b" => Some(BAR),
         "off" | "o" => Some(OFF),
         // No sign, and no zeros before the number.
-        digits
-            if digits.starts_with(|c: char| c.is_ascii_digit())
-                && (digits == "0" || !digits.starts_with('0')) =>
-        {
+        digits if digits.starts_with(|c: char| c.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0')) => {
             digits.parse().ok().filter(|&at: &usize| at <= POINTS + 1)
         }
         _ => None,

@@ -112,22 +112,18 @@ impl CubeError {
                 format!("{found:?} at {at} names no colour"),
                 "write a letter for every sticker, such as that of the face its colour belongs to".into(),
             ),
-            CubeError::Stranger { at, found, centres } => (
-                format!("{found:?} at {at} is the colour of no centre"),
-                format!("use the colours of the centres: {centres}"),
-            ),
-            CubeError::Centres { letter, first, second } => (
-                format!("the centres of {first:?} and {second:?} both have {letter:?}"),
-                "give each centre a colour of its own".into(),
-            ),
+            CubeError::Stranger { at, found, centres } => {
+                (format!("{found:?} at {at} is the colour of no centre"), format!("use the colours of the centres: {centres}"))
+            }
+            CubeError::Centres { letter, first, second } => {
+                (format!("the centres of {first:?} and {second:?} both have {letter:?}"), "give each centre a colour of its own".into())
+            }
             CubeError::Letters { found } => (
                 format!("a cube has 6 colours and here are {found} different letters"),
                 "write the same letter for all stickers of a colour".into(),
             ),
             CubeError::Count { letter, found, few, few_found, expected } => (
-                format!(
-                    "{letter:?} is there {found} times and {few:?} {few_found} times, where each is {expected} times"
-                ),
+                format!("{letter:?} is there {found} times and {few:?} {few_found} times, where each is {expected} times"),
                 format!("find the stickers that are {few:?} and were typed as something else"),
             ),
             CubeError::NoSuchPiece { at, stickers, why } => {
@@ -139,14 +135,11 @@ impl CubeError {
                 (format!("no piece is {stickers} as at {at}: {why}"), format!("check the stickers at {at}"))
             }
             CubeError::Twice { piece, first, second, missing } => (
-                format!(
-                    "the piece {piece} is there twice, at {first} and {second}, and {missing} is missing"
-                ),
+                format!("the piece {piece} is there twice, at {first} and {second}, and {missing} is missing"),
                 format!("check the stickers at both places; one of them is {missing}"),
             ),
             CubeError::Twist { clockwise } => {
-                let (is, turn) =
-                    if *clockwise { ("clockwise", "anticlockwise") } else { ("anticlockwise", "clockwise") };
+                let (is, turn) = if *clockwise { ("clockwise", "anticlockwise") } else { ("anticlockwise", "clockwise") };
                 (
                     format!("one corner is twisted {is}, which no moves do"),
                     format!("check the corners; {TYPO}: twist any one corner {turn}"),
@@ -183,20 +176,14 @@ pub fn turn_stickers(stickers: &mut [char], by: Move) {
         (0..3).for_each(|k| stickers[facelets[k]] = old[corners[from][(k + 3 - turn) % 3]]);
     }
     for (place, facelets) in edges.iter().enumerate() {
-        let (from, turn) =
-            (usize::from(shuffle.from[8 + place]) - 8, usize::from(shuffle.add[8 + place] / FLIP));
+        let (from, turn) = (usize::from(shuffle.from[8 + place]) - 8, usize::from(shuffle.add[8 + place] / FLIP));
         (0..2).for_each(|k| stickers[facelets[k]] = old[edges[from][(k + turn) % 2]]);
     }
 }
 
 /// Each cubie's inputs to the places of its facelets.
 #[inline]
-pub(super) fn scatter<const N: usize>(
-    inputs: &[[[u16; N]; CODES]],
-    facelets: &[[usize; N]],
-    cubies: &[u8],
-    active: &mut [u16],
-) {
+pub(super) fn scatter<const N: usize>(inputs: &[[[u16; N]; CODES]], facelets: &[[usize; N]], cubies: &[u8], active: &mut [u16]) {
     for ((inputs, facelets), &code) in inputs.iter().zip(facelets).zip(cubies) {
         for (&facelet, &input) in facelets.iter().zip(&inputs[usize::from(code)]) {
             active[facelet] = input;
@@ -206,8 +193,7 @@ pub(super) fn scatter<const N: usize>(
 
 /// The letters, blanks left out and small ones made large, as many as a cube of this size has stickers.
 fn letters(text: &str, size: usize) -> Result<Vec<char>, CubeError> {
-    let letters: Vec<char> =
-        text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect();
+    let letters: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_ascii_uppercase()).collect();
     let expected = 6 * size * size;
     if letters.len() != expected {
         return Err(CubeError::Length { found: letters.len(), expected });
@@ -231,13 +217,7 @@ fn counted(letters: &[char], colours: &[char; 6], expected: usize) -> Result<(),
     if counts[most] == expected {
         return Ok(());
     }
-    Err(CubeError::Count {
-        letter: colours[most],
-        found: counts[most],
-        few: colours[least],
-        few_found: counts[least],
-        expected,
-    })
+    Err(CubeError::Count { letter: colours[most], found: counts[most], few: colours[least], few_found: counts[least], expected })
 }
 
 /// The byte of the cubie with these colours, the first of them where the place's own first is.
@@ -256,8 +236,7 @@ fn cubies<const N: usize, const PLACES: usize>(
     let at = |place: usize| Scheme::FACES.write(&pieces[place]);
     let mut cubies = [0; PLACES];
     for place in 0..PLACES {
-        let wrong =
-            |why| CubeError::NoSuchPiece { at: at(place), stickers: scheme.write(&colours[place]), why };
+        let wrong = |why| CubeError::NoSuchPiece { at: at(place), stickers: scheme.write(&colours[place]), why };
         cubies[place] = cubie(pieces, colours[place]).ok_or_else(|| wrong(why(&colours[place])))?;
     }
     let piece = |place: usize| usize::from(cubies[place]) % PLACES;
@@ -276,9 +255,7 @@ fn cubies<const N: usize, const PLACES: usize>(
 }
 
 fn why(colours: &[usize]) -> Why {
-    let pair = |test: fn(usize, usize) -> bool| {
-        (0..colours.len()).any(|i| (0..i).any(|j| test(colours[i], colours[j])))
-    };
+    let pair = |test: fn(usize, usize) -> bool| (0..colours.len()).any(|i| (0..i).any(|j| test(colours[i], colours[j])));
     if pair(|a, b| a == b) {
         Why::Same
     } else if pair(|a, b| a == super::opposite(b)) {
@@ -335,26 +312,21 @@ pub(super) fn two(text: &str) -> Result<Typed<Two>, CubeError> {
     let mut colours = letters.clone();
     colours.sort_unstable();
     colours.dedup();
-    let colours: [char; 6] =
-        colours.try_into().map_err(|all: Vec<char>| CubeError::Letters { found: all.len() })?;
+    let colours: [char; 6] = colours.try_into().map_err(|all: Vec<char>| CubeError::Letters { found: all.len() })?;
     counted(&letters, &colours, 4)?;
     let at = corner_facelets(2).map(|corner| corner.map(|facelet| letters[facelet]));
     // Which three pairs are opposite: those that fewest corners speak against, and of those the most usual.
     let against = |pairs: &[[char; 2]; 3]| {
         let meet = |[a, b]: &[char; 2]| at.iter().filter(|c| c.contains(a) && c.contains(b)).count();
-        let usual =
-            pairs.iter().filter(|[a, b]| USUAL.contains(&[*a, *b]) || USUAL.contains(&[*b, *a])).count();
+        let usual = pairs.iter().filter(|[a, b]| USUAL.contains(&[*a, *b]) || USUAL.contains(&[*b, *a])).count();
         (pairs.iter().map(meet).sum::<usize>(), 3 - usual)
     };
     let pairs = pairings(colours).min_by_key(against).expect("there are fifteen");
-    let other = |colour: char| {
-        pairs.iter().find_map(|&[a, b]| if a == colour { Some(b) } else { (b == colour).then_some(a) })
-    };
+    let other = |colour: char| pairs.iter().find_map(|&[a, b]| if a == colour { Some(b) } else { (b == colour).then_some(a) });
     // Colours get the faces at which the corner at DBL has them; where it is no corner, any that fit.
     let mut scheme = Scheme(['?'; 6]);
     let home = at[DBL];
-    let whole =
-        |c: &[char; 3]| c.iter().all(|&a| c.iter().filter(|&&b| a == b || Some(a) == other(b)).count() == 1);
+    let whole = |c: &[char; 3]| c.iter().all(|&a| c.iter().filter(|&&b| a == b || Some(a) == other(b)).count() == 1);
     let axes = if whole(&home) { home } else { pairs.map(|[a, _]| a) };
     for (face, colour) in CORNERS[DBL].into_iter().zip(axes) {
         scheme.0[face] = colour;

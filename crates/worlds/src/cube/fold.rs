@@ -22,12 +22,8 @@ struct Folds {
 }
 
 static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
-    let mut folds = Box::new(Folds {
-        order: [[0; ORDERS]; 6],
-        added: [[0; ORDERS]; 6],
-        twist: [[0; TWISTS]; 6],
-        sum: vec![0; TWISTS * TWISTS],
-    });
+    let mut folds =
+        Box::new(Folds { order: [[0; ORDERS]; 6], added: [[0; ORDERS]; 6], twist: [[0; TWISTS]; 6], sum: vec![0; TWISTS * TWISTS] });
     for (alike, faces) in ALIKE.into_iter().enumerate() {
         let to = places(faces);
         for order in 0..ORDERS {
@@ -40,9 +36,7 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     }
     for (i, sum) in folds.sum.iter_mut().enumerate() {
         let (a, b) = (i / TWISTS, i % TWISTS);
-        *sum = (0..6)
-            .map(|place| 3usize.pow(place))
-            .fold(0, |sum, unit| sum + (a / unit + b / unit) % 3 * unit) as u16;
+        *sum = (0..6).map(|place| 3usize.pow(place)).fold(0, |sum, unit| sum + (a / unit + b / unit) % 3 * unit) as u16;
     }
     folds
 });
@@ -62,9 +56,7 @@ fn places(to: [usize; 3]) -> [[(usize, u8); CODES]; 8] {
         let goes = CORNERS[place].map(|f| face[f]);
         let there = (0..8).find(|&there| CORNERS[there].iter().all(|f| goes.contains(f))).expect("a place");
         std::array::from_fn(|code| {
-            let is = |byte: &usize| {
-                CORNERS[place].iter().all(|&at| shows(there, *byte, face[at]) == face[shows(place, code, at)])
-            };
+            let is = |byte: &usize| CORNERS[place].iter().all(|&at| shows(there, *byte, face[at]) == face[shows(place, code, at)]);
             (there, (0..CODES).find(is).expect("a cubie") as u8)
         })
     })

@@ -67,9 +67,7 @@ pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
         if first.is_whitespace() || first == ',' {
             continue;
         }
-        let error = |found: &[char], problem| {
-            Err(NotationError { at: at + 1, found: found.iter().collect(), problem })
-        };
+        let error = |found: &[char], problem| Err(NotationError { at: at + 1, found: found.iter().collect(), problem });
         let Some(face) = Face::ALL.into_iter().find(|face| face.letter() == first) else {
             let problem = match first {
                 'u' | 'r' | 'f' | 'd' | 'l' | 'b' => Problem::LowerCase,

@@ -16,9 +16,8 @@ struct Symmetry {
     code: [[u8; CODES]; PLACES],
 }
 
-static SYMMETRIES: LazyLock<Vec<Symmetry>> = LazyLock::new(|| {
-    (0..COUNT).map(|number| symmetry(|face| image(number, face), |colour| image(number, colour))).collect()
-});
+static SYMMETRIES: LazyLock<Vec<Symmetry>> =
+    LazyLock::new(|| (0..COUNT).map(|number| symmetry(|face| image(number, face), |colour| image(number, colour))).collect());
 
 /// Where a face goes: each permutation of the axes, with each set of those that are reversed.
 fn image(number: usize, face: usize) -> usize {
@@ -111,16 +110,13 @@ struct Holds {
 }
 
 static HOLDS: LazyLock<Holds> = LazyLock::new(|| {
-    let rotations: Vec<Symmetry> = (0..COUNT)
-        .filter(|&number| is_rotation(number))
-        .map(|number| symmetry(|face| image(number, face), |colour| colour))
-        .collect();
+    let rotations: Vec<Symmetry> =
+        (0..COUNT).filter(|&number| is_rotation(number)).map(|number| symmetry(|face| image(number, face), |colour| colour)).collect();
     let home = std::array::from_fn(|place| {
         std::array::from_fn(|code| {
             let piece = code % 8;
-            let comes = |rotation: &Symmetry| {
-                usize::from(rotation.from[piece]) == place && usize::from(rotation.code[place][code]) == piece
-            };
+            let comes =
+                |rotation: &Symmetry| usize::from(rotation.from[piece]) == place && usize::from(rotation.code[place][code]) == piece;
             rotations.iter().position(comes).expect("one of 24") as u8
         })
     });

@@ -1,8 +1,8 @@
 //! The 3x3x3: twenty bytes, and a shuffle of them for each of the 18 turns. Its centres hold still.
 
 use super::{
-    Actions, CODES, CORNERS, CubeError, EDGES, FLIP, Face, Move, Puzzle, Shuffle, TWIST, Typed,
-    corner_facelets, edge_facelets, facelets, inputs, symmetry,
+    Actions, CODES, CORNERS, CubeError, EDGES, FLIP, Face, Move, Puzzle, Shuffle, TWIST, Typed, corner_facelets, edge_facelets, facelets,
+    inputs, symmetry,
 };
 use math::rng::Sequence;
 
@@ -58,8 +58,7 @@ impl Three {
             seen[kind] |= 1 << piece;
             sums[kind] += u32::from(code / pieces);
         }
-        (sums[0].is_multiple_of(3) && sums[1].is_multiple_of(2) && swaps.is_multiple_of(2))
-            .then_some(Three(cubies))
+        (sums[0].is_multiple_of(3) && sums[1].is_multiple_of(2) && swaps.is_multiple_of(2)).then_some(Three(cubies))
     }
 
     /// From bytes that were found to be a cube.

@@ -1,10 +1,7 @@
 //! The 2x2x2 with its corner DBL held still, so that R, U and F reach everything. A state is its rank: 7! permutations by
 //! 3⁶ twists, which a move changes apart from each other by two small tables.
 
-use super::{
-    CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, fold, inputs,
-    symmetry,
-};
+use super::{CODES, CORNERS, CubeError, Face, Move, Puzzle, TWIST, Typed, corner_facelets, facelets, fold, inputs, symmetry};
 use math::rng::Sequence;
 use std::sync::LazyLock;
 
@@ -40,12 +37,8 @@ impl Tables {
 }
 
 pub(super) static TABLES: LazyLock<Box<Tables>> = LazyLock::new(|| {
-    let mut tables = Box::new(Tables {
-        order: [[0; MOVES]; ORDERS],
-        twist: [[0; MOVES]; TWISTS],
-        pieces: [[0; 8]; ORDERS],
-        twists: [[0; 8]; TWISTS],
-    });
+    let mut tables =
+        Box::new(Tables { order: [[0; MOVES]; ORDERS], twist: [[0; MOVES]; TWISTS], pieces: [[0; 8]; ORDERS], twists: [[0; 8]; TWISTS] });
     for rank in 0..ORDERS {
         tables.pieces[rank] = pieces(rank);
         for (action, of) in Two::MOVES.iter().enumerate() {

@@ -172,8 +172,7 @@ impl BpeTraining {
         grown.dedup();
         work += grown.len();
         let pairs = &self.pairs;
-        let of =
-            |pair: &[u32; 2]| pairs.get(pair).filter(|is| is.count > 0).map(|is| (is.count, Reverse(*pair)));
+        let of = |pair: &[u32; 2]| pairs.get(pair).filter(|is| is.count > 0).map(|is| (is.count, Reverse(*pair)));
         self.queue.extend(grown.iter().filter_map(of));
         self.done = self.merges.len() == self.wanted;
         work * 8

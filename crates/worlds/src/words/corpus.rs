@@ -369,10 +369,7 @@ impl Reading {
                 let at = parts[i].start;
                 *wrong = match std::str::from_utf8(part) {
                     Err(error) => Some(TextError::Utf8 { at: at + error.valid_up_to() }),
-                    Ok(_) => part
-                        .iter()
-                        .position(|&byte| byte == 0)
-                        .map(|zero| TextError::Binary { at: at + zero }),
+                    Ok(_) => part.iter().position(|&byte| byte == 0).map(|zero| TextError::Binary { at: at + zero }),
                 };
             });
             wrong.into_iter().flatten().next().map_or(Ok(()), Err)?;
@@ -396,9 +393,7 @@ impl Reading {
             _ => {}
         }
         self.looked.seen = Vec::new();
-        let Stage::Check { with } = &mut self.stage else {
-            unreachable!("it is called at the end of the check")
-        };
+        let Stage::Check { with } = &mut self.stage else { unreachable!("it is called at the end of the check") };
         match (with.take(), self.kind) {
             (Some(tokenizer), _) => {
                 tokenizer.knows(&characters)?;

@@ -5,18 +5,14 @@
 pub enum TextError {
     #[error("the text is empty; bring one with some thousands of characters")]
     Empty,
-    #[error(
-        "byte {at} of the text is not UTF-8; save the text as UTF-8, or set tokenizer to bytes, which reads any file"
-    )]
+    #[error("byte {at} of the text is not UTF-8; save the text as UTF-8, or set tokenizer to bytes, which reads any file")]
     Utf8 { at: usize },
     #[error(
         "byte {at} of the text is zero, so this is a binary file and no text; bring a text, or set tokenizer to bytes, \
          which reads any file"
     )]
     Binary { at: usize },
-    #[error(
-        "the text is {character:?} over and over, from which there is nothing to learn; bring another text"
-    )]
+    #[error("the text is {character:?} over and over, from which there is nothing to learn; bring another text")]
     Repeated { character: char },
     #[error(
         "the text has {tokens} tokens, too few for a context of {context}, which needs {needed} to train and to validate; \

@@ -84,8 +84,7 @@ impl Grammar {
             match node {
                 Node::Say { texts, source, next } => {
                     visits[*next] += visits[at];
-                    length +=
-                        visits[at] * texts.iter().map(String::len).sum::<usize>() as f64 / texts.len() as f64;
+                    length += visits[at] * texts.iter().map(String::len).sum::<usize>() as f64 / texts.len() as f64;
                     if !matches!(source, Source::Recall(_)) {
                         entropy += visits[at] * (texts.len() as f64).ln();
                     }
@@ -165,8 +164,7 @@ impl Grammar {
         let at = self.nodes.iter().position(|node| matches!(node, Node::Say { next: 0, .. }));
         let at = at.expect("a story ends with a text");
         let Node::Say { texts, .. } = &self.nodes[at] else { unreachable!() };
-        let end =
-            Guess { at: at as u32, entry: 0, read: texts[0].len() as u16, memory: NOTHING, weight: 1.0 };
+        let end = Guess { at: at as u32, entry: 0, read: texts[0].len() as u16, memory: NOTHING, weight: 1.0 };
         Ideal { grammar: self, guesses: vec![end], spare: Vec::new() }
     }
 
@@ -182,18 +180,11 @@ impl Grammar {
                 }
                 let weight = self.visits[at] / texts.len() as f64 / self.length;
                 for (i, character) in text.bytes().enumerate() {
-                    after[usize::from(character)].push(Guess {
-                        at: at as u32,
-                        entry: entry as u8,
-                        read: i as u16 + 1,
-                        memory,
-                        weight,
-                    });
+                    after[usize::from(character)].push(Guess { at: at as u32, entry: entry as u8, read: i as u16 + 1, memory, weight });
                 }
             }
         }
-        let shares: Vec<f64> =
-            after.iter().map(|guesses| guesses.iter().map(|guess| guess.weight).sum()).collect();
+        let shares: Vec<f64> = after.iter().map(|guesses| guesses.iter().map(|guess| guess.weight).sum()).collect();
         for (guesses, share) in after.iter_mut().zip(&shares) {
             guesses.iter_mut().for_each(|guess| guess.weight /= share);
         }
@@ -360,8 +351,7 @@ impl<'a> Compiler<'a> {
             let mut capital = name.to_string();
             capital[..1].make_ascii_uppercase();
             let drawn = [format!("{{{name}="), format!("{{{capital}=")];
-            let kept =
-                rules.iter().flat_map(|(_, ways)| *ways).any(|way| drawn.iter().any(|d| way.contains(d)));
+            let kept = rules.iter().flat_map(|(_, ways)| *ways).any(|way| drawn.iter().any(|d| way.contains(d)));
             kept.then(|| {
                 memories += 1;
                 memories - 1
@@ -401,11 +391,7 @@ impl<'a> Compiler<'a> {
     /// A template's first node, where the whole of it comes before `next`.
     fn template(&mut self, template: &str, next: usize) -> usize {
         let Some(at) = template.find(['{', '<', '(']) else {
-            return if template.is_empty() {
-                next
-            } else {
-                self.say(vec![template.into()], Source::Fresh, next)
-            };
+            return if template.is_empty() { next } else { self.say(vec![template.into()], Source::Fresh, next) };
         };
         let (before, part) = template.split_at(at);
         let close = closing(part);
@@ -452,8 +438,7 @@ impl<'a> Compiler<'a> {
 fn closing(text: &str) -> usize {
     let mut depth = 0;
     let end = text.bytes().position(|byte| {
-        depth +=
-            i32::from(matches!(byte, b'{' | b'<' | b'(')) - i32::from(matches!(byte, b'}' | b'>' | b')'));
+        depth += i32::from(matches!(byte, b'{' | b'<' | b'(')) - i32::from(matches!(byte, b'}' | b'>' | b')'));
         depth == 0
     });
     end.unwrap_or_else(|| panic!("no bracket closes {text}"))
@@ -517,21 +502,14 @@ mod tests {
             }
         };
         let mut exits = Vec::new();
-        leave(
-            &grammar.nodes,
-            grammar.root,
-            Exit { to: grammar.root, probability: 1.0, ended: false },
-            &mut exits,
-        );
+        leave(&grammar.nodes, grammar.root, Exit { to: grammar.root, probability: 1.0, ended: false }, &mut exits);
         let first: Vec<_> = exits.iter().flat_map(|exit| begun(grammar, exit.to)).collect();
         pairs(&first, &first, "", &mut todo);
         for (at, node) in grammar.nodes.iter().enumerate() {
             let Node::Say { texts, source, .. } = node else { continue };
             let next = after(grammar, (at, 0, texts[0].len()));
             pairs(&next, &next, "", &mut todo);
-            if texts.iter().collect::<HashSet<_>>().len() < texts.len()
-                && !matches!(source, Source::Recall(_))
-            {
+            if texts.iter().collect::<HashSet<_>>().len() < texts.len() && !matches!(source, Source::Recall(_)) {
                 return Some(format!("an entry stands twice in {texts:?}"));
             }
         }
@@ -540,9 +518,7 @@ mod tests {
         while let Some((p, q, said)) = todo.pop() {
             let (next, other) = (after(grammar, p), after(grammar, q));
             for (a, p) in &next {
-                let met = |(b, q): &&(u8, Place)| {
-                    a == b && (p == q || p.0 == q.0 && p.2 == q.2 && recalls(grammar, p.0))
-                };
+                let met = |(b, q): &&(u8, Place)| a == b && (p == q || p.0 == q.0 && p.2 == q.2 && recalls(grammar, p.0));
                 if other.iter().any(|q| met(&q)) {
                     return Some(format!("{said}{}", char::from(*a)));
                 }

@@ -26,10 +26,7 @@ pub const LISTS: &[(&str, &str)] = &[
         "sing/singing paint/painting bake/baking read/reading dance/dancing fish/fishing knit/knitting \
          climb/climbing",
     ),
-    (
-        "trait",
-        "small brave clever quiet merry lazy gentle hungry young proud funny tiny sleepy wise jolly noisy",
-    ),
+    ("trait", "small brave clever quiet merry lazy gentle hungry young proud funny tiny sleepy wise jolly noisy"),
     ("weather", "sunny rainy windy cold foggy bright snowy mild"),
     ("time", "morning evening day night"),
     ("went", "walked ran hurried skipped marched wandered hopped danced"),
@@ -45,10 +42,7 @@ pub const LISTS: &[(&str, &str)] = &[
 
 /// The first is a whole story.
 pub const RULES: &[(&str, &[&str])] = &[
-    (
-        "story",
-        &["<opening> <habit>\n<wish> <worry>\n<first>(| <search>) <search>\n<go> <find>\n<ending>\n\n"],
-    ),
+    ("story", &["<opening> <habit>\n<wish> <worry>\n<first>(| <search>) <search>\n<go> <find>\n<ending>\n\n"]),
     (
         "opening",
         &[
@@ -74,23 +68,10 @@ pub const RULES: &[(&str, &[&str])] = &[
             "\"I want a {colour=} {thing=},\" {said} {hero} one {weather} {time}.",
         ],
     ),
-    (
-        "worry",
-        &[
-            "The {kind} was {sad} and ate {food}.",
-            "\"Do not be {sad},\" {said} {hero.his} {kin}.",
-            "{Hero} was {sad} but {trait}.",
-        ],
-    ),
+    ("worry", &["The {kind} was {sad} and ate {food}.", "\"Do not be {sad},\" {said} {hero.his} {kin}.", "{Hero} was {sad} but {trait}."]),
     ("first", &["First {hero.he} {went} to the {spot=}.", "So {hero} {went} {slowly} to the {spot=}."]),
     ("search", &["<meet> <ask> <answer>"]),
-    (
-        "meet",
-        &[
-            "There {hero.he} met a {trait} {friend=}.",
-            "A {trait} {friend=} sat {slowly} {under} a {mossy} {rock}.",
-        ],
-    ),
+    ("meet", &["There {hero.he} met a {trait} {friend=}.", "A {trait} {friend=} sat {slowly} {under} a {mossy} {rock}."]),
     (
         "ask",
         &[

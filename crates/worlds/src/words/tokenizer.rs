@@ -62,20 +62,11 @@ impl Tokenizer {
         for &pair in merges {
             let id = tokens.len();
             let [Some(a), Some(b)] = pair.map(|part| tokens.get(part as usize)) else {
-                return wrong(format!(
-                    "merge {} is of {} and {}, which it does not follow",
-                    id - 256,
-                    pair[0],
-                    pair[1]
-                ));
+                return wrong(format!("merge {} is of {} and {}, which it does not follow", id - 256, pair[0], pair[1]));
             };
             let whole = [&a[..], b].concat();
             if whole.len() > LONGEST || id >= MOST_TOKENS {
-                return wrong(format!(
-                    "merge {} makes a token of {} bytes, token {id}",
-                    id - 256,
-                    whole.len()
-                ));
+                return wrong(format!("merge {} makes a token of {} bytes, token {id}", id - 256, whole.len()));
             }
             if becomes.insert(pair, id as u32).is_some() {
                 return wrong(format!("merge {} stands twice", id - 256));
@@ -155,8 +146,7 @@ impl Tokenizer {
 
     pub fn from_json(json: &str) -> Result<Tokenizer, TextError> {
         let wrong = |why: &str| TextError::Tokenizer(why.into());
-        let json: serde_json::Value =
-            serde_json::from_str(json).map_err(|error| wrong(&error.to_string()))?;
+        let json: serde_json::Value = serde_json::from_str(json).map_err(|error| wrong(&error.to_string()))?;
         match json["kind"].as_str() {
             Some("chars") => {
                 let text = json["characters"].as_str().ok_or_else(|| wrong("it has no characters"))?;
@@ -367,8 +357,7 @@ impl Decoder {
             done += chunk.valid().len();
             let broken = chunk.invalid();
             let last = done + broken.len() == self.held.len();
-            let incomplete =
-                last && std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none());
+            let incomplete = last && std::str::from_utf8(broken).is_err_and(|error| error.error_len().is_none());
             if !broken.is_empty() && !incomplete {
                 text.push(char::REPLACEMENT_CHARACTER);
                 done += broken.len();

@@ -235,10 +235,7 @@ fn a_checker_hits_where_it_lands_and_where_it_passes() {
     assert_eq!(results(&now, roll(5, 3)), set(&over));
     // To 4 by 3 and 2 over 7, which is free, or 8, where one is hit; and a blot at the end either way.
     let now = board(&[(10, 1), (1, 14)], &[(17, 1), (20, 1), (1, 13)]);
-    let over = [
-        board(&[(5, 1), (1, 14)], &[(17, 1), (25, 1), (1, 13)]),
-        board(&[(5, 1), (1, 14)], &[(25, 2), (1, 13)]),
-    ];
+    let over = [board(&[(5, 1), (1, 14)], &[(17, 1), (25, 1), (1, 13)]), board(&[(5, 1), (1, 14)], &[(25, 2), (1, 13)])];
     assert_eq!(results(&now, roll(3, 2)), set(&over));
     // Two meet on one blot, which is hit once.
     let now = board(&[(10, 1), (9, 1), (1, 13)], &[(18, 1), (1, 14)]);
@@ -431,8 +428,7 @@ fn whatever_is_read_as_a_board_is_written_as_it_was() {
 
 /// FNV-1a of 64 bits.
 fn fnv(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
 }
 
 fn joined(ids: &BTreeSet<Id>) -> String {
@@ -643,8 +639,7 @@ fn doubles_and_takes_follow_the_estimate() {
         game.double().unwrap();
         game
     };
-    for (win, double) in [(0.3, false), (0.5, false), (0.69, false), (0.71, true), (0.8, true), (0.95, true)]
-    {
+    for (win, double) in [(0.3, false), (0.5, false), (0.69, false), (0.71, true), (0.8, true), (0.95, true)] {
         assert_eq!(money.should_double(&chances(win)), double, "{win}");
     }
     for (win, take) in [(0.05, false), (0.2, false), (0.24, true), (0.5, true)] {
@@ -657,9 +652,7 @@ fn doubles_and_takes_follow_the_estimate() {
     assert!(!doubled(money).should_take(&Chances([0.3, 0.0, 0.0, 0.3, 0.4, 0.0])));
     // Not the owner, or nothing sensible to go by: no double.
     let theirs = Cube { value: 2, owner: Some(Player::Two) };
-    assert!(
-        !Game::at(Board::START, Player::One, theirs, Stakes::Money).unwrap().should_double(&chances(0.75))
-    );
+    assert!(!Game::at(Board::START, Player::One, theirs, Stakes::Money).unwrap().should_double(&chances(0.75)));
     assert!(!money.should_double(&Chances([f32::NAN; 6])));
     // Who needs many points while the other needs one has nothing to lose, and doubles at once.
     let standing = Match { length: 7, score: [3, 6], crawford: Crawford::Past };

@@ -106,8 +106,7 @@ fn what_the_cube_is_worth_is_what_gnu_backgammon_says_of_the_same_chances() {
         sum += off;
         matches += 1;
         let theirs = CubeEquities { no_double: theirs[0], double_take: theirs[1], ..ours };
-        verdicts +=
-            usize::from(theirs.double() == ours.double() && (!ours.double() || theirs.take() == ours.take()));
+        verdicts += usize::from(theirs.double() == ours.double() && (!ours.double() || theirs.take() == ours.take()));
     }
     assert!(exact > 20 && matches > 30, "{exact} {matches}");
     let mean = sum / matches as f64;
@@ -121,8 +120,7 @@ fn the_cube_is_worth_what_follows_from_the_rules() {
     let even = Chances([0.5, 0.0, 0.0, 0.5, 0.0, 0.0]);
     let at = |win: f32| Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0]);
     let money = |owner| Game::at(Board::START, Player::One, Cube { value: 2, owner }, Stakes::Money).unwrap();
-    let [mine, theirs] =
-        [Some(Player::One), Some(Player::Two)].map(|owner| money(owner).cube_equities(&even));
+    let [mine, theirs] = [Some(Player::One), Some(Player::Two)].map(|owner| money(owner).cube_equities(&even));
     assert!(mine.no_double > 0.0 && (mine.no_double + theirs.no_double).abs() < 1e-6);
     assert!(mine.may_double && !theirs.may_double);
     // Without gammons a live cube is passed from 80% on and a dead one from 75% on.
@@ -134,8 +132,8 @@ fn the_cube_is_worth_what_follows_from_the_rules() {
     let six = Chances([0.45, 0.2, 0.01, 0.25, 0.08, 0.01]);
     for owner in [None, Some(Player::One), Some(Player::Two)] {
         let cube = Cube { value: if owner.is_some() { 2 } else { 1 }, owner };
-        let [money, long] = [Stakes::Money, far]
-            .map(|stakes| Game::at(Board::START, Player::One, cube, stakes).unwrap().cube_equities(&six));
+        let [money, long] =
+            [Stakes::Money, far].map(|stakes| Game::at(Board::START, Player::One, cube, stakes).unwrap().cube_equities(&six));
         let off = distance(&[money.no_double, money.double_take], &[long.no_double, long.double_take]);
         assert!(off < 2e-3, "{owner:?} {money:?} {long:?}");
     }
@@ -165,9 +163,7 @@ fn a_match_that_is_as_good_as_won_has_numbers_all_the_same() {
     let game = Game::at(Board::START, Player::One, Cube { value: 1, owner: None }, stakes).unwrap();
     let six = Chances([0.3, 0.15, 0.05, 0.3, 0.15, 0.05]);
     let equities = game.cube_equities(&six);
-    assert!(
-        [game.equity(&six), equities.no_double, equities.double_take].iter().all(|equity| equity.is_finite())
-    );
+    assert!([game.equity(&six), equities.no_double, equities.double_take].iter().all(|equity| equity.is_finite()));
 }
 
 /// Without gammons a live cube of the other's is worth a straight line from -1 at a chance of 20% to 1 at certainty, and a dead one from -1

@@ -13,9 +13,7 @@ fn seen(game: &Game) -> (Board, Stage, u32, Option<bool>, Option<Match>) {
     let me = game.on_roll();
     let stakes = match game.stakes() {
         Stakes::Money => None,
-        Stakes::Match(m) => {
-            Some((m.length, [m.score[me as usize], m.score[me.other() as usize]], m.crawford))
-        }
+        Stakes::Match(m) => Some((m.length, [m.score[me as usize], m.score[me.other() as usize]], m.crawford)),
     };
     (game.board(), game.stage(), game.cube().value, game.cube().owner.map(|owner| owner == me), stakes)
 }
@@ -39,10 +37,7 @@ fn ids_are_read_and_written_as_gnu_backgammon_does() {
         doubles += usize::from(kind == "double");
         turned += usize::from(game.on_roll() == Player::Two);
     }
-    assert!(
-        count > 250 && matches > 100 && doubles > 40 && turned > 90,
-        "{count} {matches} {doubles} {turned}"
-    );
+    assert!(count > 250 && matches > 100 && doubles > 40 && turned > 90, "{count} {matches} {doubles} {turned}");
 }
 
 #[test]
@@ -55,13 +50,7 @@ fn an_id_is_read_as_what_it_says() {
     let manual = Standing::read(" 4HPwATDgc/ABMA : QYkqASAAIAAA ").unwrap();
     assert_eq!(
         seen(&manual.game),
-        (
-            Board::START,
-            Stage::ToPlay(Roll::new(5, 2).unwrap()),
-            2,
-            Some(false),
-            Some((9, [4, 2], Crawford::Ahead))
-        )
+        (Board::START, Stage::ToPlay(Roll::new(5, 2).unwrap()), 2, Some(false), Some((9, [4, 2], Crawford::Ahead)))
     );
     let bare = Standing::read("4HPwATDgc/ABMA").unwrap();
     assert!(bare.bare && bare.game.stakes() == Stakes::Money);

@@ -105,8 +105,7 @@ fn what_is_written_of_a_result_is_read_as_it() {
 #[test]
 fn moves_are_written_as_players_write_them() {
     let start = Board::START;
-    let blots =
-        board(&[(24, 2), (13, 5), (8, 3), (6, 5)], &[(24, 1), (20, 1), (13, 5), (7, 1), (8, 2), (6, 5)]);
+    let blots = board(&[(24, 2), (13, 5), (8, 3), (6, 5)], &[(24, 1), (20, 1), (13, 5), (7, 1), (8, 2), (6, 5)]);
     let entering = board(&[(25, 1), (13, 5), (8, 4), (6, 5)], &[(24, 2), (13, 5), (8, 3), (6, 4), (3, 1)]);
     let home = board(&[(6, 4), (4, 2), (2, 1)], &[(6, 8)]);
     for (board, dice, text) in [
@@ -149,10 +148,7 @@ fn writing_is_read_in_any_order_and_case_with_stars_where_they_matter() {
     for text in ["13/12 bar/22", "BAR/22 13/12", "b/22 13/12", "25/22 13/12"] {
         assert_eq!(read(&entering, [3, 1], text), read(&entering, [3, 1], "bar/22 13/12"), "{text}");
     }
-    assert_eq!(
-        read(&entering, [3, 1], "bar/22 13/12"),
-        Ok(board(&[(22, 1), (13, 4), (12, 1)], &[(24, 2), (11, 5)]))
-    );
+    assert_eq!(read(&entering, [3, 1], "bar/22 13/12"), Ok(board(&[(22, 1), (13, 4), (12, 1)], &[(24, 2), (11, 5)])));
     let shut = board(&[(25, 1), (13, 5)], &[(1, 2), (2, 2), (3, 2), (4, 2), (5, 2), (6, 2)]);
     assert_eq!(read(&shut, [3, 1], "No move"), Ok(shut));
     assert_eq!(notation::write(&shut, roll(3, 1), &shut).unwrap(), "no move");
@@ -197,31 +193,11 @@ fn what_cannot_be_played_or_read_is_refused_by_what_is_wrong() {
 #[test]
 fn no_text_confuses_it() {
     let mut numbers = Rng::new(5, 78).sequence(0);
-    let parts = [
-        "8/5 ",
-        "6/5 ",
-        "24/18 ",
-        "13/11 ",
-        "8",
-        "5",
-        "/",
-        "/",
-        "*",
-        "(2)",
-        "(",
-        ")",
-        " ",
-        ",",
-        "bar",
-        "off",
-        "é",
-        "999999999999",
-        "-1",
-    ];
+    let parts =
+        ["8/5 ", "6/5 ", "24/18 ", "13/11 ", "8", "5", "/", "/", "*", "(2)", "(", ")", " ", ",", "bar", "off", "é", "999999999999", "-1"];
     let (mut room, mut read) = (Results::new(), 0);
     for _ in 0..30_000 / STRIDE {
-        let text: String =
-            (0..1 + numbers.below(6)).map(|_| parts[numbers.below(parts.len() as u32) as usize]).collect();
+        let text: String = (0..1 + numbers.below(6)).map(|_| parts[numbers.below(parts.len() as u32) as usize]).collect();
         let roll = Roll::drawn(&mut numbers);
         if let Ok(result) = notation::read(&Board::START, roll, &text) {
             assert!(Board::START.results(roll, &mut room).contains(&result));

@@ -9,14 +9,12 @@ use worlds::{Action, Actions, WorldError, kind, kinds};
 fn the_recordings_hold_every_way_an_episode_ends() {
     for (id, text) in RECORDED {
         let episodes = episodes(text);
-        let ends: Vec<_> =
-            episodes.iter().filter_map(|e| e.steps.last().map(|s| (s.terminated, s.truncated))).collect();
+        let ends: Vec<_> = episodes.iter().filter_map(|e| e.steps.last().map(|s| (s.terminated, s.truncated))).collect();
         assert!(ends.contains(&(false, true)), "{id}: no episode is truncated");
         for end in [(true, false), (true, true)] {
             assert_eq!(ends.contains(&end), id != PENDULUM, "{id}: (terminated, truncated) = {end:?}");
         }
-        let off_track =
-            episodes.iter().any(|e| e.states.last().unwrap()[0].abs() > worlds::cartpole::X_LIMIT);
+        let off_track = episodes.iter().any(|e| e.states.last().unwrap()[0].abs() > worlds::cartpole::X_LIMIT);
         assert!(off_track || id != CART_POLE, "no cart leaves the track");
     }
 }

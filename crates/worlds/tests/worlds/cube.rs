@@ -72,11 +72,7 @@ mod space {
         for [normal, right, down] in FACES {
             for row in 0..size {
                 for column in 0..size {
-                    let along = |i: usize| {
-                        (size - 1) * normal[i]
-                            + (2 * column + 1 - size) * right[i]
-                            + (2 * row + 1 - size) * down[i]
-                    };
+                    let along = |i: usize| (size - 1) * normal[i] + (2 * column + 1 - size) * right[i] + (2 * row + 1 - size) * down[i];
                     all.push((std::array::from_fn(along), normal));
                 }
             }
@@ -144,13 +140,10 @@ fn the_2x2x2_turns_as_another_program_turns_it() {
         let solution = DISTANCES[0].solution(typed.state);
         assert_eq!(solution.len(), usize::from(DISTANCES[0].of(typed.state)));
         // As it is held, in space: afterwards each face has one colour.
-        let solved = solution.iter().fold(facelets.to_string(), |now, m| {
-            (0..m.turns()).fold(now, |now, _| space::turned(&now, 2, m.face() as usize, false))
-        });
-        assert!(
-            solved.as_bytes().chunks(4).all(|face| face.iter().all(|c| *c == face[0])),
-            "{row}: {solved}"
-        );
+        let solved = solution
+            .iter()
+            .fold(facelets.to_string(), |now, m| (0..m.turns()).fold(now, |now, _| space::turned(&now, 2, m.face() as usize, false)));
+        assert!(solved.as_bytes().chunks(4).all(|face| face.iter().all(|c| *c == face[0])), "{row}: {solved}");
     }
     assert!(held > 10, "only {held} were held another way");
 }
@@ -163,9 +156,7 @@ fn face_of(colour: char) -> char {
 fn space_after(size: i32, moves: &[Move]) -> String {
     let each = |face: Face| face.letter().to_string().repeat((size * size) as usize);
     let solved: String = Face::ALL.map(each).concat();
-    moves.iter().fold(solved, |now, m| {
-        (0..m.turns()).fold(now, |now, _| space::turned(&now, size, m.face() as usize, false))
-    })
+    moves.iter().fold(solved, |now, m| (0..m.turns()).fold(now, |now, _| space::turned(&now, size, m.face() as usize, false)))
 }
 
 #[test]
@@ -193,10 +184,7 @@ fn it_finds_the_faults_that_another_program_finds() {
             Err(other) => panic!("{row}: {other}"),
         };
         let verdict = field(row, "verdict");
-        assert!(
-            verdict == kind || verdict.ends_with("are undefined.") && kind == "undefined",
-            "{row}: {read:?}"
-        );
+        assert!(verdict == kind || verdict.ends_with("are undefined.") && kind == "undefined", "{row}: {read:?}");
         kinds.insert(kind);
     }
     assert_eq!(kinds.len(), 5, "{kinds:?}");
@@ -208,8 +196,7 @@ fn in_space<P: Puzzle>(seed: u32) {
         let state = P::drawn(&mut numbers);
         let shown = state.facelets(&Scheme::FACES);
         for (action, m) in actions.moves().iter().enumerate() {
-            let turned = (0..m.turns())
-                .fold(shown.clone(), |now, _| space::turned(&now, P::SIZE as i32, m.face() as usize, false));
+            let turned = (0..m.turns()).fold(shown.clone(), |now, _| space::turned(&now, P::SIZE as i32, m.face() as usize, false));
             assert_eq!(state.turned(action).facelets(&Scheme::FACES), turned, "{state:?} {m}");
         }
     }
@@ -223,8 +210,7 @@ fn stickers_go_where_they_go_in_space() {
 
 #[test]
 fn as_many_states_are_so_far_away_as_was_published() {
-    const QUARTER: [u32; 15] =
-        [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
+    const QUARTER: [u32; 15] = [1, 6, 27, 120, 534, 2256, 8969, 33058, 114149, 360508, 930588, 1350852, 782536, 90280, 276];
     const HALF: [u32; 12] = [1, 9, 54, 321, 1847, 9992, 50136, 227536, 870072, 1887748, 623800, 2644];
     for (distances, counts) in DISTANCES.iter().zip([&QUARTER[..], &HALF]) {
         assert_eq!(distances.counts(), counts);
@@ -266,11 +252,7 @@ fn states_that_are_alike_are_folded_into_one() {
             // A move leads where it leads by its other name.
             for action in 0..9 {
                 let there = first.turned(Two::folded_action(symmetry, action));
-                assert_eq!(
-                    there.folded().0,
-                    state.turned(action).folded().0,
-                    "{state:?} {symmetry} {action}"
-                );
+                assert_eq!(there.folded().0, state.turned(action).folded().0, "{state:?} {symmetry} {action}");
             }
         }
     }
@@ -419,20 +401,11 @@ fn it_says_what_is_wrong_with_a_3x3x3() {
         (edited(31, "U"), CubeError::Centres { letter: 'U', first: Face::U, second: Face::D }),
         (edited(0, "D"), CubeError::Count { letter: 'D', found: 10, few: 'U', few_found: 8, expected: 9 }),
         // U9 and F3: the corner URF with two stickers exchanged.
-        (
-            exchanged(&solved, &[(8, 20)]),
-            CubeError::NoSuchPiece { at: at("URF"), stickers: at("FRU"), why: Why::Mirrored },
-        ),
+        (exchanged(&solved, &[(8, 20)]), CubeError::NoSuchPiece { at: at("URF"), stickers: at("FRU"), why: Why::Mirrored }),
         // U9 and R7.
-        (
-            exchanged(&solved, &[(8, 15)]),
-            CubeError::NoSuchPiece { at: at("URF"), stickers: at("RRF"), why: Why::Same },
-        ),
+        (exchanged(&solved, &[(8, 15)]), CubeError::NoSuchPiece { at: at("URF"), stickers: at("RRF"), why: Why::Same }),
         // U8 and B2.
-        (
-            exchanged(&solved, &[(7, 46)]),
-            CubeError::NoSuchPiece { at: at("UF"), stickers: at("BF"), why: Why::Opposite },
-        ),
+        (exchanged(&solved, &[(7, 46)]), CubeError::NoSuchPiece { at: at("UF"), stickers: at("BF"), why: Why::Opposite }),
         // R2 and F2: UR and UF take each other's place.
         (exchanged(&solved, &[(10, 19)]), CubeError::Parity),
         // U6 and R2.
@@ -456,17 +429,13 @@ fn it_says_what_is_wrong_with_a_3x3x3() {
 fn it_says_what_is_wrong_with_a_2x2x2() {
     let solved = Two::SOLVED.facelets(&Scheme::FACES);
     let at = |text: &str| text.to_string();
-    let corner =
-        |of: &str, stickers: &str, why| CubeError::NoSuchPiece { at: at(of), stickers: at(stickers), why };
+    let corner = |of: &str, stickers: &str, why| CubeError::NoSuchPiece { at: at(of), stickers: at(stickers), why };
     for (text, error) in [
         (solved[..23].into(), CubeError::Length { found: 23, expected: 24 }),
         (solved.replacen('B', "-", 1), CubeError::Letter { at: at("B1"), found: '-' }),
         (solved.replacen('B', "W", 1), CubeError::Letters { found: 7 }),
         (solved.replace('B', "U"), CubeError::Letters { found: 5 }),
-        (
-            solved.replacen('B', "U", 1),
-            CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 },
-        ),
+        (solved.replacen('B', "U", 1), CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 }),
         // U4 and F2; D3 and B4; U4, R1 and F2 round.
         (exchanged(&solved, &[(3, 9)]), corner("URF", "FRU", Why::Mirrored)),
         (exchanged(&solved, &[(14, 23)]), corner("DBL", "BDL", Why::Mirrored)),
@@ -480,20 +449,15 @@ fn it_says_what_is_wrong_with_a_2x2x2() {
         assert!(!error.what().is_empty() && !error.next_step().is_empty());
     }
     // ULB becomes a second UFL, and the counts are kept by DLF, which becomes a second DBL.
-    let twice =
-        CubeError::Twice { piece: at("UFL"), first: at("UFL"), second: at("ULB"), missing: at("ULB") };
+    let twice = CubeError::Twice { piece: at("UFL"), first: at("UFL"), second: at("ULB"), missing: at("ULB") };
     assert_eq!(Two::from_facelets(&exchanged(&solved, &[(21, 10), (16, 21), (19, 10)])), Err(twice));
 }
 
 #[test]
 fn moves_are_written_as_they_are_read() {
-    for (text, written) in [
-        ("", ""),
-        ("R U R' U'", "R U R' U'"),
-        ("RUR'U'", "R U R' U'"),
-        (" R2,U2'  F3\tB1\n", "R2 U2 F' B"),
-        ("R’ L′ D` B3'", "R' L' D' B"),
-    ] {
+    for (text, written) in
+        [("", ""), ("R U R' U'", "R U R' U'"), ("RUR'U'", "R U R' U'"), (" R2,U2'  F3\tB1\n", "R2 U2 F' B"), ("R’ L′ D` B3'", "R' L' D' B")]
+    {
         assert_eq!(notation::write(&moves(text)), written, "{text:?}");
     }
     for m in Move::ALL {
@@ -502,9 +466,7 @@ fn moves_are_written_as_they_are_read() {
         assert_eq!((m.inverse().face(), m.inverse().turns() + m.turns()), (m.face(), 4));
     }
     assert_eq!(Move::new(Face::U, 4), None);
-    for (text, joined) in
-        [("R R", "R2"), ("R R U U'", "R2"), ("R U U' R'", ""), ("U2 U' F2 F2 L L L", "U L'")]
-    {
+    for (text, joined) in [("R R", "R2"), ("R R U U'", "R2"), ("R U U' R'", ""), ("U2 U' F2 F2 L L L", "U L'")] {
         assert_eq!(notation::write(&notation::joined(&moves(text))), joined, "{text}");
     }
     assert_eq!(Metric::Quarter.length(&moves("R U2 F'")), 4);
@@ -593,19 +555,13 @@ fn batches<P: Puzzle>(seed: u32) {
     let mut one_hot = vec![7.0; 33 * P::INPUTS];
     P::fill_one_hot(&states, &mut one_hot);
     for (i, state) in states.iter().enumerate() {
-        let (active, row) =
-            (&active[i * P::FACELETS..][..P::FACELETS], &one_hot[i * P::INPUTS..][..P::INPUTS]);
-        let shown: String =
-            active.iter().enumerate().map(|(f, &a)| Scheme::FACES.0[usize::from(a) - 6 * f]).collect();
+        let (active, row) = (&active[i * P::FACELETS..][..P::FACELETS], &one_hot[i * P::INPUTS..][..P::INPUTS]);
+        let shown: String = active.iter().enumerate().map(|(f, &a)| Scheme::FACES.0[usize::from(a) - 6 * f]).collect();
         assert_eq!(shown, state.facelets(&Scheme::FACES));
         let ones: Vec<u16> = (0..P::INPUTS as u16).filter(|&input| row[usize::from(input)] != 0.0).collect();
         assert_eq!(ones, active);
         assert!(ones.iter().all(|&input| row[usize::from(input)] == 1.0));
-        let mut summed: Vec<u16> = rows[i * P::CUBIES..][..P::CUBIES]
-            .iter()
-            .flat_map(|&row| P::row_inputs(row.into()))
-            .copied()
-            .collect();
+        let mut summed: Vec<u16> = rows[i * P::CUBIES..][..P::CUBIES].iter().flat_map(|&row| P::row_inputs(row.into())).copied().collect();
         summed.extend(P::FIXED);
         summed.sort_unstable();
         assert_eq!(summed, active);
@@ -713,9 +669,8 @@ fn images_have_one_set_of_rows() {
                 moves.iter().map(image).collect()
             };
             // About U and D, about the corner URF, and left for right.
-            let [quarter, third, mirrored] =
-                [([0, 2, 4, 3, 5, 1], false), ([1, 2, 0, 4, 5, 3], false), ([0, 4, 2, 3, 1, 5], true)]
-                    .map(|(faces, is_mirror)| image(faces, is_mirror));
+            let [quarter, third, mirrored] = [([0, 2, 4, 3, 5, 1], false), ([1, 2, 0, 4, 5, 3], false), ([0, 4, 2, 3, 1, 5], true)]
+                .map(|(faces, is_mirror)| image(faces, is_mirror));
             let rows = symmetric_rows(P::after(&moves));
             for image in [quarter, third, mirrored, notation::inverse(&moves)] {
                 assert_eq!(symmetric_rows(P::after(&image)), rows, "{moves:?} {image:?}");

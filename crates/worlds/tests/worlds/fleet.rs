@@ -28,14 +28,7 @@ impl Fleet {
         let kind = of_kind(id);
         let reached = vec![0.0; many.observations().len()];
         let lanes = reached.len() / kind.spec.observation.len();
-        Fleet {
-            kind,
-            many,
-            actions: vec![0.0; lanes],
-            rewards: vec![0.0; lanes],
-            ended: vec![0; lanes],
-            reached,
-        }
+        Fleet { kind, many, actions: vec![0.0; lanes], rewards: vec![0.0; lanes], ended: vec![0; lanes], reached }
     }
 
     /// One step of each by `actions`.

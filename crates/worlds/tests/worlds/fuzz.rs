@@ -82,9 +82,7 @@ fn rules_and_drawings_fuzz() {
 #[test]
 fn texts_and_tokenizers_fuzz() {
     let story = "Once there was a fox. The fox had a red ball.\n\n".repeat(20);
-    for (name, kind) in
-        [("characters", Kind::Chars), ("bytes", Kind::Bytes), ("pairs", Kind::Bpe { vocab: 280 })]
-    {
+    for (name, kind) in [("characters", Kind::Chars), ("bytes", Kind::Bytes), ("pairs", Kind::Bpe { vocab: 280 })] {
         holds(&format!("text as {name}"), &[&story], 64, |text| Corpus::new(text.as_bytes(), kind, 16));
     }
     let (_, pairs) = Corpus::new(story.as_bytes(), Kind::Bpe { vocab: 280 }, 16).unwrap();

@@ -119,12 +119,7 @@ fn one_step_from_every_recorded_state_on_the_ground() {
 
 /// One step with the engines off, from a state of the twin, by both: how far apart what they show is, and their
 /// rewards; they end alike.
-fn step_apart(
-    many: &mut LunarLanders,
-    lander: &mut LunarLander64,
-    state: &[f64],
-    elapsed: u32,
-) -> (f64, f64) {
+fn step_apart(many: &mut LunarLanders, lander: &mut LunarLander64, state: &[f64], elapsed: u32) -> (f64, f64) {
     let (mut reached, mut reward, mut ended) = ([0.0; 32 * OBSERVATION], [0.0; 32], [0; 32]);
     let single: Vec<f32> = state[..STATE].iter().map(|&x| x as f32).collect();
     many.set_environment(0, &single, elapsed, 0).unwrap();

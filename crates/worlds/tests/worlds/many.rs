@@ -259,8 +259,7 @@ fn episodes_begin_evenly_within_their_bounds_and_apart_from_each_other() {
 #[test]
 fn states_that_cannot_be_are_refused() {
     let late = [cartpole::STEP_LIMIT, cartpole::EPISODES];
-    let of =
-        |id: &'static str, state: &[f32], steps: u32, episodes: u32| (id, (state.to_vec(), steps, episodes));
+    let of = |id: &'static str, state: &[f32], steps: u32, episodes: u32| (id, (state.to_vec(), steps, episodes));
     let (car, nan) = ("MountainCar-v0", f32::NAN);
     for (id, wrong) in [
         of(CART_POLE, &[3.0, 0.0, 0.0, 0.0], 0, 0),

@@ -12,8 +12,7 @@ use worlds::{CartPole64, CartPoles};
 #[test]
 fn a_hand_pushes_where_it_says() {
     // No hand: exactly the rules.
-    let (mut free, mut held) =
-        (CartPole64::new([0.1, 0.2, 0.03, -0.4]), CartPole64::new([0.1, 0.2, 0.03, -0.4]));
+    let (mut free, mut held) = (CartPole64::new([0.1, 0.2, 0.03, -0.4]), CartPole64::new([0.1, 0.2, 0.03, -0.4]));
     free.step(1);
     held.step_pushed(1, 0.0, 0.0);
     assert_eq!(free.state, held.state);

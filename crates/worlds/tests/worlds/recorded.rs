@@ -10,10 +10,7 @@ pub const PENDULUM: &str = "Pendulum-v1";
 pub const RECORDED: [(&str, &str); 5] = [
     (CART_POLE, include_str!("../../../../tests/golden/worlds_cartpole.json")),
     ("MountainCar-v0", include_str!("../../../../tests/golden/worlds_mountain_car.json")),
-    (
-        "MountainCarContinuous-v0",
-        include_str!("../../../../tests/golden/worlds_mountain_car_continuous.json"),
-    ),
+    ("MountainCarContinuous-v0", include_str!("../../../../tests/golden/worlds_mountain_car_continuous.json")),
     (PENDULUM, include_str!("../../../../tests/golden/worlds_pendulum.json")),
     ("Acrobot-v1", include_str!("../../../../tests/golden/worlds_acrobot.json")),
 ];

@@ -47,9 +47,7 @@ fn the_best_predictor_loses_the_entropy() {
     const PART: usize = 20_000;
     let text = grammar.text(7, 100 * PART);
     let mut ideal = grammar.from_the_beginning();
-    let means: Vec<f64> = windows(&text, PART)
-        .map(|part| part.iter().map(|&c| -ideal.read(c).ln()).sum::<f64>() / PART as f64)
-        .collect();
+    let means: Vec<f64> = windows(&text, PART).map(|part| part.iter().map(|&c| -ideal.read(c).ln()).sum::<f64>() / PART as f64).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;
     let variance = means.iter().map(|m| (m - mean).powi(2)).sum::<f64>() / (means.len() - 1) as f64;
     let error = (variance / means.len() as f64).sqrt();
@@ -86,8 +84,7 @@ fn the_floor_falls_to_the_entropy() {
     let grammar = Grammar::new();
     let text = grammar.text(9, 2_000_000);
     let entropy = grammar.entropy_per_char();
-    let floors =
-        [1, 4, 16, 64, 256, 1024, 8192].map(|context| grammar.floor(windows(&text, context + 1).take(5_000)));
+    let floors = [1, 4, 16, 64, 256, 1024, 8192].map(|context| grammar.floor(windows(&text, context + 1).take(5_000)));
     assert!(floors.windows(2).all(|pair| pair[1] < pair[0]), "{floors:?}");
     assert!(floors[6] > entropy && floors[6] < 1.05 * entropy, "{} and {entropy}", floors[6]);
     // Who reads 64 characters must lose a good deal more than who reads all: memory pays.
@@ -105,10 +102,8 @@ fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
         }
         tables.push(table);
     }
-    let tables: Vec<HashMap<Vec<u8>, HashMap<u8, f64>>> = tables
-        .into_iter()
-        .map(|table| table.into_iter().map(|(context, counts)| (context.to_vec(), counts)).collect())
-        .collect();
+    let tables: Vec<HashMap<Vec<u8>, HashMap<u8, f64>>> =
+        tables.into_iter().map(|table| table.into_iter().map(|(context, counts)| (context.to_vec(), counts)).collect()).collect();
     move |context: &[u8], next: u8| {
         // Each order corrects the one below by what it has seen.
         let mut probability = 1.0 / 256.0;
@@ -149,15 +144,11 @@ fn no_table_beats_the_floor_and_a_large_one_reaches_it() {
 
 /// Byte pairs by counting all of them again before each merge.
 fn plain_merges(text: &str, vocab: usize) -> Vec<[u32; 2]> {
-    let mut pieces: Vec<Vec<u32>> =
-        plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
+    let mut pieces: Vec<Vec<u32>> = plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
     let mut merges = Vec::new();
     while 256 + merges.len() < vocab {
         let mut counts: HashMap<[u32; 2], u32> = HashMap::new();
-        pieces
-            .iter()
-            .flat_map(|piece| piece.windows(2))
-            .for_each(|p| *counts.entry([p[0], p[1]]).or_default() += 1);
+        pieces.iter().flat_map(|piece| piece.windows(2)).for_each(|p| *counts.entry([p[0], p[1]]).or_default() += 1);
         let best = counts.into_iter().max_by_key(|&(pair, count)| (count, std::cmp::Reverse(pair)));
         let Some((pair, 2..)) = best else { break };
         let whole = 256 + merges.len() as u32;
@@ -229,8 +220,7 @@ fn babble(random: &mut Sequence, characters: &str, length: usize) -> String {
 
 #[test]
 fn byte_pairs_are_those_of_another_program() {
-    let golden: Value =
-        serde_json::from_str(include_str!("../../../../tests/golden/words_bpe.json")).unwrap();
+    let golden: Value = serde_json::from_str(include_str!("../../../../tests/golden/words_bpe.json")).unwrap();
     let merges: Vec<[u32; 2]> = serde_json::from_value(golden["merges"].clone()).unwrap();
     let tokenizer = trained(LICENSE, 256 + merges.len(), 1 << 20).tokenizer();
     assert_eq!(merges.len(), 444);
@@ -264,8 +254,7 @@ fn byte_pairs_are_those_of_a_plain_count() {
             assert_eq!(trained(text, 400, work).tokenizer(), plain, "{:?}", &text[..20]);
         }
         // Encoding makes the merges one after the other wherever they can be.
-        let mut pieces: Vec<Vec<u32>> =
-            plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
+        let mut pieces: Vec<Vec<u32>> = plain_pieces(text).iter().map(|p| p.bytes().map(u32::from).collect()).collect();
         for (pair, whole) in merges.iter().zip(256..) {
             pieces.iter_mut().for_each(|piece| *piece = replaced(piece, *pair, whole));
         }
@@ -281,10 +270,7 @@ fn no_token_goes_beyond_a_word() {
         let text = tokenizer.token_text(token);
         assert!(!text.trim_start_matches(' ').contains(' ') || text.trim().is_empty(), "{text:?}");
         let letters = text.trim_start_matches(' ').chars().filter(|c| c.is_alphabetic()).count();
-        assert!(
-            text.starts_with("\\x") || letters == 0 || letters == text.trim_start_matches(' ').len(),
-            "{text:?}"
-        );
+        assert!(text.starts_with("\\x") || letters == 0 || letters == text.trim_start_matches(' ').len(), "{text:?}");
     }
 }
 
@@ -329,9 +315,7 @@ fn bytes_that_are_no_text_are_shown_as_such() {
     assert_eq!(decode(b"\xF0\x9F\x98\xF0\x9F\x98\x80"), "\u{FFFD}😀");
     let mut random = Rng::new(2, 80).sequence(0);
     for _ in 0..2000 {
-        let bytes: Vec<u8> = (0..12)
-            .map(|_| [0x41, 0xC3, 0xA9, 0xE6, 0x97, 0xF0, 0x9F, 0x80][random.below(8) as usize])
-            .collect();
+        let bytes: Vec<u8> = (0..12).map(|_| [0x41, 0xC3, 0xA9, 0xE6, 0x97, 0xF0, 0x9F, 0x80][random.below(8) as usize]).collect();
         decode(&bytes);
     }
     assert_eq!(tokenizer.token_text(0xE6), "\\xE6");
@@ -346,10 +330,7 @@ fn what_the_vocabulary_lacks_is_named() {
     assert_eq!(tokenizer.encode("a cab"), Ok(vec![2, 1, 4, 2, 3]));
     let refusal = tokenizer.encode("a żab\tż").unwrap_err();
     assert_eq!(refusal, TextError::Unknown(vec!['ż', '\t']));
-    assert_eq!(
-        refusal.to_string(),
-        "'ż', '\\t' are not in the vocabulary; leave them out, or train with a text that has them"
-    );
+    assert_eq!(refusal.to_string(), "'ż', '\\t' are not in the vocabulary; leave them out, or train with a text that has them");
     let many = tokenizer.encode("0123456789").unwrap_err().to_string();
     assert!(many.contains("'7' and 2 more are not"), "{many}");
     assert_eq!(Corpus::of(b"a cab, a cab", tokenizer, 2).unwrap_err(), TextError::Unknown(vec![',']));
@@ -420,10 +401,7 @@ fn a_text_is_read_the_same_in_slices() {
             while !reading.advance(work).unwrap() {
                 let now = reading.progress();
                 let before = shares.last().unwrap();
-                assert!(
-                    (0.0..=1.0).contains(&now.share)
-                        && (now.doing != before.doing || now.share >= before.share)
-                );
+                assert!((0.0..=1.0).contains(&now.share) && (now.doing != before.doing || now.share >= before.share));
                 shares.push(now);
             }
             assert!(shares.iter().any(|progress| progress.doing == Doing::Encoding));
@@ -492,8 +470,7 @@ fn what_was_read_in_an_earlier_call_is_paid_for() {
 fn byte_pairs_of_a_long_text_are_those_of_all_of_it() {
     let (first, last) = ("a b c d ".repeat(LEARNED_FROM / 8), "xyz é".repeat(LEARNED_FROM / 10));
     let (_, tokenizer) = Corpus::new((first + &last).as_bytes(), Kind::Bpe { vocab: 262 }, 8).unwrap();
-    let tokens: Vec<String> =
-        (256..tokenizer.vocab() as u32).map(|token| tokenizer.token_text(token)).collect();
+    let tokens: Vec<String> = (256..tokenizer.vocab() as u32).map(|token| tokenizer.token_text(token)).collect();
     assert!(tokens.iter().any(|token| token.contains("xy")), "{tokens:?}");
 }
 
@@ -508,15 +485,12 @@ fn more_tokens_than_two_bytes_hold_are_kept() {
 #[test]
 fn an_epoch_sees_each_window_once() {
     let text = Grammar::new().text(1, 12_345);
-    for (length, context, batch) in
-        [(12_345, 64, 32), (12_345, 100, 7), (1_000, 64, 32), (200, 90, 4), (182, 90, 3)]
-    {
+    for (length, context, batch) in [(12_345, 64, 32), (12_345, 100, 7), (1_000, 64, 32), (200, 90, 4), (182, 90, 3)] {
         let (corpus, _) = Corpus::new(&text.as_bytes()[..length], Kind::Chars, context).unwrap();
         let tokens = corpus.train().len();
         let mut batches = corpus.batches(5, batch);
         let windows = batches.windows();
-        let starts: Vec<usize> =
-            (0..).flat_map(|step| batches.starts(step).collect::<Vec<_>>()).take(windows * 20).collect();
+        let starts: Vec<usize> = (0..).flat_map(|step| batches.starts(step).collect::<Vec<_>>()).take(windows * 20).collect();
         let mut phases = HashSet::new();
         let mut orders = HashSet::new();
         for epoch in starts.chunks(windows) {

@@ -38,8 +38,8 @@ impl Csv {
         let shown = self.path.display();
         self.file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {shown}"))?;
         let bytes = files::read_at_most(&self.file, files::LARGEST_BYTES, &shown.to_string())?;
-        let (kept, last) = keep(&bytes, self.schema, progress)
-            .map_err(|why| anyhow!("{shown} {why}. Move it away, or name another file with --csv"))?;
+        let (kept, last) =
+            keep(&bytes, self.schema, progress).map_err(|why| anyhow!("{shown} {why}. Move it away, or name another file with --csv"))?;
         let cut = self.file.set_len(kept as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));
         cut.with_context(|| format!("cannot write to {shown}"))?;
         self.last = last;
@@ -125,11 +125,7 @@ mod tests {
     #[test]
     fn a_table_is_kept_up_to_where_the_run_is() {
         let schema = run::room("control").unwrap().schema();
-        let at = |iteration, env_steps: f64, episodes: f64| Progress {
-            iteration,
-            counts: vec![env_steps, episodes],
-            train_s: 0.0,
-        };
+        let at = |iteration, env_steps: f64, episodes: f64| Progress { iteration, counts: vec![env_steps, episodes], train_s: 0.0 };
         let keep = |bytes: &[u8], progress: Progress| super::keep(bytes, schema, &progress);
         let head = header(schema) + "\n";
         let rows = |text: &str| (head.clone() + text).into_bytes();

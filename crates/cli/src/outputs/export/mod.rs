@@ -26,12 +26,7 @@ pub struct Exports {
 
 impl Exports {
     /// Fails here, before training, where a file cannot take up a run that is at `progress`.
-    pub fn open(
-        csv: Option<&Path>,
-        tensorboard: Option<&Path>,
-        schema: &'static Schema,
-        progress: &Progress,
-    ) -> Result<Exports> {
+    pub fn open(csv: Option<&Path>, tensorboard: Option<&Path>, schema: &'static Schema, progress: &Progress) -> Result<Exports> {
         Ok(Exports {
             csv: csv.map(|path| Csv::open(path, schema, progress)).transpose()?,
             tensorboard: tensorboard.map(|folder| TensorBoard::open(folder, schema)).transpose()?,
@@ -44,8 +39,7 @@ impl Exports {
             Record::Event(Event::Began(began)) => {
                 self.settle();
                 let (now_s, progress) = (unix_s(), &began.progress);
-                let tests: BTreeMap<u32, &Numbers> =
-                    began.tests.iter().map(|test| (test.progress.iteration, test)).collect();
+                let tests: BTreeMap<u32, &Numbers> = began.tests.iter().map(|test| (test.progress.iteration, test)).collect();
                 let row = |metrics: &Numbers| Row {
                     metrics: metrics.clone(),
                     test: tests.get(&metrics.progress.iteration).map(|&test| test.clone()),

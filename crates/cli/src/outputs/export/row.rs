@@ -31,11 +31,12 @@ pub fn cells<'a>(schema: &'a Schema, row: Option<&'a Row>) -> impl Iterator<Item
         cell(column.name, column.unit, group, progress.map(|p| p.counts[i]))
     });
     let time = cell("train_s", "s", "progress", progress.map(|p| p.train_s));
-    let known =
-        |numbers: Option<&'a Numbers>, i: usize| numbers.and_then(|n| n.values.get(i).copied().flatten());
-    let metrics = schema.metrics.iter().enumerate().map(move |(i, column)| {
-        cell(column.name, column.unit, heading(column, "metrics"), known(row.map(|r| &r.metrics), i))
-    });
+    let known = |numbers: Option<&'a Numbers>, i: usize| numbers.and_then(|n| n.values.get(i).copied().flatten());
+    let metrics = schema
+        .metrics
+        .iter()
+        .enumerate()
+        .map(move |(i, column)| cell(column.name, column.unit, heading(column, "metrics"), known(row.map(|r| &r.metrics), i)));
     let tests = schema.tests.iter().enumerate().map(move |(i, column)| {
         let value = known(row.and_then(|r| r.test.as_ref()), i);
         cell(&format!("test_{}", column.name), column.unit, heading(column, "test"), value)

@@ -34,9 +34,8 @@ impl TensorBoard {
         let next = "Name a folder that can be written with --tensorboard";
         fs::create_dir_all(folder).with_context(|| format!("cannot create {shown}. {next}"))?;
         let is_events = |e: fs::DirEntry| e.file_name().to_string_lossy().contains("tfevents");
-        let continued = fs::read_dir(folder)
-            .with_context(|| format!("cannot read {shown}. {next}"))?
-            .any(|entry| entry.is_ok_and(is_events));
+        let continued =
+            fs::read_dir(folder).with_context(|| format!("cannot read {shown}. {next}"))?.any(|entry| entry.is_ok_and(is_events));
         // The files are read in the order of their names.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let name = format!("events.out.tfevents.{:010}.{:09}.hothouse", now.as_secs(), now.subsec_nanos());
@@ -136,8 +135,7 @@ fn event(wall_s: f64, step: u64, field: u64, what: &[u8]) -> Vec<u8> {
 
 fn frame(bytes: &[u8]) -> Vec<u8> {
     let length = (bytes.len() as u64).to_le_bytes();
-    [&length[..], &masked(crc32c(&length)).to_le_bytes(), bytes, &masked(crc32c(bytes)).to_le_bytes()]
-        .concat()
+    [&length[..], &masked(crc32c(&length)).to_le_bytes(), bytes, &masked(crc32c(bytes)).to_le_bytes()].concat()
 }
 
 /// So that a check value of bytes which hold check values is still a good one.

@@ -39,8 +39,7 @@ pub fn draw(frame: &mut Frame, screen: &Screen) {
     let right = if area.width >= 72 { (area.width * 2 / 5).clamp(28, 64) } else { 0 };
     let sides = |area: Rect| -> [Rect; 3] {
         let gap = if right > 0 { 2 } else { 0 };
-        Layout::horizontal([Constraint::Min(20), Constraint::Length(gap), Constraint::Length(right)])
-            .areas(area)
+        Layout::horizontal([Constraint::Min(20), Constraint::Length(gap), Constraint::Length(right)]).areas(area)
     };
 
     header(frame, head, screen);
@@ -142,8 +141,7 @@ fn headline(frame: &mut Frame, area: Rect, view: &View, told: &Told) {
         let all = columns.map(|(i, column)| (column, format::value(column, value(i))));
         all.collect::<Vec<_>>()
     };
-    let (rates, metrics): (Vec<_>, Vec<_>) =
-        of(schema.metrics, &told.metrics).into_iter().partition(|(column, _)| column.rate.is_some());
+    let (rates, metrics): (Vec<_>, Vec<_>) = of(schema.metrics, &told.metrics).into_iter().partition(|(column, _)| column.rate.is_some());
     if let Some((column, value)) = metrics.first() {
         pair(column.brief, value, strong.fg(ACCENT));
     }
@@ -182,8 +180,7 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     let all = || lines.iter().chain(&dots).flatten();
     let right = all().map(|p| p.0).fold(1.0, f64::max);
     let heights = || all().map(|p| p.1).chain(goal);
-    let [bottom, top] =
-        bounds(heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max), log);
+    let [bottom, top] = bounds(heights().fold(f64::INFINITY, f64::min), heights().fold(f64::NEG_INFINITY, f64::max), log);
     let labels = labels([top, (top + bottom) / 2.0, bottom], log);
     let gutter = labels.iter().map(|label| label.chars().count()).max().unwrap_or(0).max(5) as u16 + 1;
     if area.height < 3 || area.width < gutter + 8 {
@@ -191,12 +188,7 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     }
     // What was changed is named above the curve, once there is something to name.
     let names = u16::from(!told.marks.is_empty() && area.height >= 6);
-    let plot = Rect {
-        x: area.x + gutter,
-        y: area.y + names,
-        width: area.width - gutter,
-        height: area.height - 1 - names,
-    };
+    let plot = Rect { x: area.x + gutter, y: area.y + names, width: area.width - gutter, height: area.height - 1 - names };
     let mut canvas = Braille::new(plot);
     let (w, h) = (canvas.width() - 1.0, canvas.height() - 1.0);
     let at = |(x, y): (f64, f64)| (x / right * w, (top - y) / (top - bottom) * h);
@@ -235,8 +227,7 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
         let column = plot.x + (at((mark.progress.counts[0], 0.0)).0 / 2.0) as u16;
         let name = fitted(&mark.knob, 10);
         let width = name.chars().count() as u16;
-        let start =
-            if column + 1 + width <= plot.right() { column + 1 } else { column.saturating_sub(width) };
+        let start = if column + 1 + width <= plot.right() { column + 1 } else { column.saturating_sub(width) };
         if names > 0 && start >= plot.x && start + width <= free_until {
             buffer.set_string(start, area.y, name, Style::new().fg(MARKED));
             free_until = start.saturating_sub(1);
@@ -273,16 +264,12 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
 /// is told where it is a whole power.
 fn labels(values: [f64; 3], log: bool) -> [String; 3] {
     if log {
-        return values
-            .map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
+        return values.map(|power| if power.fract() == 0.0 { format!("1e{power:.0}") } else { String::new() });
     }
     let [top, _, bottom] = values;
     let close = (top - bottom).abs() / 100.0;
     let are_right = |labels: &[String; 3]| {
-        labels
-            .iter()
-            .zip(values)
-            .all(|(label, value)| label.parse::<f64>().is_ok_and(|shown| (shown - value).abs() <= close))
+        labels.iter().zip(values).all(|(label, value)| label.parse::<f64>().is_ok_and(|shown| (shown - value).abs() <= close))
     };
     let largest = top.abs().max(bottom.abs());
     if largest >= 9995.0 {
@@ -367,8 +354,7 @@ fn metrics(frame: &mut Frame, area: Rect, told: &Told) {
 /// Where the time goes: a bar in parts with what they are, and below it, where there is room, each in words.
 fn breakdown(frame: &mut Frame, area: Rect, told: &Told) {
     const LABEL: &str = "time  ";
-    const COLORS: [Color; 7] =
-        [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
+    const COLORS: [Color; 7] = [Color::Green, Color::Cyan, Color::Gray, Color::Magenta, Color::Yellow, Color::Blue, Color::DarkGray];
     if area.height == 0 || usize::from(area.width) < LABEL.len() + 20 {
         return;
     }
@@ -390,10 +376,7 @@ fn breakdown(frame: &mut Frame, area: Rect, told: &Told) {
         let words = [format!(" {name} {}", percent(share / whole)), format!(" {name}")];
         let text = words.into_iter().find(|words| words.len() <= room).unwrap_or_default();
         bar.push(Span::styled(format!("{text:room$}"), Style::new().fg(Color::Black).bg(color)));
-        let entry = [
-            Span::styled("■ ", Style::new().fg(color)),
-            Span::raw(format!("{name} {}  ", percent(share / whole))),
-        ];
+        let entry = [Span::styled("■ ", Style::new().fg(color)), Span::raw(format!("{name} {}  ", percent(share / whole)))];
         let used: usize = legend.iter().chain(&entry).map(Span::width).sum();
         if used <= usize::from(area.width) + 2 && share >= 0.005 * whole {
             legend.extend(entry);
@@ -523,13 +506,9 @@ fn key_words(screen: &Screen, width: usize) -> Text<'static> {
         ("q", "End the iteration, save, and quit. Ctrl-C does the same; a second Ctrl-C quits at once."),
         ("?", "Close this list. Esc does the same."),
     ];
-    const WATCHING: [(&str, &str); 3] = [
-        ("c", "Show the next chart."),
-        ("q", "Stop watching. The run goes on."),
-        ("?", "Close this list. Esc does the same."),
-    ];
-    let keys: &[(&'static str, &'static str)] =
-        if screen.mode == Mode::Watching { &WATCHING } else { &TRAINING };
+    const WATCHING: [(&str, &str); 3] =
+        [("c", "Show the next chart."), ("q", "Stop watching. The run goes on."), ("?", "Close this list. Esc does the same.")];
+    let keys: &[(&'static str, &'static str)] = if screen.mode == Mode::Watching { &WATCHING } else { &TRAINING };
     let line = |(key, words): &(&'static str, &'static str)| {
         Line::from(vec![bold(format!("{key:<7}")), Span::raw(fitted(words, width.saturating_sub(7)))])
     };
@@ -613,15 +592,8 @@ mod tests {
     #[test]
     fn an_ordinary_terminal_shows_control_whole() {
         let rows = rows(&screen(Mode::Training, "control"), 80, 24);
-        assert_eq!(
-            rows[0],
-            " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads"
-        );
-        assert!(
-            rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"),
-            "{}",
-            rows[2]
-        );
+        assert_eq!(rows[0], " hothouse  control  CartPole-v1  seed 1                  avx2  fused  2 threads");
+        assert!(rows[2].starts_with(" return 400.0   test 320.0   time 0.80 s   steps 2.62 M"), "{}", rows[2]);
         assert!(rows[4].contains("lr"), "the change has its name over its mark: {}", rows[4]);
         assert!(rows[5].starts_with("   500 ") && rows[10].starts_with("     0 "), "{rows:#?}");
         assert!(rows[11].contains("2.62 M steps") && rows[11].contains("training return"), "{}", rows[11]);
@@ -640,11 +612,7 @@ mod tests {
             let screen = screen(Mode::Training, schema.id);
             let rows = rows(&screen, 100, 30);
             let whole = rows.join("\n");
-            assert!(
-                rows[0].starts_with(&format!(" hothouse  {}  {}  seed 1", schema.id, variant.id)),
-                "{}",
-                rows[0]
-            );
+            assert!(rows[0].starts_with(&format!(" hothouse  {}  {}  seed 1", schema.id, variant.id)), "{}", rows[0]);
             let headline = schema.metrics.iter().find(|column| !column.brief.is_empty()).unwrap();
             assert!(rows[2].starts_with(&format!(" {} 400", headline.brief)), "{}", rows[2]);
             let tests: Vec<_> = schema.tests.iter().filter(|column| !column.brief.is_empty()).collect();
@@ -669,15 +637,7 @@ mod tests {
                 let whole = rows.join("\n");
                 assert!(whole.contains(&format!("> {}", fitted(term, 13).trim_end_matches('…'))), "{whole}");
                 let keys = rows.iter().rev().take(3).rev().cloned().collect::<Vec<_>>().join("\n");
-                for key in [
-                    "space pause",
-                    "q save, quit",
-                    "enter type",
-                    "r new run",
-                    "s step",
-                    "c chart",
-                    "d device",
-                ] {
+                for key in ["space pause", "q save, quit", "enter type", "r new run", "s step", "c chart", "d device"] {
                     assert!(keys.contains(key), "{key} at {width} columns of:\n{keys}");
                 }
             }
@@ -691,8 +651,7 @@ mod tests {
         terminal.draw(|frame| draw(frame, &screen)).unwrap();
         let buffer = terminal.backend().buffer();
         let at = |row: u16, column: u16| buffer.cell((column, row)).unwrap();
-        let row =
-            (0..30).find(|row| (1..5).map(|x| at(*row, x).symbol()).collect::<String>() == "time").unwrap();
+        let row = (0..30).find(|row| (1..5).map(|x| at(*row, x).symbol()).collect::<String>() == "time").unwrap();
         // A column is a hundredth: a space, the label's six columns, then the parts.
         let mut widths: Vec<(Color, u32)> = Vec::new();
         for x in 7..106 {
@@ -766,17 +725,8 @@ mod tests {
             let shown = rows(&screen, 80, 24);
             let whole = shown.join("\n");
             assert!(whole.contains(words) && whole.contains("Close this list"), "{whole}");
-            for key in shown
-                .iter()
-                .rev()
-                .take(2)
-                .flat_map(|row| row.split("   "))
-                .filter_map(|key| key.trim().split(' ').next())
-            {
-                assert!(
-                    shown[3..20].iter().any(|row| row.contains(key.trim_matches(['↓', '→']))),
-                    "{key}: {whole}"
-                );
+            for key in shown.iter().rev().take(2).flat_map(|row| row.split("   ")).filter_map(|key| key.trim().split(' ').next()) {
+                assert!(shown[3..20].iter().any(|row| row.contains(key.trim_matches(['↓', '→']))), "{key}: {whole}");
             }
             screen.key(ratatui::crossterm::event::KeyCode::Char('?').into());
             assert!(!rows(&screen, 80, 24).join("\n").contains(words));
@@ -786,15 +736,8 @@ mod tests {
     #[test]
     fn the_first_chart_is_what_the_lines_begin_with() {
         let first = |room| begun(Mode::Training, room).chart_name();
-        let all =
-            run::rooms().iter().map(|room| (room.schema().id, first(room.schema().id))).collect::<Vec<_>>();
-        let expected = [
-            ("control", "return"),
-            ("backgammon", "strength"),
-            ("cube", "solved"),
-            ("logic", "perfect"),
-            ("words", "loss"),
-        ];
+        let all = run::rooms().iter().map(|room| (room.schema().id, first(room.schema().id))).collect::<Vec<_>>();
+        let expected = [("control", "return"), ("backgammon", "strength"), ("cube", "solved"), ("logic", "perfect"), ("words", "loss")];
         assert_eq!(all, expected);
     }
 

@@ -75,16 +75,7 @@ impl Screen {
     }
 
     pub fn new(mode: Mode, pictures: PictureOf) -> Screen {
-        Screen {
-            view: View::default(),
-            mode,
-            chosen: 0,
-            chart: None,
-            picture: None,
-            pictures,
-            keys: false,
-            notice_since: Instant::now(),
-        }
+        Screen { view: View::default(), mode, chosen: 0, chart: None, picture: None, pictures, keys: false, notice_since: Instant::now() }
     }
 
     pub fn apply(&mut self, record: Record) {
@@ -124,8 +115,7 @@ impl Screen {
     pub fn chart_name(&self) -> &'static str {
         let Some(told) = &self.view.told else { return "" };
         let charts = told.charts();
-        let has_points =
-            |name: &&&str| told.chart(name).iter().flatten().any(|(_, curve)| curve.iter().next().is_some());
+        let has_points = |name: &&&str| told.chart(name).iter().flatten().any(|(_, curve)| curve.iter().next().is_some());
         match self.chart {
             Some(at) => charts.get(at % charts.len().max(1)).copied().unwrap_or_default(),
             None => charts.iter().find(has_points).or(charts.first()).copied().unwrap_or_default(),
@@ -195,11 +185,7 @@ impl Screen {
 
     /// What does not train now.
     fn other_device(&self) -> DeviceWish {
-        if self.view.device.as_ref().is_some_and(|device| device.on_gpu) {
-            DeviceWish::Cpu
-        } else {
-            DeviceWish::Gpu
-        }
+        if self.view.device.as_ref().is_some_and(|device| device.on_gpu) { DeviceWish::Cpu } else { DeviceWish::Gpu }
     }
 
     fn next_chart(&mut self) -> Key {
@@ -422,9 +408,7 @@ pub(crate) mod tests {
             assert_eq!(press(&mut screen, KeyCode::Right), Some(asked));
             assert_eq!(screen.value(&live[0]), &up, "shown before the run confirms it");
             press(&mut screen, KeyCode::Down);
-            assert!(
-                matches!(press(&mut screen, KeyCode::Right), Some(Command::SetKnob { name, .. }) if name == live[1].name)
-            );
+            assert!(matches!(press(&mut screen, KeyCode::Right), Some(Command::SetKnob { name, .. }) if name == live[1].name));
             (0..50).for_each(|_| drop(press(&mut screen, KeyCode::Down)));
             assert_eq!(screen.chosen, live.len() - 1);
 

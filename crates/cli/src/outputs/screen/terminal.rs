@@ -68,9 +68,7 @@ pub fn show(
                 }
                 Err(TryRecvError::Empty) => break,
                 // A run that has told all it will stays in sight until the person leaves.
-                Err(TryRecvError::Disconnected)
-                    if screen.mode == Mode::Watching && screen.view.told.is_some() =>
-                {
+                Err(TryRecvError::Disconnected) if screen.mode == Mode::Watching && screen.view.told.is_some() => {
                     break;
                 }
                 Err(TryRecvError::Disconnected) => return Ok(()),

@@ -53,7 +53,10 @@ pub struct JudgeArgs {
     #[arg(long, default_value = "4000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
     games: u64,
     /// How many plies GNU Backgammon looks ahead
-    #[arg(long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=i64::from(MOST_PLIES)), allow_negative_numbers = true, value_name = "N")]
+    #[arg(
+        long, default_value_t = 0, value_parser = clap::value_parser!(u8).range(..=i64::from(MOST_PLIES)),
+        allow_negative_numbers = true, value_name = "N",
+    )]
     plies: u8,
     /// Seed of the dice
     #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_name = "N")]
@@ -67,8 +70,7 @@ pub struct JudgeArgs {
 
 impl VerbArgs for JudgeArgs {
     const PATH: &'static [&'static str] = &["eval", "backgammon"];
-    const ABOUT: &'static str =
-        "Judge a player of backgammon by games against another, or by decisions that were judged";
+    const ABOUT: &'static str = "Judge a player of backgammon by games against another, or by decisions that were judged";
 
     fn help() -> String {
         HELP.into()
@@ -206,12 +208,7 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
     } else {
         let [player, against] = names;
         let kinds = |[single, gammon, backgammon]: [u64; 3]| {
-            format!(
-                "{} single, {} gammons, {} backgammons",
-                grouped(single),
-                grouped(gammon),
-                grouped(backgammon)
-            )
+            format!("{} single, {} gammons, {} backgammons", grouped(single), grouped(gammon), grouped(backgammon))
         };
         writeln!(out, "{player} against {against}: {}", summary(tally))?;
         writeln!(out, "  won   {:.1}%: {}", 100.0 * tally.win_share(), kinds(tally.won))?;

@@ -65,15 +65,9 @@ impl Player for Gnubg {
         let share = decisions.len().div_ceil(self.seats.len()).max(1);
         let seats = self.seats.iter_mut().zip(decisions.chunks(share));
         let answers: Vec<Result<Vec<Board>>> = std::thread::scope(|scope| {
-            let asked: Vec<_> = seats
-                .map(|(seat, part)| {
-                    scope.spawn(move || part.iter().map(|(board, roll)| seat.ask(board, *roll)).collect())
-                })
-                .collect();
-            asked
-                .into_iter()
-                .map(|seat| seat.join().unwrap_or_else(|_| Err(anyhow!("it panicked"))))
-                .collect()
+            let asked: Vec<_> =
+                seats.map(|(seat, part)| scope.spawn(move || part.iter().map(|(board, roll)| seat.ask(board, *roll)).collect())).collect();
+            asked.into_iter().map(|seat| seat.join().unwrap_or_else(|_| Err(anyhow!("it panicked")))).collect()
         });
         for (answer, part) in answers.into_iter().zip(decisions.chunks(share)) {
             match answer {
@@ -153,17 +147,13 @@ impl Seat {
              external 127.0.0.1:{port}\n"
         );
         let mut stdin = child.0.stdin.take().context("its input is closed")?;
-        stdin
-            .write_all(commands.as_bytes())
-            .with_context(|| format!("{shown} takes no commands. {INSTALL}"))?;
+        stdin.write_all(commands.as_bytes()).with_context(|| format!("{shown} takes no commands. {INSTALL}"))?;
         let began = Instant::now();
         let stream = loop {
             match TcpStream::connect((Ipv4Addr::LOCALHOST, port)) {
                 Ok(stream) => break stream,
                 Err(error) if began.elapsed() > START => {
-                    bail!(
-                        "{shown} does not listen ({error}). Try it by hand: gnubg --tty, then `external 127.0.0.1:{port}`"
-                    )
+                    bail!("{shown} does not listen ({error}). Try it by hand: gnubg --tty, then `external 127.0.0.1:{port}`")
                 }
                 Err(_) => {}
             }

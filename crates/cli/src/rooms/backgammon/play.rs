@@ -1,4 +1,5 @@
-//! `hothouse play`: a game for a person, on the full screen or in lines, or a player for other programs, a line of text to each answer, or as many as a batch has lines.
+//! `hothouse play`: a game for a person, on the full screen or in lines, or a player for other programs, a line of text to each answer, or
+//! as many as a batch has lines.
 
 use super::player::player;
 use super::screen;
@@ -67,8 +68,7 @@ pub struct PlayArgs {
 
 impl VerbArgs for PlayArgs {
     const PATH: &'static [&'static str] = &["play"];
-    const ABOUT: &'static str =
-        "Play a game in the terminal, or let another program ask a player for its moves";
+    const ABOUT: &'static str = "Play a game in the terminal, or let another program ask a player for its moves";
 
     fn help() -> String {
         format!("{}\n\n{STDIO}", table::WORDS)

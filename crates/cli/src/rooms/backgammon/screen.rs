@@ -357,8 +357,7 @@ impl Seat {
             return format!("{} thinks…", names[1]);
         }
         if self.mode == Mode::AskResign {
-            return "Give this game up: 1 for a single game, 2 for a gammon, 3 for a backgammon; esc plays on."
-                .into();
+            return "Give this game up: 1 for a single game, 2 for a gammon, 3 for a backgammon; esc plays on.".into();
         }
         if let Some(ending) = ending {
             let won = if ending.winner == 0 { "You win" } else { "You lose" };
@@ -377,9 +376,7 @@ impl Seat {
             (Phase::ToPlay, Some([a, b])) if may.confirm && self.session.steps.is_empty() => {
                 format!("You roll {a}-{b} and have no move: Enter ends the turn.")
             }
-            (Phase::ToPlay, _) if may.confirm && self.hint.is_none() => {
-                "Enter confirms this move; u takes it back.".into()
-            }
+            (Phase::ToPlay, _) if may.confirm && self.hint.is_none() => "Enter confirms this move; u takes it back.".into(),
             (Phase::ToPlay, Some([a, b])) => {
                 let chosen = chosen.unwrap_or_default();
                 format!("You roll {a}-{b}: Enter plays {chosen}, or type a move.")
@@ -438,7 +435,8 @@ fn draw(frame: &mut Frame, seat: &Seat) {
     let area = frame.area();
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!(
-            "The board needs {} columns and {} rows; here are {} and {}. Make the window larger, or leave (q) and play in lines with --plain.",
+            "The board needs {} columns and {} rows; here are {} and {}. Make the window larger, or leave (q) and play in lines with \
+             --plain.",
             LEAST.0, LEAST.1, area.width, area.height
         );
         frame.render_widget(Text::from(wrapped(&text, area.width.into()).join("\n")), area);
@@ -447,9 +445,7 @@ fn draw(frame: &mut Frame, seat: &Seat) {
     let area = Rect { x: area.x + 1, width: area.width - 2, ..area };
     let keys = match seat.mode {
         Mode::Help => key_lines(&[("any key", "back to the board")], area.width.into()),
-        _ if !seat.entry.is_empty() => {
-            key_lines(&[("enter", "do it"), ("esc", "leave it")], area.width.into())
-        }
+        _ if !seat.entry.is_empty() => key_lines(&[("enter", "do it"), ("esc", "leave it")], area.width.into()),
         _ => key_lines(&seat.keys(), area.width.into()),
     };
     let foot = (keys.len() as u16).min(area.height - BOARD_ROWS - 3);
@@ -478,11 +474,7 @@ fn draw(frame: &mut Frame, seat: &Seat) {
     let cell = if area.width + 2 >= WIDE { 4 } else { 3 };
     let board = Board { area: Rect { width: 12 * cell + 7, height: BOARD_ROWS, ..body }, cell, seat };
     board.draw(frame.buffer_mut());
-    let beside = Rect {
-        x: board.area.right() + 2,
-        width: body.right().saturating_sub(board.area.right() + 2),
-        ..board.area
-    };
+    let beside = Rect { x: board.area.right() + 2, width: body.right().saturating_sub(board.area.right() + 2), ..board.area };
     let below = Rect { y: board.area.bottom(), height: body.bottom() - board.area.bottom(), ..body };
     let wide = area.width + 2 >= BESIDE;
     let (names, between) = sides(&seat.session, beside, wide);
@@ -499,10 +491,7 @@ fn draw(frame: &mut Frame, seat: &Seat) {
 }
 
 fn header(frame: &mut Frame, area: Rect, session: &Session) {
-    let left = Line::from(vec![
-        bold("hothouse"),
-        format!("  {} against {}", session.names[0], session.names[1]).into(),
-    ]);
+    let left = Line::from(vec![bold("hothouse"), format!("  {} against {}", session.names[0], session.names[1]).into()]);
     let stakes = match session.setup.length {
         0 => "money play".to_string(),
         1 => "1-point match".into(),
@@ -522,9 +511,7 @@ fn said(frame: &mut Frame, area: Rect, said: &[String]) {
     let lines: Vec<String> = said.iter().flat_map(|line| wrapped(line, area.width.into())).collect();
     let first = lines.len().saturating_sub(area.height.into());
     let last = lines.len().saturating_sub(1);
-    let styled = |(k, line): (usize, &String)| {
-        Line::styled(line.clone(), if k == last { Style::new() } else { Style::new().fg(FAINT) })
-    };
+    let styled = |(k, line): (usize, &String)| Line::styled(line.clone(), if k == last { Style::new() } else { Style::new().fg(FAINT) });
     let lines: Vec<Line> = lines.iter().enumerate().skip(first).map(styled).collect();
     frame.render_widget(Text::from(lines), area);
 }
@@ -593,8 +580,7 @@ fn candidates(frame: &mut Frame, area: Rect, seat: &Seat) {
         lines.push(Line::styled(words, style));
     }
     let height = usize::from(area.height);
-    let first =
-        (chosen + 1).saturating_sub(height).max(if chosen < height { 0 } else { chosen + 1 - height });
+    let first = (chosen + 1).saturating_sub(height).max(if chosen < height { 0 } else { chosen + 1 - height });
     let lines: Vec<Line> = lines.into_iter().skip(first).take(height).collect();
     frame.render_widget(Text::from(lines), area);
 }
@@ -635,20 +621,17 @@ impl Board<'_> {
         let session = &self.seat.session;
         self.frame(buffer);
         let candidate = self.seat.candidates().get(self.seat.candidate);
-        let chosen =
-            self.seat.chosen_step().filter(|_| candidate.is_none() && session.phase == Phase::ToPlay);
+        let chosen = self.seat.chosen_step().filter(|_| candidate.is_none() && session.phase == Phase::ToPlay);
         // From where and to where, as one counts one's own points.
         let shown: Vec<Step> = match candidate {
             Some(candidate) => candidate.steps.clone(),
             None => chosen.into_iter().collect(),
         };
         let played = session.reply.as_ref().filter(|reply| reply.did == EngineAct::Played && reply.seat == 1);
-        let touched: Vec<u8> =
-            played.iter().flat_map(|reply| &reply.steps).map(|step| 25 - step.to.min(25)).collect();
+        let touched: Vec<u8> = played.iter().flat_map(|reply| &reply.steps).map(|step| 25 - step.to.min(25)).collect();
         let position = &session.position;
         for point in 1..=24u8 {
-            let (mine, theirs) =
-                (position.mine[usize::from(point)], position.theirs[usize::from(25 - point)]);
+            let (mine, theirs) = (position.mine[usize::from(point)], position.theirs[usize::from(25 - point)]);
             let upper = point > 12;
             let (mark, count) = if mine > 0 { (MINE, mine) } else { (THEIRS, theirs) };
             let plain = if mine > 0 { Style::new().fg(ACCENT) } else { Style::new() };
@@ -771,17 +754,7 @@ mod tests {
     use run::protocol::Config;
 
     fn table(player: &str, length: u16, seed: u32) -> Table<'_> {
-        Table {
-            player,
-            evals: None,
-            length: Some(length),
-            cube: true,
-            seed: Some(seed),
-            new: false,
-            save: None,
-            keep: None,
-            person: false,
-        }
+        Table { player, evals: None, length: Some(length), cube: true, seed: Some(seed), new: false, save: None, keep: None, person: false }
     }
 
     fn sit(player: &str, length: u16, seed: u32) -> (Game, Seat) {
@@ -833,16 +806,11 @@ mod tests {
         let right = if width >= WIDE { 56 } else { 44 };
         let mut count = 0;
         for (upper, from) in [(true, 3), (false, 9)] {
-            let half: Vec<Vec<char>> =
-                rows[from..from + 5].iter().map(|row| row.chars().take(right).collect()).collect();
+            let half: Vec<Vec<char>> = rows[from..from + 5].iter().map(|row| row.chars().take(right).collect()).collect();
             let edge = if upper { &half[0] } else { &half[4] };
             let inner = if upper { &half[4] } else { &half[0] };
             for (x, _) in edge.iter().enumerate().filter(|&(_, &c)| c == mark) {
-                let number: String = [x.wrapping_sub(1), x]
-                    .iter()
-                    .filter_map(|&x| inner.get(x))
-                    .filter(|c| c.is_ascii_digit())
-                    .collect();
+                let number: String = [x.wrapping_sub(1), x].iter().filter_map(|&x| inner.get(x)).filter(|c| c.is_ascii_digit()).collect();
                 let drawn = half.iter().filter(|row| row.get(x) == Some(&mark)).count() as u32;
                 count += number.parse::<u32>().unwrap_or(drawn);
             }
@@ -859,12 +827,7 @@ mod tests {
                 let of = |side: &[u8]| side[1..].iter().map(|&count| u32::from(count)).sum::<u32>();
                 let position = &seat.session.position;
                 let drawn = (checkers(&seat, width, MINE), checkers(&seat, width, THEIRS));
-                assert_eq!(
-                    drawn,
-                    (of(&position.mine), of(&position.theirs)),
-                    "{:#?}",
-                    rows(&seat, width, 24)
-                );
+                assert_eq!(drawn, (of(&position.mine), of(&position.theirs)), "{:#?}", rows(&seat, width, 24));
             }
             let may = seat.session.may;
             if !undone && !seat.session.steps.is_empty() {
@@ -951,16 +914,11 @@ mod tests {
             press(&mut game, &mut seat, KeyCode::Enter);
         }
         let keys = rows(&seat, 60, 22).concat();
-        for key in ["enter roll", "d double", "h hint", "x resign", "w write .mat", "? help", "q keep, quit"]
-        {
+        for key in ["enter roll", "d double", "h hint", "x resign", "w write .mat", "? help", "q keep, quit"] {
             assert!(keys.contains(key), "{key}: {keys}");
         }
         press(&mut game, &mut seat, KeyCode::Char('d'));
-        assert_eq!(
-            (seat.session.cube, seat.session.cube_owner),
-            (2, Some(1)),
-            "it has no opinion, and takes"
-        );
+        assert_eq!((seat.session.cube, seat.session.cube_owner), (2, Some(1)), "it has no opinion, and takes");
         assert!(rows(&seat, 60, 22).concat().contains("theirs"));
         press(&mut game, &mut seat, KeyCode::Char('h'));
         assert!(seat.refusal.as_ref().is_some_and(|words| words.contains("no opinion")));
@@ -1001,8 +959,7 @@ mod tests {
             let pips = [position.my_pips, position.their_pips].map(|pips| format!("{pips} pips"));
             let points: Vec<String> = (1..=24).map(|point| format!("{point:>2}")).collect();
             let words = points.iter().chain(&pips).chain([&name]).map(String::as_str);
-            for words in words.chain(["● you", "score 0/3", "cube 1", "in the", "middle", "3-point match"])
-            {
+            for words in words.chain(["● you", "score 0/3", "cube 1", "in the", "middle", "3-point match"]) {
                 assert!(whole.contains(words), "{words} at {width} x {height} of\n{whole}");
             }
         }

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use files::{CHECKPOINT, Kind};
 use run::backgammon::Backgammon;
 use run::backgammon::protocol::{
-    Analysis, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Engine, EngineAct, Phase, PlayerKind,
-    Review, Session, Setup, Step, Verdict,
+    Analysis, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Engine, EngineAct, Phase, PlayerKind, Review, Session, Setup, Step,
+    Verdict,
 };
 use run::{AnyRun, Host, Run, RunError};
 use serde::de::DeserializeOwned;
@@ -137,9 +137,7 @@ impl Game {
             file => {
                 let path = Path::new(file);
                 if !path.exists() {
-                    bail!(Usage(format!(
-                        "there is no player '{file}' here. Name a checkpoint, linear or random"
-                    )));
+                    bail!(Usage(format!("there is no player '{file}' here. Name a checkpoint, linear or random")));
                 }
                 let bytes = files::read_checkpoint(path)?;
                 let run = Run::restore(&bytes, host).with_context(|| format!("cannot use {file}"))?;
@@ -159,8 +157,7 @@ impl Game {
         let session = match going {
             Some(session) => session,
             None => {
-                let clock =
-                    || std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_millis() as u32);
+                let clock = || std::time::SystemTime::UNIX_EPOCH.elapsed().map_or(1, |time| time.as_millis() as u32);
                 let seats = [None, Some(Engine { who, evals: of.evals.unwrap_or(1) })];
                 let (length, seed) = (of.length.unwrap_or(0), of.seed.unwrap_or_else(clock));
                 let setup = Setup { seats, length, cube: of.cube, seed };
@@ -320,8 +317,7 @@ impl Game {
     /// Of a roll instead of a double only where that was wrong.
     fn judge_cube(&mut self, said: &mut String, quietly: bool) -> Result<()> {
         let Some(engine) = self.judge else { return Ok(()) };
-        let review: Option<CubeReview> =
-            ask(&mut self.run, json!({ "ask": "review_cube", "engine": engine }))?;
+        let review: Option<CubeReview> = ask(&mut self.run, json!({ "ask": "review_cube", "engine": engine }))?;
         let Some(review) = review.filter(|review| !quietly || review.error >= 0.04) else { return Ok(()) };
         match review.verdict {
             Verdict::Best => writeln!(said, "Right on the cube.")?,
@@ -332,12 +328,7 @@ impl Game {
                     CubeAct::Take => "take",
                     CubeAct::Pass => "pass",
                 };
-                writeln!(
-                    said,
-                    "On the cube: {} {best} is better by {:.3}.",
-                    verdict_words(verdict),
-                    review.error
-                )?;
+                writeln!(said, "On the cube: {} {best} is better by {:.3}.", verdict_words(verdict), review.error)?;
             }
         }
         Ok(())
@@ -359,9 +350,7 @@ impl Game {
 
     pub fn hint(&mut self) -> Result<Analysis> {
         let Some(engine) = self.judge else {
-            bail!(
-                "this player has no opinion to tell; name a checkpoint to play against for hints and reviews"
-            )
+            bail!("this player has no opinion to tell; name a checkpoint to play against for hints and reviews")
         };
         Ok(ask(&mut self.run, json!({ "ask": "hint", "engine": engine }))?)
     }
@@ -382,11 +371,7 @@ impl Game {
         if let Some(ending) = ending {
             let won = if ending.winner == 0 { "You win" } else { "You lose" };
             let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
-            let next = if may.next_game {
-                "`next` for another game, or `quit`."
-            } else {
-                "The match is over: `quit`."
-            };
+            let next = if may.next_game { "`next` for another game, or `quit`." } else { "The match is over: `quit`." };
             return format!("{won}{level}, {} points. {next}", ending.points);
         }
         match (phase, dice) {
@@ -476,15 +461,8 @@ fn cube_lines(cube: &CubeOutlook) -> String {
         _ if cube.too_good => "too good to double",
         _ => "no double",
     };
-    let chance = |k: usize| {
-        cube.match_chances
-            .map_or(String::new(), |chances| format!("  {:.1}% to win the match", 100.0 * chances[k]))
-    };
-    let lines = [
-        ("no double", cube.no_double),
-        ("double, take", cube.double_take),
-        ("double, pass", cube.double_pass),
-    ];
+    let chance = |k: usize| cube.match_chances.map_or(String::new(), |chances| format!("  {:.1}% to win the match", 100.0 * chances[k]));
+    let lines = [("no double", cube.no_double), ("double, take", cube.double_take), ("double, pass", cube.double_pass)];
     let mut text = String::new();
     for (k, (name, equity)) in lines.into_iter().enumerate() {
         text += &format!("  {name:<13} {equity:+.3}{}\n", chance(k));
@@ -513,8 +491,7 @@ fn board(session: &Session) -> String {
             0 => (session.position.my_pips, mine[0]),
             _ => (session.position.their_pips, theirs[0]),
         };
-        let of =
-            if session.setup.length > 0 { format!(" of {}", session.setup.length) } else { String::new() };
+        let of = if session.setup.length > 0 { format!(" of {}", session.setup.length) } else { String::new() };
         let mark = ["X", "O"][k];
         format!("{mark} {}: {} points{of}, {pips} pips, {off} off", session.names[k], session.score[k])
     };

@@ -18,17 +18,7 @@ pub fn solve(machine: &Machine, give: Give) -> Result<()> {
     for seed in SEEDS {
         let began = Instant::now();
         let output = Command::new(&program)
-            .args([
-                "solve",
-                "control",
-                "--variant",
-                "CartPole-v1",
-                "--json",
-                "--seeds",
-                "1",
-                "--steps",
-                CAP_STEPS,
-            ])
+            .args(["solve", "control", "--variant", "CartPole-v1", "--json", "--seeds", "1", "--steps", CAP_STEPS])
             .args(["--isa", machine.host.isa.name(), "--threads", &machine.threads().to_string()])
             .args(["--first-seed", &seed.to_string()])
             .stdin(Stdio::null())
@@ -39,9 +29,7 @@ pub fn solve(machine: &Machine, give: Give) -> Result<()> {
         let first = output.stdout.split(|&b| b == b'\n').next().unwrap_or_default();
         let line: serde_json::Value = serde_json::from_slice(first).unwrap_or_default();
         let Some(done) = line["solved"].as_bool() else {
-            bail!(
-                "the training process with seed {seed} told nothing. Run `hothouse solve --first-seed {seed}` to see why"
-            );
+            bail!("the training process with seed {seed} told nothing. Run `hothouse solve --first-seed {seed}` to see why");
         };
         solved += u32::from(done);
         times_s.push(if done { took_s } else { f64::INFINITY });

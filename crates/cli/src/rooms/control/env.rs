@@ -77,19 +77,15 @@ fn answer(env: &mut Env, line: &[u8]) -> Result<Answer, String> {
     let request = serde_json::from_slice(line).map_err(|error| format!("{error}; {}", usage(env)))?;
     let told = |error: EnvError| error.to_string();
     match request {
-        Request::Reset(Start { seed: Some(seed), state: None, elapsed: None }) => {
-            Ok(Answer::Begun { obs: env.reset(seed) })
-        }
+        Request::Reset(Start { seed: Some(seed), state: None, elapsed: None }) => Ok(Answer::Begun { obs: env.reset(seed) }),
         Request::Reset(Start { seed: None, state: Some(state), elapsed }) => {
             let obs = env.reset_to(&state, elapsed.unwrap_or(0)).map_err(told)?;
             Ok(Answer::Begun { obs })
         }
-        Request::Reset(_) => {
-            Err(format!("a reset has either a seed, or a state and the steps elapsed; {}", usage(env)))
-        }
+        Request::Reset(_) => Err(format!("a reset has either a seed, or a state and the steps elapsed; {}", usage(env))),
         Request::Action(value) => {
-            let action = action(env.spec().actions, &value)
-                .ok_or_else(|| format!("this is no action of {}; {}", env.spec().id, usage(env)))?;
+            let action =
+                action(env.spec().actions, &value).ok_or_else(|| format!("this is no action of {}; {}", env.spec().id, usage(env)))?;
             env.step(action).map(Answer::Stepped).map_err(told)
         }
     }

@@ -42,9 +42,7 @@ impl Environments {
             ((value - axis.low) / (axis.high - axis.low)).clamp(0.0, 1.0)
         };
         let [x, y] = &self.environment.plane;
-        let middle = |axis: &Axis, size: f64| {
-            (axis.low < 0.0 && axis.high > 0.0).then(|| -axis.low / (axis.high - axis.low) * size)
-        };
+        let middle = |axis: &Axis, size: f64| (axis.low < 0.0 && axis.high > 0.0).then(|| -axis.low / (axis.high - axis.low) * size);
         if let Some(column) = middle(x, w) {
             (0..=h as u32).step_by(4).for_each(|row| canvas.dot(column, row.into(), FAINT));
         }
@@ -61,22 +59,19 @@ impl Environments {
     }
 
     fn poles(&self, frame: &mut Frame, area: Rect, knobs: &Knobs) {
-        let states: Vec<[f32; 2]> =
-            self.clip.now().map(|observation| [observation[0], observation[2]]).collect();
+        let states: Vec<[f32; 2]> = self.clip.now().map(|observation| [observation[0], observation[2]]).collect();
         let place = Rect { height: area.height - 1, ..area };
         // Characters are about twice as high as wide, so these are nearly square.
         let rows = (place.height / 4).clamp(1, 5);
         let columns = (place.width / 9).clamp(1, 6);
         let shown = usize::from(rows * columns).min(states.len());
         let mut canvas = Braille::new(place);
-        let (w, h) =
-            ((canvas.width() / f64::from(columns)).floor(), (canvas.height() / f64::from(rows)).floor());
+        let (w, h) = ((canvas.width() / f64::from(columns)).floor(), (canvas.height() / f64::from(rows)).floor());
         for (i, &[x_m, angle]) in states.iter().take(shown).enumerate() {
             let (column, row) = (i % usize::from(columns), i / usize::from(columns));
             let (left, ground) = (column as f64 * w, (row + 1) as f64 * h - 3.0);
             let track = w - 4.0;
-            let foot =
-                (left + track * (0.5 + 0.5 * (f64::from(x_m) / TRACK_M).clamp(-1.0, 1.0)), ground - 1.0);
+            let foot = (left + track * (0.5 + 0.5 * (f64::from(x_m) / TRACK_M).clamp(-1.0, 1.0)), ground - 1.0);
             let length = (h * POLE_SHARE).min(track);
             let tip = (foot.0 + length * f64::from(angle).sin(), foot.1 - length * f64::from(angle).cos());
             (0..track as u32).step_by(2).for_each(|x| canvas.dot(left + f64::from(x), ground + 1.0, FAINT));
@@ -220,10 +215,7 @@ mod tests {
             let over = clip.seek(start + Duration::from_millis(ms));
             (clip.now().next().unwrap()[0], over)
         };
-        assert_eq!(
-            [0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)),
-            [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]
-        );
+        assert_eq!([0, 19, 21, 59, 61].map(|ms| at(&mut clip, ms)), [(0.0, false), (0.0, false), (1.0, false), (2.0, false), (2.0, true)]);
         clip.give(Stretch { steps: 9, shown: 1, features: 2, ..Stretch::default() }, 0.02, start);
         assert_eq!(clip.now().next().unwrap()[0], 2.0, "a frame without its states is left aside");
     }
@@ -249,9 +241,7 @@ mod tests {
             let draw = |frame: &mut Frame| picture.draw(frame, frame.area(), &Knobs::new());
             terminal.draw(draw).unwrap();
             let cells = terminal.backend().buffer().content();
-            let dots = cells
-                .iter()
-                .filter(|c| ('\u{2801}'..='\u{28ff}').contains(&c.symbol().chars().next().unwrap()));
+            let dots = cells.iter().filter(|c| ('\u{2801}'..='\u{28ff}').contains(&c.symbol().chars().next().unwrap()));
             assert!(dots.count() > 5, "{}", variant.id);
         }
     }

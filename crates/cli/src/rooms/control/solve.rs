@@ -61,10 +61,16 @@ pub struct SolveArgs {
     #[arg(long, visible_alias = "env", value_name = "NAME")]
     variant: Vec<String>,
     /// Runs of each, with this many seeds
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000), allow_negative_numbers = true, value_name = "N")]
+    #[arg(
+        long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000),
+        allow_negative_numbers = true, value_name = "N",
+    )]
     seeds: u32,
     /// The first of these seeds; the others follow it
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1_000_000), allow_negative_numbers = true, value_name = "N")]
+    #[arg(
+        long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(..=1_000_000),
+        allow_negative_numbers = true, value_name = "N",
+    )]
     first_seed: u32,
     /// Environment steps after which a run counts as not solved
     #[arg(long, default_value = "20_000_000", value_parser = count, allow_negative_numbers = true, value_name = "N")]
@@ -78,8 +84,7 @@ pub struct SolveArgs {
 
 impl VerbArgs for SolveArgs {
     const PATH: &'static [&'static str] = &["solve"];
-    const ABOUT: &'static str =
-        "Solve every environment of control from its preset, seed by seed, and print how long each took";
+    const ABOUT: &'static str = "Solve every environment of control from its preset, seed by seed, and print how long each took";
 
     fn obey(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host, &SIGNALS))
@@ -96,9 +101,7 @@ fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
     let room = run::room(&args.room).map_err(refusal)?;
     if args.room != "control" {
         let room = &args.room;
-        bail!(Usage(format!(
-            "only control is solved. Train this room with `hothouse train {room} --until-solved`"
-        )));
+        bail!(Usage(format!("only control is solved. Train this room with `hothouse train {room} --until-solved`")));
     }
     let task = |variant: Variant| Some(Task { id: variant.id, goal: variant.goal? });
     let variants = room.variants();
@@ -106,8 +109,7 @@ fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
     if let Some(unknown) = args.variant.iter().find(|id| !known.contains(&id.as_str())) {
         bail!(Usage(format!("there is no environment '{unknown}'. Choose one of: {}", known.join(", "))));
     }
-    let wanted =
-        |variant: &Variant| args.variant.is_empty() || args.variant.iter().any(|id| id == variant.id);
+    let wanted = |variant: &Variant| args.variant.is_empty() || args.variant.iter().any(|id| id == variant.id);
     Ok(variants.into_iter().filter(wanted).filter_map(task).collect())
 }
 
@@ -115,11 +117,7 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
     let tasks = tasks(args)?;
     let mut out = crate::plain::stdout();
     if !args.json {
-        writeln!(
-            out,
-            "{:<26} {:>5} {:>8} {:>12} {:>9}",
-            "environment", "seed", "return", "steps", "seconds"
-        )?;
+        writeln!(out, "{:<26} {:>5} {:>8} {:>12} {:>9}", "environment", "seed", "return", "steps", "seconds")?;
     }
     let mut totals = Vec::new();
     for task in &tasks {
@@ -148,11 +146,7 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
             let lowest = mean(t.lowest_return);
             let solved = format!("{} of {}", t.solved, t.of);
             let steps = grouped(t.median_steps);
-            writeln!(
-                out,
-                "{:<26} {:>9} {solved:>9} {lowest:>9} {steps:>13} {:>15.2}",
-                t.variant, t.solved_at, t.median_seconds
-            )?;
+            writeln!(out, "{:<26} {:>9} {solved:>9} {lowest:>9} {steps:>13} {:>15.2}", t.variant, t.solved_at, t.median_seconds)?;
         }
     }
     match totals.iter().map(|t| t.of - t.solved).sum::<usize>() {
@@ -163,24 +157,10 @@ fn run(args: &SolveArgs, host: Host, signals: &Signals) -> Result<()> {
 }
 
 /// Trains until it is solved, or was told to stop (none).
-fn solve(
-    config: Config,
-    task: &Task,
-    args: &SolveArgs,
-    host: Host,
-    signals: &Signals,
-) -> Result<Option<Row>> {
+fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Signals) -> Result<Option<Row>> {
     let began = Instant::now();
     let seed = config.seed;
-    let mut row = Row {
-        variant: config.variant.clone(),
-        seed,
-        solved: false,
-        mean_return: None,
-        attempts: 0,
-        steps: 0,
-        seconds: 0.0,
-    };
+    let mut row = Row { variant: config.variant.clone(), seed, solved: false, mean_return: None, attempts: 0, steps: 0, seconds: 0.0 };
     let mut run = run::room(&config.room)?.begin(config, host)?;
     let column = run.schema().test(task.goal.column).unwrap_or_default();
     run.command(Command::Start)?;

@@ -61,8 +61,7 @@ impl MethodArgs {
 }
 
 pub fn puzzle(run: &Run<Cube>) -> Result<Puzzle> {
-    serde_json::from_value(run.variant().about.clone())
-        .context("the room tells of its variant what it can read")
+    serde_json::from_value(run.variant().about.clone()).context("the room tells of its variant what it can read")
 }
 
 /// The run of a checkpoint.
@@ -80,12 +79,7 @@ pub fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
 }
 
 /// A search to its end; none where a person stopped it first.
-pub fn searched(
-    agent: &mut dyn AnyAgent,
-    facelets: &str,
-    method: SolveMethod,
-    signals: &Signals,
-) -> Result<Option<SolveView>, RunError> {
+pub fn searched(agent: &mut dyn AnyAgent, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<SolveView>, RunError> {
     let mut view = agent.solve(facelets, method)?;
     while !view.done {
         if signals.stopping() {

@@ -85,7 +85,8 @@ enum Line {
 
 impl VerbArgs for EvalArgs {
     const PATH: &'static [&'static str] = &["eval", "cube"];
-    const ABOUT: &'static str = "Judge an agent that has learned a cube: greedy play from every state of the 2x2x2, and a search on uniform states";
+    const ABOUT: &'static str =
+        "Judge an agent that has learned a cube: greedy play from every state of the 2x2x2, and a search on uniform states";
 
     fn obey(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host))
@@ -115,9 +116,7 @@ fn run(args: &EvalArgs, host: Host) -> Result<()> {
     }
     let done = tried.len();
     if done < states as usize {
-        bail!(
-            "stopped after {done} of {states} states, and the search above is of these. Ask for fewer with --states"
-        );
+        bail!("stopped after {done} of {states} states, and the search above is of these. Ask for fewer with --states");
     }
     Ok(())
 }
@@ -150,13 +149,7 @@ struct Tried {
 }
 
 /// Searches from each of `states` states; a stop signal ends it early.
-fn search(
-    agent: &mut dyn AnyAgent,
-    method: SolveMethod,
-    states: u32,
-    seed: u32,
-    signals: &Signals,
-) -> Result<Vec<Tried>> {
+fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
     let mut live = Live::new(false);
     for number in 0..states {
@@ -172,12 +165,7 @@ fn search(
 }
 
 /// None where a person stopped it.
-fn one(
-    agent: &mut dyn AnyAgent,
-    facelets: &str,
-    method: SolveMethod,
-    signals: &Signals,
-) -> Result<Option<Tried>> {
+fn one(agent: &mut dyn AnyAgent, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<Tried>> {
     let distance = agent.turn(facelets, "")?.distance.map(|distance| distance as usize);
     let began = Instant::now();
     let Some(view) = searched(agent, facelets, method, signals)? else { return Ok(None) };
@@ -207,14 +195,12 @@ fn summed(tried: &[Tried], method: SolveMethod, seed: u32, metric: &'static str)
 }
 
 fn fared(distance: Option<usize>, tried: &[&Tried]) -> Fared {
-    let mean =
-        |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let mean = |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let excess = |tried: &&Tried| Some((tried.length? - tried.distance?) as f64);
     let too_many: Vec<f64> = tried.iter().filter_map(excess).collect();
     let exact = tried.iter().all(|tried| tried.distance.is_some());
     let share = |count: usize| count as f64 / tried.len().max(1) as f64;
-    let lengths: Vec<f64> =
-        tried.iter().filter_map(|tried| tried.length.map(|length| length as f64)).collect();
+    let lengths: Vec<f64> = tried.iter().filter_map(|tried| tried.length.map(|length| length as f64)).collect();
     Fared {
         distance,
         states: tried.len() as u32,
@@ -232,9 +218,7 @@ fn show(out: &mut impl Write, line: &Line, json: bool) -> Result<()> {
         return Ok(());
     }
     let percent = |share: f64| format!("{:.2}%", 100.0 * share);
-    let known = |value: Option<f64>, words: &str| {
-        value.map_or(String::new(), |value| format!(", {value:.2} {words}"))
-    };
+    let known = |value: Option<f64>, words: &str| value.map_or(String::new(), |value| format!(", {value:.2} {words}"));
     let whole = |of: &Fared| {
         let optimal = of.optimal.map_or(String::new(), |share| format!(", {} optimally", percent(share)));
         let excess = known(of.excess, "moves too many");
@@ -268,11 +252,7 @@ fn show(out: &mut impl Write, line: &Line, json: bool) -> Result<()> {
     if by.is_empty() {
         return Ok(());
     }
-    writeln!(
-        out,
-        "  {:>8} {:>9} {:>8} {:>9} {:>9}",
-        "distance", "states", "solved", "optimally", "too many"
-    )?;
+    writeln!(out, "  {:>8} {:>9} {:>8} {:>9} {:>9}", "distance", "states", "solved", "optimally", "too many")?;
     for of in by {
         writeln!(
             out,

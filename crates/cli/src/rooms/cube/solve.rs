@@ -33,7 +33,8 @@ with `hothouse train cube --set metric=htm`.
 
 Each cube gets one line, in order:
   {\"solution\":\"R U' F\",\"length\":3,\"metric\":\"qtm\",\"nodes\":1,\"ms\":0.1,\"optimal\":3}
-(\"width\" beside \"nodes\" where a beam failed and wider ones went on; nodes are those of all), and one that is no cube, or is not solved within the limits:
+(\"width\" beside \"nodes\" where a beam failed and wider ones went on; nodes are those of all), and one that is no cube, or is \
+not solved within the limits:
   {\"error\":\"what is wrong, or how far it got\",\"next_step\":\"what would do\"}
 
 The agent is a checkpoint's (--from). Without one it is the newest run of this cube in the user's cache, or else a fresh one is
@@ -155,8 +156,7 @@ fn run(args: &SolveArgs, host: Host) -> Result<()> {
     Ok(())
 }
 
-const STOPPED: &str =
-    "stopped before every cube was solved. Run the same command again, or give fewer --nodes";
+const STOPPED: &str = "stopped before every cube was solved. Run the same command again, or give fewer --nodes";
 
 fn unsolved(error: impl Into<String>, next_step: impl Into<String>) -> Line {
     Line::Unsolved { error: error.into(), next_step: next_step.into(), nodes: None, nearest: None, ms: None }
@@ -170,12 +170,7 @@ fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod)
     })
 }
 
-fn solved(
-    run: &mut Run<Cube>,
-    text: &str,
-    is_scramble: bool,
-    method: SolveMethod,
-) -> Result<Option<Line>, RunError> {
+fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Result<Option<Line>, RunError> {
     let facelets = facelets(run, text, is_scramble)?;
     let agent = run.room().agent();
     let metric = agent.metric().id();
@@ -243,8 +238,7 @@ fn untrained(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let room = run::room("cube")?;
     let of_size = |about| serde_json::from_value::<Puzzle>(about).is_ok_and(|puzzle| puzzle.size == size);
     let variant = room.variants().into_iter().find(|variant| of_size(variant.about.clone()));
-    let mut config =
-        Config { variant: variant.expect("each cube has a learner").id.into(), ..run::config_of(room) };
+    let mut config = Config { variant: variant.expect("each cube has a learner").id.into(), ..run::config_of(room) };
     config.knobs.insert("metric".into(), metric.id().into());
     Ok(Run::new(config, host)?)
 }
@@ -261,12 +255,7 @@ fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
         let is_one = puzzle(&run)?.size == size && run.room().agent().metric() == metric;
         if is_one && run.progress().iteration > 0 {
             let states = short(run.progress().counts[0]);
-            writeln!(
-                said,
-                "solving with the newest run of the {}, {} ({states} states)",
-                named(size),
-                path.display()
-            )?;
+            writeln!(said, "solving with the newest run of the {}, {} ({states} states)", named(size), path.display())?;
             return Ok(run);
         }
     }

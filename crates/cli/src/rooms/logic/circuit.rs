@@ -26,9 +26,7 @@ impl CircuitArgs {
             return Ok(Circuit::life());
         }
         if !self.file.exists() {
-            bail!(
-                "there is no file {shown}. `hothouse export logic CHECKPOINT --format json --out {shown}` makes one"
-            )
+            bail!("there is no file {shown}. `hothouse export logic CHECKPOINT --format json --out {shown}` makes one")
         }
         let bytes = files::read_any(&self.file)?;
         let from_json = |text: &str| Circuit::from_json(text).with_context(|| format!("cannot use {shown}"));
@@ -42,13 +40,13 @@ impl CircuitArgs {
                 let mut run = run::restore(&bytes, host).with_context(|| format!("cannot use {shown}"))?;
                 from_json(&exported(&mut *run, self.member)?)
             }
-            Ok(room) => Err(Usage(format!(
-                "{shown} is of the room '{room}', which makes no circuits. Name a checkpoint of `hothouse train logic`"
-            ))
-            .into()),
-            Err(RunError::Foreign { .. }) => bail!(
-                "{shown} is no circuit. Name a JSON file of `hothouse export logic`, a checkpoint of `hothouse train logic`, or life"
-            ),
+            Ok(room) => {
+                Err(Usage(format!("{shown} is of the room '{room}', which makes no circuits. Name a checkpoint of `hothouse train logic`"))
+                    .into())
+            }
+            Err(RunError::Foreign { .. }) => {
+                bail!("{shown} is no circuit. Name a JSON file of `hothouse export logic`, a checkpoint of `hothouse train logic`, or life")
+            }
             Err(error) => Err(error).with_context(|| format!("cannot use {shown}")),
         }
     }
@@ -56,11 +54,7 @@ impl CircuitArgs {
     /// A circuit by itself has no population.
     fn refuse_member(&self) -> Result<()> {
         match self.member {
-            Some(_) => Err(Usage(
-                "--member chooses from a checkpoint's population, and this is one circuit. Leave it out"
-                    .into(),
-            )
-            .into()),
+            Some(_) => Err(Usage("--member chooses from a checkpoint's population, and this is one circuit. Leave it out".into()).into()),
             None => Ok(()),
         }
     }

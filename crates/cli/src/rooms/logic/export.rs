@@ -54,10 +54,8 @@ const TITLE: &str = " role=\"img\" aria-labelledby=\"title description\">\n<titl
 /// What ends the first line of a source.
 const BORDERS: [&str; 2] = ["opposite borders are joined", "beyond the border all is off"];
 /// How a source in Verilog or in Rust goes on behind that line.
-const SECOND: [&str; 2] = [
-    "// nw_0 is channel 0 of the cell to the north-west, ",
-    "\n/// The next state of each channel of 64 cells, a bit a cell. ",
-];
+const SECOND: [&str; 2] =
+    ["// nw_0 is channel 0 of the cell to the north-west, ", "\n/// The next state of each channel of 64 cells, a bit a cell. "];
 
 fn beginning(file: &mut dyn Read) -> String {
     let mut first = Vec::new();
@@ -91,8 +89,7 @@ fn is_header(line: &str) -> bool {
 
 impl VerbArgs for ExportArgs {
     const PATH: &'static [&'static str] = &["export", "logic"];
-    const ABOUT: &'static str =
-        "Write the circuit of a hardened automaton as a picture, as data or as source";
+    const ABOUT: &'static str = "Write the circuit of a hardened automaton as a picture, as data or as source";
 
     fn obey(self) -> Result<()> {
         if let Some(out) = &self.out {
@@ -128,9 +125,7 @@ mod tests {
             let circuit = Circuit { periodic, name: "a: b gates, c <&>".into(), ..Circuit::life() };
             assert!(is_own(Format::Svg, &circuit.to_svg()));
             assert!(is_own(Format::Json, &circuit.to_json()));
-            assert!(
-                is_own(Format::Verilog, &circuit.to_verilog()) && is_own(Format::Rust, &circuit.to_rust())
-            );
+            assert!(is_own(Format::Verilog, &circuit.to_verilog()) && is_own(Format::Rust, &circuit.to_rust()));
         }
         let rust = Circuit::life().to_rust();
         let (header, rest) = rust.split_once('\n').unwrap();
@@ -145,9 +140,7 @@ mod tests {
             assert!(!is_own(Format::Rust, other) && !is_own(Format::Verilog, other), "{other}");
         }
         let picture = Circuit::life().to_svg();
-        for other in
-            ["<svg><title>The park: a circuit of 3 km</title></svg>", &format!("<html>{picture}</html>")]
-        {
+        for other in ["<svg><title>The park: a circuit of 3 km</title></svg>", &format!("<html>{picture}</html>")] {
             assert!(!is_own(Format::Svg, other), "{other}");
         }
     }

@@ -186,8 +186,7 @@ fn tell(line: &Line, args: &RunArgs) -> Result<()> {
     let beyond = if line.periodic { "opposite borders joined" } else { "off beyond the border" };
     let Line { circuit, gates, width, height, on, .. } = line;
     writeln!(out, "{circuit}: {gates} gates on {width}x{height} cells, {beyond}")?;
-    let stopped =
-        if line.steps < args.steps { format!(" of {}, stopped", grouped(args.steps)) } else { String::new() };
+    let stopped = if line.steps < args.steps { format!(" of {}, stopped", grouped(args.steps)) } else { String::new() };
     writeln!(
         out,
         "{} steps{stopped} in {}: {:.3e} gate-cells/s, {:.3e} cells/s; {} cells are on",
@@ -206,9 +205,7 @@ fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Resul
         Some(_) => (width as u64).saturating_mul(height as u64) / 8,
         None => 0,
     });
-    let needs = needs.saturating_add(
-        args.fire_rate.map_or(0, |_| (width as u64).saturating_mul(height as u64).saturating_mul(4)),
-    );
+    let needs = needs.saturating_add(args.fire_rate.map_or(0, |_| (width as u64).saturating_mul(height as u64).saturating_mul(4)));
     if needs > host.memory_bytes {
         let megabytes = |bytes: u64| grouped(bytes.div_ceil(1 << 20));
         bail!(
@@ -233,9 +230,7 @@ fn begin(args: &RunArgs, circuit: &Circuit, host: Host, periodic: bool) -> Resul
     }
     for &(x, y, radius) in &args.damage {
         let disc = Area::Disc { x, y, radius };
-        grid.edit(|_, row, words| {
-            disc.columns(row, width).for_each(|column| words[column / 32] &= !(1 << (column % 32)))
-        });
+        grid.edit(|_, row, words| disc.columns(row, width).for_each(|column| words[column / 32] &= !(1 << (column % 32))));
     }
     Ok(grid)
 }
@@ -278,9 +273,7 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
     if bytes.starts_with(b"P4") {
         return read_bitmap(&bytes).with_context(cannot);
     }
-    let text = str::from_utf8(&bytes)
-        .ok()
-        .with_context(|| format!("{shown} is neither a text nor a binary .pbm. Draw rows of . and #"))?;
+    let text = str::from_utf8(&bytes).ok().with_context(|| format!("{shown} is neither a text nor a binary .pbm. Draw rows of . and #"))?;
     match Grid::draw(text, 1, None) {
         Err(GridError::Character { .. }) if channels >= 3 => Grid::draw(text, 3, None),
         drawn => drawn,
@@ -311,11 +304,7 @@ impl Form {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("pbm") => Ok(Form::Bitmap),
             Some("txt") => Ok(Form::Text),
-            _ => Err(Usage(format!(
-                "{} is neither a .pbm nor a .txt. Name one of these with --out",
-                path.display()
-            ))
-            .into()),
+            _ => Err(Usage(format!("{} is neither a .pbm nor a .txt. Name one of these with --out", path.display())).into()),
         }
     }
 }
@@ -346,8 +335,7 @@ fn bitmap(grid: &PackedGrid) -> Vec<u8> {
     let (width, height) = (grid.cells().width(), grid.cells().height());
     let mut bytes = format!("P4\n{width} {height}\n").into_bytes();
     for row in 0..height {
-        let of_row =
-            grid.cells().row(0, row).iter().flat_map(|word| word.to_le_bytes()).map(u8::reverse_bits);
+        let of_row = grid.cells().row(0, row).iter().flat_map(|word| word.to_le_bytes()).map(u8::reverse_bits);
         bytes.extend(of_row.take(width.div_ceil(8)));
         if let (Some(last), beyond @ 1..) = (bytes.last_mut(), width.next_multiple_of(8) - width) {
             *last &= 0xff << beyond;
@@ -362,9 +350,7 @@ fn read_bitmap(bytes: &[u8]) -> Result<Grid> {
     let width = lines.next().context(wrong)?;
     let mut rest = lines.next().context(wrong)?.splitn(2, |byte| byte.is_ascii_whitespace());
     let (height, bits) = (rest.next().context(wrong)?, rest.next().context(wrong)?);
-    let side = |text: &[u8]| {
-        str::from_utf8(text).ok()?.parse::<usize>().ok().filter(|side| (1..1 << 24).contains(side))
-    };
+    let side = |text: &[u8]| str::from_utf8(text).ok()?.parse::<usize>().ok().filter(|side| (1..1 << 24).contains(side));
     let (width, height) = side(width).zip(side(height)).context(wrong)?;
     let stride = width.div_ceil(8);
     if bits.len() < stride * height {

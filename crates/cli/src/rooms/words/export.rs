@@ -35,9 +35,7 @@ impl VerbArgs for ExportArgs {
         });
         let Some(notes) = notes else {
             let (file, room) = (self.file.display(), run.schema().id);
-            bail!(Usage(format!(
-                "{file} is of the room '{room}', which has no tokens. Name one of `hothouse train words`"
-            )));
+            bail!(Usage(format!("{file} is of the room '{room}', which has no tokens. Name one of `hothouse train words`")));
         };
         let line = run::words::vocabulary_line(&notes["tokenizer"]);
         Ok(std::io::stdout().lock().write_all(line.as_bytes())?)

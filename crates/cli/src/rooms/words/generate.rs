@@ -28,7 +28,10 @@ pub struct GenerateArgs {
     #[arg(long, allow_hyphen_values = true, value_name = "TEXT")]
     prompt: Option<String>,
     /// Tokens at most
-    #[arg(long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000), allow_negative_numbers = true, value_name = "N")]
+    #[arg(
+        long, default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=100_000),
+        allow_negative_numbers = true, value_name = "N",
+    )]
     tokens: u32,
     /// 0 takes the likeliest token always, 1 writes as the model has learned, more is bolder [default: that of its samples]
     #[arg(long, value_parser = number, allow_negative_numbers = true, value_name = "T")]
@@ -63,9 +66,7 @@ impl VerbArgs for GenerateArgs {
             let mut run = begin::restored(&self.file, &self.data, machine.host)?;
             if run.schema().id != "words" {
                 let (file, room) = (self.file.display(), run.schema().id);
-                bail!(Usage(format!(
-                    "{file} is of the room '{room}', which writes no texts. Name a checkpoint of `hothouse train words`"
-                )));
+                bail!(Usage(format!("{file} is of the room '{room}', which writes no texts. Name a checkpoint of `hothouse train words`")));
             }
             generate(&mut *run, &self)
         })

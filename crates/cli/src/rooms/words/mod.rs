@@ -42,8 +42,9 @@ impl RoomShell for Shell {
     }
 
     fn out_of_reach(&self, config: &Config) -> Option<&'static str> {
-        config.data.is_some().then_some(
-            "The goal is near the entropy floor, which nobody knows of a text of one's own, so it would not end this run.",
-        )
+        config
+            .data
+            .is_some()
+            .then_some("The goal is near the entropy floor, which nobody knows of a text of one's own, so it would not end this run.")
     }
 }

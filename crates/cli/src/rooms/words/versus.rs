@@ -27,10 +27,8 @@ const SHAPES: [(&str, [u32; 6]); 4] = [
 /// What is compared: the modes of the script of which the fastest is the rival, its name in figures, and what stands behind the preset in
 /// ours, where we have two to compare. What a machine has none of ours of is not run: PyTorch takes minutes a step in bf16 where the
 /// processor does not multiply it.
-const MODES: [(&[&str], &str, &[&str]); 2] = [
-    (&["fp32", "fp32-compile"], "pytorch", &[""]),
-    (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"]),
-];
+const MODES: [(&[&str], &str, &[&str]); 2] =
+    [(&["fp32", "fp32-compile"], "pytorch", &[""]), (&["bf16", "bf16-compile"], "pytorch_bf16", &[".bf16", ".amx"])];
 
 fn python() -> String {
     std::env::var("HOTHOUSE_PYTHON").unwrap_or("python3".into())
@@ -49,8 +47,7 @@ pub fn bench(ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
     // What it compiles it looks up in a file.
     let script = tempfile::Builder::new().prefix("hothouse-pytorch-").suffix(".py").tempfile();
     let written = script.and_then(|mut file| file.write_all(SCRIPT.as_bytes()).map(|()| file));
-    let script =
-        written.context("cannot write the script for PyTorch. Make room, or set TMPDIR to another folder")?;
+    let script = written.context("cannot write the script for PyTorch. Make room, or set TMPDIR to another folder")?;
     measure(script.path(), ours, machine, give)
 }
 
@@ -68,8 +65,7 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Res
             let mut rivals = Vec::new();
             for &mode in modes {
                 let rival = Rival::start(script, &shape, machine.pool.current_num_threads(), mode);
-                rivals
-                    .push(rival.with_context(|| format!("PyTorch's {mode} of {preset} cannot be measured"))?);
+                rivals.push(rival.with_context(|| format!("PyTorch's {mode} of {preset} cannot be measured"))?);
             }
             let isa = |path: &str| match path {
                 ".bf16" => Isa::Bf16,

@@ -141,12 +141,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    pub fn new(
-        spec: &LearnerSpec,
-        table: &Table,
-        space: &mut Space,
-        program: &mut Program,
-    ) -> Result<Layout, Fault> {
+    pub fn new(spec: &LearnerSpec, table: &Table, space: &mut Space, program: &mut Program) -> Result<Layout, Fault> {
         let (config, kind) = (&spec.config, spec.kind.spec);
         let world = world(kind.id).ok_or_else(|| Fault::Unknown { what: kind.id.into() })?;
         let &PpoConfig { envs, rollout_steps: steps, .. } = config;
@@ -198,8 +193,7 @@ impl Layout {
         };
         let acting = Lowered::new(&spec.acting, params, grads, space, program)?;
         let learning = Lowered::new(&spec.learning, params, grads, space, program)?;
-        let builder =
-            Builder { spec, world: &world, places: &places, rollout: &rollout, truncations, quantities };
+        let builder = Builder { spec, world: &world, places: &places, rollout: &rollout, truncations, quantities };
         let lists = Lists {
             observe: builder.observe(program, &acting),
             steps: builder.steps(program, &acting, table),
@@ -214,20 +208,10 @@ impl Layout {
 
     /// Regions of floats and of whole numbers that an iteration gives back, in the order in which they are taken in.
     pub fn outputs(&self, recorded: bool) -> [Vec<Region>; 2] {
-        let Places { params, optimizer, states, episode_returns, discounted_returns, input, moments, .. } =
-            self.places;
+        let Places { params, optimizer, states, episode_returns, discounted_returns, input, moments, .. } = self.places;
         let sums = input.part(input::SUMS, input::SUMMED);
-        let mut floats = vec![
-            params,
-            optimizer.m,
-            optimizer.v,
-            states,
-            episode_returns,
-            discounted_returns,
-            sums,
-            moments,
-            self.places.finished,
-        ];
+        let mut floats =
+            vec![params, optimizer.m, optimizer.v, states, episode_returns, discounted_returns, sums, moments, self.places.finished];
         let Places { steps, episodes, counters, lengths, .. } = self.places;
         let mut words = vec![steps, episodes, counters.part(0, counters::LEN), lengths];
         if recorded {
@@ -342,19 +326,15 @@ impl Builder<'_> {
         let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("observe.wgsl"));
         let Rollout { samples, normalizer, truncations, .. } = self.rollout;
         let shown = acting.input("observation");
-        let args =
-            [self.envs() as u32, self.places.states.at, samples.at, shown.at, normalizer.at, truncations.at];
+        let args = [self.envs() as u32, self.places.states.at, samples.at, shown.at, normalizer.at, truncations.at];
         each(program, "observe", &text, &args, self.envs())
     }
 
     fn steps(&self, program: &mut Program, acting: &Lowered, table: &Table) -> Range<usize> {
         let LearnerSpec { head, config, draws, seed, .. } = self.spec;
-        let text =
-            self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("rollout_step.wgsl"));
+        let text = self.text(THREADS).add(&self.world.text).add(NORMALIZE).add(include_str!("rollout_step.wgsl"));
         let (text, middle, half) = match *head {
-            Head::Choices(count) => {
-                (text.word("CHOICES", count).add(include_str!("sample_choice.wgsl")), 0.0, 0.0)
-            }
+            Head::Choices(count) => (text.word("CHOICES", count).add(include_str!("sample_choice.wgsl")), 0.0, 0.0),
             Head::Gaussian { middle, half, squash } => {
                 (text.flag("SQUASHED", squash).add(include_str!("sample_gaussian.wgsl")), middle, half)
             }
@@ -402,11 +382,7 @@ impl Builder<'_> {
         let from = program.len();
         for run in 0..=self.truncations {
             let kept = if run == 0 { last } else { bootstraps.part((run - 1) * envs, envs) };
-            let (next, items) = if run < self.truncations {
-                (reached.part(run * width, width).at, width)
-            } else {
-                (u32::MAX, envs)
-            };
+            let (next, items) = if run < self.truncations { (reached.part(run * width, width).at, width) } else { (u32::MAX, envs) };
             each(program, "copy values", &text, &[envs as u32, value.at, kept.at, next, shown.at], items);
         }
         from..program.len()
@@ -416,8 +392,7 @@ impl Builder<'_> {
         let config = &self.spec.config;
         let envs = config.envs;
         let blocks = envs.div_ceil(THREADS);
-        let Rollout { normalizer, samples, rewards, ended, returns, truncations, last, bootstraps, .. } =
-            self.rollout;
+        let Rollout { normalizer, samples, rewards, ended, returns, truncations, last, bootstraps, .. } = self.rollout;
         let Places { discounted_returns, input, moments, counters, finished, lengths, .. } = self.places;
         let return_parts = space.floats(if config.normalize_reward { 3 * blocks } else { 0 });
         let parts = space.floats(3 * blocks * self.quantities);
@@ -430,11 +405,7 @@ impl Builder<'_> {
             each(program, "discounted returns", &text, &args, envs);
             program.dispatch(&merge, &[blocks as u32, return_parts.at, moments.at], [1, 1, 1]);
         }
-        let text = self
-            .later_text(THREADS)
-            .count("OBSERVED", self.quantities - 2)
-            .add(MOMENTS)
-            .add(include_str!("advantages.wgsl"));
+        let text = self.later_text(THREADS).count("OBSERVED", self.quantities - 2).add(MOMENTS).add(include_str!("advantages.wgsl"));
         let args = [
             envs as u32,
             blocks as u32,
@@ -457,22 +428,13 @@ impl Builder<'_> {
         let places = envs * config.rollout_steps;
         let spans = places.div_ceil(SPAN);
         let counts = space.words(spans);
-        let counting =
-            |text| self.later_text(MANY_THREADS).word("SPAN", SPAN).word("RECENT", RECENT).add(text).text;
+        let counting = |text| self.later_text(MANY_THREADS).word("SPAN", SPAN).word("RECENT", RECENT).add(text).text;
         let kernel = program.kernel("count episodes", &counting(include_str!("count_episodes.wgsl")));
         let args = [places as u32, spans as u32, ended.at, counts.at];
         program.dispatch(&kernel, &args, groups(spans, 1));
         let kernel = program.kernel("recent episodes", &counting(include_str!("recent_episodes.wgsl")));
-        let args = [
-            places as u32,
-            spans as u32,
-            ended.at,
-            counts.at,
-            returns.at,
-            finished.at,
-            lengths.at,
-            counters.at + counters::ENDED as u32,
-        ];
+        let args =
+            [places as u32, spans as u32, ended.at, counts.at, returns.at, finished.at, lengths.at, counters.at + counters::ENDED as u32];
         program.dispatch(&kernel, &args, groups(spans, 1));
         from..program.len()
     }
@@ -481,8 +443,7 @@ impl Builder<'_> {
         let text = self.text(THREADS).word("RECORDED", shown).add(include_str!("trajectory.wgsl"));
         let Rollout { samples, ended, .. } = self.rollout;
         let Places { trajectory, trajectory_ended, .. } = self.places;
-        let args =
-            [self.envs() as u32, steps as u32, samples.at, ended.at, trajectory.at, trajectory_ended.at];
+        let args = [self.envs() as u32, steps as u32, samples.at, ended.at, trajectory.at, trajectory_ended.at];
         each(program, "trajectory", &text, &args, steps * shown.next_multiple_of(PANEL))
     }
 
@@ -518,13 +479,7 @@ impl Builder<'_> {
         each(program, "gather", &text, &args, *minibatch)
     }
 
-    fn learn(
-        &self,
-        space: &mut Space,
-        program: &mut Program,
-        learning: &Lowered,
-        grads: Region,
-    ) -> Range<usize> {
+    fn learn(&self, space: &mut Space, program: &mut Program, learning: &Lowered, grads: Region) -> Range<usize> {
         let Places { params, optimizer, input, counters, .. } = self.places;
         let from = program.len();
         optimizer.step(*params, grads, space, program);

@@ -6,7 +6,8 @@
 //! | 0 | 24 x 6 | of this side: a point has 1, 2, 3, 4, 5 checkers or more, and half of those beyond |
 //! | 144 | 3 | on the bar: one, two, half of those beyond |
 //! | 147 | 3 | borne off: fifths of the first, second and third five |
-//! | 150 | 7 | pips / 100; shares of the home board made, the longest prime, blots, how far back the last checker is, checkers in the other's home and in one's own |
+//! | 150 | 4 | pips / 100; shares of the home board made, the longest prime, blots |
+//! | 154 | 3 | how far back the last checker is, checkers in the other's home and in one's own |
 //! | 157 | 157 | the same of the other side |
 //! | 314 | 2 | whether the sides can still meet; the lead in pips / 100 |
 //! | 316 | 21 + 6 | the roll, and the numbers it shows |
@@ -180,8 +181,7 @@ mod tests {
         let (mut met, mut most) = (vec![false; INPUTS], 0);
         for _ in 0..60_000 {
             let roll = Roll::drawn(&mut numbers);
-            let decision =
-                Decision { second: roll.is_double() && numbers.below(2) == 1, ..Decision::new(board, roll) };
+            let decision = Decision { second: roll.is_double() && numbers.below(2) == 1, ..Decision::new(board, roll) };
             assert_eq!(decision.roll(), roll);
             let (mut found, mut told, mut next) = (vec![0.0; INPUTS], 0, 0);
             each(&decision, |feature, value| {

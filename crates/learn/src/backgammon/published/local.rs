@@ -1,8 +1,6 @@
 //! The offloaded work on this very processor, to the bits of the learner here: what other machines are held to.
 
-use super::accelerator::{
-    Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, PackedSample, TrainResult, TrainStateRef,
-};
+use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, PackedSample, TrainResult, TrainStateRef};
 use super::net::{self, Evaluator, Weights};
 use super::replay::{self, Sample};
 use super::trainer::Trainer;

@@ -236,14 +236,7 @@ pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     let backgammon = backgammon.min(gammon);
     let lose_gammon = if mine { lose_gammon.min(lose) } else { 0.0 };
     let lose_backgammon = lose_backgammon.min(lose_gammon);
-    Chances([
-        win - gammon,
-        gammon - backgammon,
-        backgammon,
-        lose - lose_gammon,
-        lose_gammon - lose_backgammon,
-        lose_backgammon,
-    ])
+    Chances([win - gammon, gammon - backgammon, backgammon, lose - lose_gammon, lose_gammon - lose_backgammon, lose_backgammon])
 }
 
 /// Points a game.
@@ -327,13 +320,7 @@ impl Evaluator {
         );
         ops::rows_to_panels(self.isa, self.rows, self.width, &self.stem, self.executor.input_mut("stem"));
         self.executor.run(&weights.params, &weights.packed);
-        ops::panels_to_rows(
-            self.isa,
-            self.rows,
-            self.width,
-            self.executor.output("policy"),
-            &mut self.hidden,
-        );
+        ops::panels_to_rows(self.isa, self.rows, self.width, self.executor.output("policy"), &mut self.hidden);
         let panels = self.executor.output("value").chunks_exact(PANEL * HEADS);
         for (heads, panel) in self.heads.chunks_mut(PANEL).zip(panels) {
             for (row, heads) in heads.iter_mut().enumerate() {
@@ -500,8 +487,7 @@ mod tests {
         for shape in [Shape::PUBLISHED, Shape { width: 16, blocks: 0 }, Shape { width: 272, blocks: 5 }] {
             let (graph, policy, value) = whole(shape, 32);
             assert_eq!(graph.table().count(), shape.parameters());
-            let products: usize =
-                graph.table().specs().iter().filter(|spec| !spec.vector).map(|spec| spec.len()).sum();
+            let products: usize = graph.table().specs().iter().filter(|spec| !spec.vector).map(|spec| spec.len()).sum();
             assert_eq!(products, shape.products());
             assert_eq!([graph.shape(policy), graph.shape(value)], [[32, 676], [32, 5]]);
         }
@@ -557,9 +543,7 @@ mod tests {
             executor.run(&params, &Packed::new(&all, &params));
             let mut scratch = Results::new();
             for (row, decision) in decisions.iter().enumerate() {
-                let of = |name: &str, i: usize, count: usize| {
-                    executor.output(name)[(row / PANEL * count + i) * PANEL + row % PANEL]
-                };
+                let of = |name: &str, i: usize, count: usize| executor.output(name)[(row / PANEL * count + i) * PANEL + row % PANEL];
                 // To the bit.
                 assert_eq!(evaluator.heads(row), std::array::from_fn(|i| of("value", i, HEADS)));
                 let logits: Vec<f32> = (0..ACTIONS).map(|i| of("policy", i, ACTIONS)).collect();
@@ -593,11 +577,10 @@ mod tests {
         let safe = Board::new(mine, theirs).unwrap();
         let safe = chances([0.9, 0.5, 0.1, 0.05, 0.01], &safe);
         assert_eq!(safe.0[4..], [0.0, 0.0]);
-        for (ending, heads) in
-            [[1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0, 0.0]]
-                .into_iter()
-                .chain([[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0, 1.0]])
-                .enumerate()
+        for (ending, heads) in [[1.0, 0.0, 0.0, 0.0, 0.0], [1.0, 1.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0, 0.0]]
+            .into_iter()
+            .chain([[0.0, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0, 1.0]])
+            .enumerate()
         {
             assert_eq!(outcome(ending), heads);
             let chances = chances(heads, &Board::START);

@@ -4,9 +4,7 @@
 //! and steps depend on nothing but their number and the samples, what comes of a round is the same as here, but for how the
 //! other machine rounds.
 
-use super::accelerator::{
-    Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, TrainResult, Work, decision_words, packed_sample,
-};
+use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, TrainResult, Work, decision_words, packed_sample};
 use super::selfplay::Actor;
 use super::trainer::TrainState;
 use super::{Games, Phase, Published, ROUND_BEGINS, accelerator, draw};
@@ -80,12 +78,7 @@ impl Published {
         }
         if work.learning {
             let (m, v) = (&optimizer.m, &optimizer.v);
-            accelerator.set_state(&accelerator::TrainStateRef {
-                weights: params.values(),
-                m,
-                v,
-                steps: optimizer.steps,
-            })?;
+            accelerator.set_state(&accelerator::TrainStateRef { weights: params.values(), m, v, steps: optimizer.steps })?;
             self.store_samples(&mut accelerator, 0..self.replay.samples.len())?;
         }
         Ok(Offloaded {
@@ -102,18 +95,13 @@ impl Published {
     }
 
     /// Gives the samples in these places to whoever learns from them.
-    fn store_samples(
-        &self,
-        accelerator: &mut Pinned<Box<dyn Accelerator>>,
-        places: Range<usize>,
-    ) -> Result<(), Fault> {
+    fn store_samples(&self, accelerator: &mut Pinned<Box<dyn Accelerator>>, places: Range<usize>) -> Result<(), Fault> {
         /// At a time.
         const MOST: usize = 4096;
         let mut scratch = Results::new();
         let first = places.start;
         for (i, samples) in self.replay.samples[places].chunks(MOST).enumerate() {
-            let packed_samples: Vec<_> =
-                samples.iter().map(|sample| packed_sample(sample, &mut scratch)).collect();
+            let packed_samples: Vec<_> = samples.iter().map(|sample| packed_sample(sample, &mut scratch)).collect();
             accelerator.store_samples(first + i * MOST, &packed_samples)?;
         }
         Ok(())
@@ -172,9 +160,7 @@ impl Published {
             // The one that was asked first.
             let asked = (0..LANES).filter(|&lane| offloaded.lanes[lane].asked);
             if let Some(lane) = asked.min_by_key(|&lane| offloaded.lanes[lane].batches) {
-                if !self.timed(&mut offloaded.waited_s, || {
-                    offloaded.accelerator.answer(lane, &mut offloaded.answer)
-                })? {
+                if !self.timed(&mut offloaded.waited_s, || offloaded.accelerator.answer(lane, &mut offloaded.answer))? {
                     return Ok(OffloadSlice::Waiting);
                 }
                 actors = self.lane(lane);
@@ -204,9 +190,7 @@ impl Published {
                 offloaded.accelerator.request_result()?;
                 offloaded.result_requested = true;
             }
-            if !self.timed(&mut offloaded.waited_s, || {
-                offloaded.accelerator.poll_result(&mut offloaded.learned)
-            })? {
+            if !self.timed(&mut offloaded.waited_s, || offloaded.accelerator.poll_result(&mut offloaded.learned))? {
                 return Ok(OffloadSlice::Waiting);
             }
         }
@@ -250,9 +234,7 @@ impl Published {
         for n in self.progress.updates..self.progress.updates + count {
             draw(&self.config, self.seed, n, self.replay.samples.len(), &mut self.drawn);
             let (adam, value_coef) = (self.config.adam(), self.config.value_coef);
-            self.timed(&mut offloaded.waited_s, || {
-                offloaded.accelerator.step(&adam, value_coef, &self.drawn)
-            })?;
+            self.timed(&mut offloaded.waited_s, || offloaded.accelerator.step(&adam, value_coef, &self.drawn))?;
         }
         self.progress.updates += count;
         Ok(())
@@ -275,8 +257,7 @@ impl Published {
         let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
             let mut lanes = offloaded.lanes;
-            for (lane, Lane { batches, asked }) in lanes.iter_mut().enumerate().filter(|(_, lane)| lane.asked)
-            {
+            for (lane, Lane { batches, asked }) in lanes.iter_mut().enumerate().filter(|(_, lane)| lane.asked) {
                 self.beside(self.lane(lane), 0, 0, |actor, playing| {
                     actor.evaluate(playing);
                     actor.back_up(playing);

@@ -36,9 +36,7 @@ pub struct PublishedPlayer {
 impl PublishedPlayer {
     /// Of one that does not search.
     pub fn bytes(plan: &Plan, shape: Shape) -> f64 {
-        Evaluator::bytes(plan, shape.width, ROWS)
-            + Weights::bytes(shape)
-            + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
+        Evaluator::bytes(plan, shape.width, ROWS) + Weights::bytes(shape) + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
     }
 
     /// With two evaluations or more it searches. The plan is one of [`ROWS`].
@@ -61,11 +59,7 @@ impl PublishedPlayer {
     }
 
     /// What the network says of each decision: its heads, and, where it is asked for, what it thinks of the legal actions.
-    fn evaluate(
-        &mut self,
-        decisions: &[Decision],
-        mut tell: impl FnMut(usize, [f32; HEADS], &[u16], &[f32]),
-    ) {
+    fn evaluate(&mut self, decisions: &[Decision], mut tell: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
         for (chunk, decisions) in decisions.chunks(ROWS).enumerate() {
             self.evaluator.clear();
             decisions.iter().for_each(|decision| self.evaluator.see(decision));
@@ -82,14 +76,12 @@ impl PublishedPlayer {
 
     /// The most likely actions, and after doubles those that are most likely then.
     fn choose_at_once(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
-        let mut open: Vec<(usize, Decision)> =
-            decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
+        let mut open: Vec<(usize, Decision)> = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
         while !open.is_empty() {
             let asked: Vec<Decision> = open.iter().map(|open| open.1).collect();
             let mut best = vec![0; asked.len()];
             self.evaluate(&asked, |i, _, actions, priors| {
-                let likelier =
-                    |best: usize, next: usize| if priors[next] > priors[best] { next } else { best };
+                let likelier = |best: usize, next: usize| if priors[next] > priors[best] { next } else { best };
                 best[i] = actions[(0..actions.len()).reduce(likelier).unwrap_or(0)];
             });
             let mut left = Vec::new();
@@ -105,10 +97,8 @@ impl PublishedPlayer {
 
     /// What is expected of boards before a roll, by whoever rolls: the mean over all rolls.
     fn expect(&mut self, boards: &[Board]) -> Vec<Chances> {
-        let decisions: Vec<Decision> = boards
-            .iter()
-            .flat_map(|&board| Roll::ALL.into_iter().map(move |roll| Decision::new(board, roll)))
-            .collect();
+        let decisions: Vec<Decision> =
+            boards.iter().flat_map(|&board| Roll::ALL.into_iter().map(move |roll| Decision::new(board, roll))).collect();
         let mut sums = vec![[0.0f32; 6]; boards.len()];
         let rolls = Roll::ALL.len();
         self.evaluate(&decisions, |i, heads, _, _| {
@@ -276,15 +266,11 @@ impl Player for PublishedPlayer {
             .map(|((board, prior), expected)| {
                 let chances = match board.points() {
                     0 => expected.turned(),
-                    points => {
-                        Chances(std::array::from_fn(|i| if i as i32 + 1 == points { 1.0 } else { 0.0 }))
-                    }
+                    points => Chances(std::array::from_fn(|i| if i as i32 + 1 == points { 1.0 } else { 0.0 })),
                 };
                 // What the search brought is added to the mean over all rolls.
-                let (share, sum, visits) = searched
-                    .iter()
-                    .find(|found| found.0 == board)
-                    .map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
+                let (share, sum, visits) =
+                    searched.iter().find(|found| found.0 == board).map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
                 let rolls = Roll::ALL.len() as f32;
                 let first_equity = net::equity(&chances);
                 let equity = (rolls * first_equity + sum) / (rolls + visits as f32);
@@ -297,9 +283,7 @@ impl Player for PublishedPlayer {
             })
             .collect();
         // As it would choose.
-        candidates.sort_by(|a, b| {
-            b.share.total_cmp(&a.share).then(b.prior.total_cmp(&a.prior)).then(b.equity.total_cmp(&a.equity))
-        });
+        candidates.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.prior.total_cmp(&a.prior)).then(b.equity.total_cmp(&a.equity)));
         candidates
     }
 

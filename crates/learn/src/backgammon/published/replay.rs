@@ -39,19 +39,14 @@ pub fn write_board(board: &Board, to: &mut [u32]) {
 }
 
 pub fn read_board(from: &[u32]) -> Option<Board> {
-    let side =
-        |words: &[u32]| -> [u8; BAR] { std::array::from_fn(|i| (words[i / 8] >> (4 * (i % 8))) as u8 & 15) };
+    let side = |words: &[u32]| -> [u8; BAR] { std::array::from_fn(|i| (words[i / 8] >> (4 * (i % 8))) as u8 & 15) };
     Board::new(side(from.get(..4)?), side(from.get(4..8)?)).ok()
 }
 
 pub fn read_decision(words: &[u32]) -> Option<Decision> {
     let (roll, second) = (words.get(8)? & 0xFF, words[8] >> 8 & 1 == 1);
     let board = read_board(words)?;
-    ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision {
-        board,
-        roll: roll as u8,
-        second,
-    })
+    ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
 }
 
 /// The actions that are legal.
@@ -65,10 +60,7 @@ pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl Iterator
 pub fn is_sound(sample: &Sample) -> bool {
     let shares = (sample[8] >> 16) as usize;
     let sound = |&share: &u32| (share >> 16) < ACTIONS as u32 && share & 0xFFFF > 0;
-    read_decision(sample).is_some()
-        && shares <= SHARES
-        && sample[9] < 6
-        && sample[10..10 + shares].iter().all(sound)
+    read_decision(sample).is_some() && shares <= SHARES && sample[9] < 6 && sample[10..10 + shares].iter().all(sound)
 }
 
 /// The newest samples, the oldest written over.

@@ -50,10 +50,7 @@ impl Search {
         let slot = size_of::<Slot>() + Tree::bytes(evals);
         let row = size_of::<Waiting>() + STEPS * size_of::<Step>();
         let results = Results::BYTES + MOST_ACTIONS * 6;
-        slots as f64 * slot as f64
-            + rows as f64 * row as f64
-            + results as f64
-            + Evaluator::bytes(plan, width, rows)
+        slots as f64 * slot as f64 + rows as f64 * row as f64 + results as f64 + Evaluator::bytes(plan, width, rows)
     }
 
     pub fn new(plan: &Arc<Plan>, rows: usize, slots: usize, leaves: usize, evals: usize) -> Search {
@@ -138,13 +135,7 @@ impl Search {
     }
 
     /// Brings the answers back up the trees.
-    pub fn back_up(
-        &mut self,
-        weights: &Weights,
-        clock: &dyn Fn() -> f64,
-        seconds: &mut Seconds,
-        mut opened: impl FnMut(usize, &mut Tree),
-    ) {
+    pub fn back_up(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, seconds: &mut Seconds, mut opened: impl FnMut(usize, &mut Tree)) {
         let began_s = clock();
         self.evaluated += self.waiting.len() as u64;
         self.batches += u64::from(!self.waiting.is_empty());

@@ -75,8 +75,7 @@ impl Actor {
             let numbers = Rng::new(seed, GAMES).sequence(((first + i) as u64) << 40);
             let decision = Decision::new(Board::START, Roll::ALL[1]);
             let trace = Vec::with_capacity(LONG);
-            let mut game =
-                Game { decision, decider: 0, decisions: 0, turns: 0, numbers, has_noise: false, trace };
+            let mut game = Game { decision, decider: 0, decisions: 0, turns: 0, numbers, has_noise: false, trace };
             game.begin();
             game
         };
@@ -135,8 +134,7 @@ impl Actor {
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
-        for (row, (hidden, heads)) in hidden.zip(&answer.heads.as_chunks().0[first..]).take(rows).enumerate()
-        {
+        for (row, (hidden, heads)) in hidden.zip(&answer.heads.as_chunks().0[first..]).take(rows).enumerate() {
             self.search.put(row, hidden, heads);
         }
         first + rows
@@ -186,14 +184,8 @@ impl Actor {
             slot.tree.begin(game.decision, game.salt());
         } else if forced {
             slot.tree.begin(game.decision, salt);
-        } else if slot.tree.reuse_subtree(chosen, game.decision, salt, &mut self.spare, playing.config.evals)
-        {
-            slot.tree.add_noise(
-                playing.isa,
-                &mut game.numbers,
-                playing.config.noise,
-                playing.config.noise_alpha,
-            );
+        } else if slot.tree.reuse_subtree(chosen, game.decision, salt, &mut self.spare, playing.config.evals) {
+            slot.tree.add_noise(playing.isa, &mut game.numbers, playing.config.noise, playing.config.noise_alpha);
             game.has_noise = true;
         }
         slot.left = game.evals(playing.config);
@@ -228,13 +220,7 @@ impl Actor {
 
     /// The reverse of [`Actor::save`], from words of this actor's games and all that is left of the samples; gives what is left
     /// after it, or nothing where it cannot be.
-    pub fn restore<'a>(
-        &mut self,
-        config: &PublishedConfig,
-        seed: u32,
-        games: &[u32],
-        samples: &'a [u32],
-    ) -> Option<&'a [u32]> {
+    pub fn restore<'a>(&mut self, config: &PublishedConfig, seed: u32, games: &[u32], samples: &'a [u32]) -> Option<&'a [u32]> {
         let mut left = samples;
         for (game, words) in self.games.iter_mut().zip(games.chunks_exact(SAVED)) {
             let count = words[14] as usize;
@@ -370,16 +356,12 @@ mod tests {
             for _ in 0..DRAWN {
                 drawn[actor.games[0].choose(&edges, playing(&config, &weights))] += 1;
             }
-            let weight =
-                |visits: f64| if visits > 0.0 { visits.powf(1.0 / f64::from(temperature)) } else { 0.0 };
+            let weight = |visits: f64| if visits > 0.0 { visits.powf(1.0 / f64::from(temperature)) } else { 0.0 };
             let all: f64 = [16.0, 4.0, 1.0].map(weight).iter().sum();
             for (visits, count) in [16.0, 4.0, 1.0, 0.0].into_iter().zip(drawn) {
                 let (share, wanted) = (count as f64 / DRAWN as f64, weight(visits) / all);
                 let error = (wanted * (1.0 - wanted) / DRAWN as f64).sqrt();
-                assert!(
-                    (share - wanted).abs() <= 4.0 * error,
-                    "{temperature}: {visits} visits, {share} {wanted}"
-                );
+                assert!((share - wanted).abs() <= 4.0 * error, "{temperature}: {visits} visits, {share} {wanted}");
             }
         }
         // Later ones are the most visited, and so are all where it is cold.
@@ -405,11 +387,7 @@ mod tests {
                 evaluator.see(&game.decision);
                 evaluator.run(&weights);
                 tree::list(&game.decision, &mut scratch);
-                let actions: Vec<u16> = scratch
-                    .plays()
-                    .iter()
-                    .map(|play| super::super::net::action([play[0], play[1]]))
-                    .collect();
+                let actions: Vec<u16> = scratch.plays().iter().map(|play| super::super::net::action([play[0], play[1]])).collect();
                 let mut priors = vec![0.0; tree::MOST_ACTIONS];
                 evaluator.policy(&weights, 0, &actions, &mut priors);
                 let of = |action: u16| priors[actions.iter().position(|&known| known == action).unwrap()];

@@ -118,8 +118,7 @@ impl Round {
 
     pub fn parts(&self) -> Parts {
         let PublishedConfig { evals, games, batch, leaves, round_batches, warm_decisions, .. } = self.config;
-        let PublishedConfig { exploration, doubt, virtual_loss, noise, noise_alpha, temperature, .. } =
-            self.config;
+        let PublishedConfig { exploration, doubt, virtual_loss, noise, noise_alpha, temperature, .. } = self.config;
         let Shape { width, blocks } = self.config.shape();
         let sizes = [evals, games, batch, leaves, round_batches, warm_decisions as usize, width, blocks];
         let mut numbers = vec![u64::from(self.seed), self.pieces.start, self.pieces.end];
@@ -208,14 +207,7 @@ impl Round {
 
     /// What two builds that play the same games alike agree on: how a short round ends, and what a network says of where its games stand.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
-        let config = PublishedConfig {
-            evals: 6,
-            actors: 1,
-            games: 2,
-            batch: 8,
-            round_batches: 24,
-            ..Default::default()
-        };
+        let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
         let params = Params::new(plan.table(), 1);
         let mut games = Games::default();
@@ -226,8 +218,7 @@ impl Round {
         for Brought { games: Games { games, traces }, .. } in round.play(isa, 0..1)?.of {
             let mut evaluator = Evaluator::new(&plan, round.config.batch);
             evaluator.clear();
-            let decisions =
-                games.chunks_exact(SAVED).map(|game| replay::read_decision(&game[..DECISION_WORDS]));
+            let decisions = games.chunks_exact(SAVED).map(|game| replay::read_decision(&game[..DECISION_WORDS]));
             let count = decisions.flatten().map(|decision| evaluator.see(&decision)).count();
             evaluator.run(&Weights::new(&plan, &params));
             words.extend((0..count).flat_map(|row| evaluator.heads(row)).map(f32::to_bits));
@@ -242,13 +233,7 @@ impl Brought {
     fn by(actor: &Actor) -> Brought {
         let mut games = Games::default();
         actor.save(&mut games.games, &mut games.traces);
-        Brought {
-            games,
-            samples: actor.finished_samples.clone(),
-            endings: actor.endings,
-            moves: actor.moves,
-            evaluated: actor.evaluated(),
-        }
+        Brought { games, samples: actor.finished_samples.clone(), endings: actor.endings, moves: actor.moves, evaluated: actor.evaluated() }
     }
 }
 
@@ -259,8 +244,7 @@ impl Played {
             [one.samples.len() as u64, games, turns, gammons, backgammons, one.moves, one.evaluated]
         });
         let counts: Vec<u32> = counts.map(|count| count as u32).collect();
-        let samples: Vec<u32> =
-            self.of.iter().flat_map(|one| one.samples.iter().flatten()).copied().collect();
+        let samples: Vec<u32> = self.of.iter().flat_map(|one| one.samples.iter().flatten()).copied().collect();
         let mut parts = games_parts(self.of.iter().map(|one| &one.games));
         parts.extend([
             (PLAYED.into(), vec![1], Data::U64(vec![self.first])),

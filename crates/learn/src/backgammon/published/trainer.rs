@@ -184,8 +184,7 @@ impl Shard {
             for share in shares {
                 to[(share >> 16) as usize] = (share & 0xFFFF) as f32 / sum as f32;
             }
-            self.executor.input_mut("outcome")[row * HEADS..][..HEADS]
-                .copy_from_slice(&net::outcome(sample[9] as usize));
+            self.executor.input_mut("outcome")[row * HEADS..][..HEADS].copy_from_slice(&net::outcome(sample[9] as usize));
         }
     }
 

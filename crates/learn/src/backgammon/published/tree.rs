@@ -168,16 +168,7 @@ impl Tree {
 
     fn push(&mut self, decision: Decision) -> u16 {
         let state = State::Fresh;
-        self.nodes.push(Node {
-            decision,
-            state,
-            first: 0,
-            count: 0,
-            tried: 0,
-            visits: 0,
-            pending: 0,
-            value: 0.0,
-        });
+        self.nodes.push(Node { decision, state, first: 0, count: 0, tried: 0, visits: 0, pending: 0, value: 0.0 });
         (self.nodes.len() - 1) as u16
     }
 
@@ -245,9 +236,7 @@ impl Tree {
     fn has_room(&self) -> bool {
         // Each evaluation under way will want edges yet.
         let asked = 8 * MOST_ACTIONS;
-        self.nodes.len() + 1 < self.most_nodes
-            && self.chances.len() < self.most_nodes
-            && self.edges.len() + asked <= self.most_edges
+        self.nodes.len() + 1 < self.most_nodes && self.chances.len() < self.most_nodes && self.edges.len() + asked <= self.most_edges
     }
 
     /// What an action leads to.
@@ -258,9 +247,7 @@ impl Tree {
         if roll.is_double() && !second && after.can_move(roll.high()) {
             let decision = Decision { board: after, roll: place, second: true };
             let hash = after.hash64() ^ u64::from(place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            let found = self.find(hash, |tree, id| {
-                id & SECOND != 0 && tree.nodes[usize::from(id & !SECOND)].decision == decision
-            });
+            let found = self.find(hash, |tree, id| id & SECOND != 0 && tree.nodes[usize::from(id & !SECOND)].decision == decision);
             return found.unwrap_or_else(|slot| {
                 let id = self.push(decision) | SECOND;
                 self.actor[slot] = tagged(hash, id);
@@ -276,8 +263,7 @@ impl Tree {
     fn chance(&mut self, board: Board) -> u16 {
         const STRIDES: [u8; 12] = [1, 5, 7, 11, 13, 17, 19, 23, 25, 29, 31, 35];
         let hash = board.hash64();
-        let found =
-            self.find(hash, |tree, id| id & SECOND == 0 && tree.chances[usize::from(id)].board == board);
+        let found = self.find(hash, |tree, id| id & SECOND == 0 && tree.chances[usize::from(id)].board == board);
         found.unwrap_or_else(|slot| {
             let mixed = (hash ^ self.salt).wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32;
             let start = (mixed % 36) as u8;
@@ -358,8 +344,7 @@ impl Tree {
         let node = &mut self.nodes[usize::from(at)];
         list(&node.decision, scratch);
         (node.first, node.count) = (self.edges.len() as u32, scratch.plays().len() as u16);
-        let edge =
-            |play: &[u8; 4]| Edge { action: action([play[0], play[1]]), child: UNKNOWN, ..Edge::default() };
+        let edge = |play: &[u8; 4]| Edge { action: action([play[0], play[1]]), child: UNKNOWN, ..Edge::default() };
         self.edges.extend(scratch.plays().iter().map(edge));
     }
 
@@ -396,14 +381,7 @@ impl Tree {
 
     /// Goes on from the decision that was reached: keeps what is known below it, and gives whether anything is. `spare` becomes the
     /// old tree.
-    pub fn reuse_subtree(
-        &mut self,
-        edge: usize,
-        reached: Decision,
-        salt: u64,
-        spare: &mut Tree,
-        room_for: usize,
-    ) -> bool {
+    pub fn reuse_subtree(&mut self, edge: usize, reached: Decision, salt: u64, spare: &mut Tree, room_for: usize) -> bool {
         let child = self.edges(ROOT)[edge].child;
         let node = if child >= ENDED {
             NONE
@@ -420,9 +398,7 @@ impl Tree {
         if known {
             self.copy_to(node, spare);
             // What is kept must leave room for a search.
-            if spare.nodes.len() + room_for > spare.most_nodes
-                || spare.edges.len() + 24 * room_for + 8 * MOST_ACTIONS > spare.most_edges
-            {
+            if spare.nodes.len() + room_for > spare.most_nodes || spare.edges.len() + 24 * room_for + 8 * MOST_ACTIONS > spare.most_edges {
                 spare.begin(reached, salt);
             }
         }
@@ -605,8 +581,7 @@ mod tests {
 
     /// A network that makes something up: a value and, for each action, a weight.
     fn made_up(decision: &Decision, action: u16) -> f32 {
-        let hash =
-            decision.board.hash64() as u32 ^ u32::from(decision.roll) << 8 ^ u32::from(decision.second);
+        let hash = decision.board.hash64() as u32 ^ u32::from(decision.roll) << 8 ^ u32::from(decision.second);
         math::rng::uniform_from_word(math::rng::hash_1([1, 2], [hash, action.into()])[0])
     }
 
@@ -687,8 +662,7 @@ mod tests {
                 let q = if n > 0 { sum / n as f32 } else { value_of(&decision) - RULE.doubt };
                 q + RULE.exploration * (all.max(1) as f32).sqrt() * prior / (1.0 + n as f32)
             };
-            let scores: Vec<f32> =
-                priors_of(&decision, &actions).into_iter().enumerate().map(|(i, p)| score(i, p)).collect();
+            let scores: Vec<f32> = priors_of(&decision, &actions).into_iter().enumerate().map(|(i, p)| score(i, p)).collect();
             let best = (0..actions.len()).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).unwrap();
             let roll = decision.roll();
             let after = decision.board.moved(roll, play(actions[best]));
@@ -817,12 +791,7 @@ mod tests {
     #[test]
     fn games_that_end_count_one_two_or_three() {
         let last = |theirs: &[(usize, u8)]| board(&[(1, 2)], theirs);
-        for (theirs, points) in [
-            (&[(6, 14)][..], 1.0),
-            (&[(6, 15)][..], 2.0),
-            (&[(6, 14), (20, 1)][..], 3.0),
-            (&[(25, 1), (6, 14)], 3.0),
-        ] {
+        for (theirs, points) in [(&[(6, 14)][..], 1.0), (&[(6, 15)][..], 2.0), (&[(6, 14), (20, 1)][..], 3.0), (&[(25, 1), (6, 14)], 3.0)] {
             let tree = grown(Decision::new(last(theirs), Roll::ALL[2]), 10, 1);
             for edge in tree.edges(ROOT) {
                 assert_eq!(edge.sum, points * f32::from(edge.visits));

@@ -84,8 +84,7 @@ impl Round {
     }
 
     pub fn from_parts(find: &Find) -> Result<Round, StrongError> {
-        let &[seed, hidden, narrow, depth, handmade, bearoff, lookahead, start, end] = numbers(find, ROUND)?
-        else {
+        let &[seed, hidden, narrow, depth, handmade, bearoff, lookahead, start, end] = numbers(find, ROUND)? else {
             return Err(wrong(ROUND));
         };
         let [handmade, bearoff, lookahead] = [handmade, bearoff, lookahead].map(|word| word == 1);

@@ -93,21 +93,10 @@ impl Actor {
         let rollout = lanes * steps * (features + 7.0 + 2.0) + lanes * (features + 4.0);
         let samples = steps * count * (features + SAMPLE as f64);
         let once = (kind.many)(isa, 0, 0, LANES).bytes() + size_of::<Self>();
-        plan.arena_bytes() as f64
-            + once as f64
-            + 4.0 * (rollout + samples)
-            + truncations * (8.0 + 4.0 * features)
+        plan.arena_bytes() as f64 + once as f64 + 4.0 * (rollout + samples) + truncations * (8.0 + 4.0 * features)
     }
 
-    pub fn new(
-        plan: &Arc<Plan>,
-        kind: &Kind,
-        isa: Isa,
-        seed: u32,
-        first: usize,
-        count: usize,
-        steps: usize,
-    ) -> Self {
+    pub fn new(plan: &Arc<Plan>, kind: &Kind, isa: Isa, seed: u32, first: usize, count: usize, steps: usize) -> Self {
         let features = kind.spec.observation.len();
         let truncations = LANES * steps.div_ceil(kind.spec.step_limit as usize);
         Self {
@@ -175,10 +164,7 @@ impl Actor {
                 Head::Gaussian { middle, half, squash } => {
                     let (log_spread, spread) = with.spread;
                     let env_actions = &mut self.env_actions;
-                    dispatch(
-                        with.isa,
-                        SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions },
-                    );
+                    dispatch(with.isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions });
                     &self.env_actions
                 }
             };
@@ -234,30 +220,18 @@ impl Actor {
     /// bootstraps of the episodes that were cut short.
     fn bootstrap(&mut self, with: RolloutContext) {
         let Self { executor, features, .. } = self;
-        Normalizer::apply(
-            with.normalizer,
-            with.isa,
-            self.world.observations(),
-            executor.input_mut("observation"),
-        );
+        Normalizer::apply(with.normalizer, with.isa, self.world.observations(), executor.input_mut("observation"));
         executor.run(with.params, with.packed);
         let last = self.values.len() - LANES;
         self.values[last..].copy_from_slice(executor.output("value"));
 
         self.bootstraps.fill(0.0);
-        for (truncations, states) in
-            self.truncations.chunks(LANES).zip(self.truncated_states.chunks(LANES * *features))
-        {
+        for (truncations, states) in self.truncations.chunks(LANES).zip(self.truncated_states.chunks(LANES * *features)) {
             for (lane, state) in states.chunks_exact(*features).enumerate() {
                 let at = lane / PANEL * PANEL * *features + lane % PANEL;
                 state.iter().enumerate().for_each(|(i, &x)| self.next_observations[at + i * PANEL] = x);
             }
-            Normalizer::apply(
-                with.normalizer,
-                with.isa,
-                &self.next_observations,
-                executor.input_mut("observation"),
-            );
+            Normalizer::apply(with.normalizer, with.isa, &self.next_observations, executor.input_mut("observation"));
             executor.run(with.params, with.packed);
             let values = executor.output("value");
             truncations.iter().zip(values).for_each(|(&place, &value)| self.bootstraps[place] = value);
@@ -395,13 +369,7 @@ mod tests {
             self.at = [(0, 0); LANES];
             (0..LANES).for_each(|lane| Self::write(&mut self.observations, lane, Self::shown(lane, 0, 0)));
         }
-        fn step(
-            &mut self,
-            _actions: &[f32],
-            next_observations: &mut [f32],
-            rewards: &mut [f32],
-            ended: &mut [u32],
-        ) {
+        fn step(&mut self, _actions: &[f32], next_observations: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
             for (lane, (episode, step)) in self.at.iter_mut().enumerate() {
                 rewards[lane] = Self::reward(lane, *step);
                 *step += 1;
@@ -423,13 +391,7 @@ mod tests {
         fn environment(&self, env: usize, _state: &mut [f32]) -> (u32, u32) {
             (self.at[env].1, self.at[env].0)
         }
-        fn set_environment(
-            &mut self,
-            env: usize,
-            _: &[f32],
-            steps: u32,
-            episodes: u32,
-        ) -> Result<(), Impossible> {
+        fn set_environment(&mut self, env: usize, _: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
             self.at[env] = (episodes, steps);
             Ok(())
         }
@@ -469,9 +431,7 @@ mod tests {
         let normalizer = Normalizer { moments: Vec::new(), mean: vec![0.5, 0.0], scale: vec![0.125, 1.0] };
         let config = PpoConfig { hidden: 1, ..PpoConfig::default() };
         let task = Task { observation: FEATURES, head: Head::Choices(2) };
-        for (isa, normalizer) in
-            Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(&normalizer))])
-        {
+        for (isa, normalizer) in Isa::available().into_iter().flat_map(|isa| [(isa, None), (isa, Some(&normalizer))]) {
             // The critic gives back the first number that it is shown; no choice is better than another.
             let plan = plan_acting(task, &config, LANES, graph::Layout::Panels, isa).unwrap();
             let mut params = Params::new(plan.table(), 0);
@@ -524,22 +484,15 @@ mod tests {
                         return_sums = [return_sums[0] + sum, return_sums[1] + sum * sum];
                         episode_returns[lane] += reward;
                         discounted_returns[lane] = if flags == 0 { sum } else { 0.0 };
-                        let after =
-                            if flags & TERMINATED != 0 { 0.0 } else { value(lane, episode, step + 1) };
+                        let after = if flags & TERMINATED != 0 { 0.0 } else { value(lane, episode, step + 1) };
                         let reward = reward * reward_scale;
                         let reward = if normalizer.is_some() { reward.clamp(-10.0, 10.0) } else { reward };
                         let mean = normalizer.map_or(0.0, |normalizer| f64::from(normalizer.mean[0]));
                         for (i, x) in Clocks::shown(lane, episode, step).into_iter().enumerate() {
                             let apart = f64::from(x) - if i == 0 { mean } else { 0.0 };
-                            observation_sums[i] =
-                                [observation_sums[i][0] + apart, observation_sums[i][1] + apart * apart];
+                            observation_sums[i] = [observation_sums[i][0] + apart, observation_sums[i][1] + apart * apart];
                         }
-                        steps.push((
-                            reward + gamma * after - value(lane, episode, step),
-                            flags,
-                            episode,
-                            step,
-                        ));
+                        steps.push((reward + gamma * after - value(lane, episode, step), flags, episode, step));
                         at[lane] = if flags == 0 { (episode, step + 1) } else { (episode + 1, 0) };
                         if flags != 0 {
                             ends.push((t, lane, step + 1, std::mem::take(&mut episode_returns[lane])));
@@ -548,8 +501,7 @@ mod tests {
                     let mut later = 0.0;
                     for (t, &(delta, flags, episode, step)) in steps.iter().enumerate().rev() {
                         later = delta + if flags == 0 { gamma * lambda * later } else { 0.0 };
-                        let sample =
-                            &actor.samples[(t * COUNT + lane) * (FEATURES + SAMPLE)..][..FEATURES + SAMPLE];
+                        let sample = &actor.samples[(t * COUNT + lane) * (FEATURES + SAMPLE)..][..FEATURES + SAMPLE];
                         let what = |what| format!("{}: {what} of lane {lane} at step {t}", isa.name());
                         let v = value(lane, episode, step);
                         close(&what("the advantage"), sample[FEATURES + 2], later, 1e-5);
@@ -558,9 +510,7 @@ mod tests {
                         close(&what("the log-probability"), sample[FEATURES + 1], -(2f64.ln()), 1e-6);
                         assert!([0.0, 1.0].contains(&sample[FEATURES]));
                         let target = later + v;
-                        for (sum, x) in
-                            value_errors.iter_mut().zip([target, target * target, later, later * later])
-                        {
+                        for (sum, x) in value_errors.iter_mut().zip([target, target * target, later, later * later]) {
                             *sum += x;
                         }
                     }

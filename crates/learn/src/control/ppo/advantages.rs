@@ -53,20 +53,15 @@ mod tests {
     /// scaled and limited rewards.
     #[test]
     fn advantages_are_as_they_are_defined() {
-        let golden: Value =
-            serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss.json")).unwrap();
+        let golden: Value = serde_json::from_str(include_str!("../../../../../tests/golden/ppo_loss.json")).unwrap();
         let golden = &golden["advantages"];
-        let list = |name: &str| -> Vec<f64> {
-            golden[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect()
-        };
+        let list = |name: &str| -> Vec<f64> { golden[name].as_array().unwrap().iter().map(|v| v.as_f64().unwrap()).collect() };
         let (gamma, lambda) = (golden["gamma"].as_f64().unwrap(), golden["lambda"].as_f64().unwrap());
         let [rewards, values, next_observations, ends] = ["rewards", "values", "reached", "ends"].map(list);
         let steps = rewards.len();
         // Lane l is the golden one, begun l steps later; the beginning follows the end.
         let turned = |list: &[f64], lane: usize, t: usize| list[(t + lane) % steps] as f32;
-        let grid = |list: &[f64]| -> Vec<f32> {
-            (0..steps * LANES).map(|i| turned(list, i % LANES, i / LANES)).collect()
-        };
+        let grid = |list: &[f64]| -> Vec<f32> { (0..steps * LANES).map(|i| turned(list, i % LANES, i / LANES)).collect() };
         let (rewards, bootstraps) = (grid(&rewards), grid(&next_observations));
         let ended: Vec<u32> = grid(&ends).iter().map(|&end| end as u32).collect();
         let mut all_values = grid(&values);

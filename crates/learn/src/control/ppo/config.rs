@@ -115,21 +115,15 @@ impl PpoConfig {
 pub enum PpoError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error(
-        "{envs} environments times {steps} steps is more than {MAX_SAMPLES} samples an iteration; lower one of the two"
-    )]
+    #[error("{envs} environments times {steps} steps is more than {MAX_SAMPLES} samples an iteration; lower one of the two")]
     TooManySamples { envs: usize, steps: usize },
-    #[error(
-        "{samples} samples cannot be cut into {minibatches} minibatches; lower minibatches, or raise envs or rollout_steps"
-    )]
+    #[error("{samples} samples cannot be cut into {minibatches} minibatches; lower minibatches, or raise envs or rollout_steps")]
     TooFewSamples { samples: usize, minibatches: usize },
     #[error("{id} has {choices} choices, more than {MAX_CHOICES}; choose another environment")]
     TooManyChoices { id: &'static str, choices: usize },
     #[error("settings that networks and buffers are made for were changed; begin a new run with them")]
     Fixed,
-    #[error(
-        "the checkpoint has no {name} of the right kind and shape; load one saved with the same settings"
-    )]
+    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same settings")]
     Missing { name: String },
     #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
     BadValue { name: String },

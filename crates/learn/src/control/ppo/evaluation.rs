@@ -182,13 +182,7 @@ impl Evaluators {
     }
 
     /// See [`Ppo::predict`]; `unit` is what a value is multiplied by.
-    fn predict(
-        &mut self,
-        (normalizer, unit): (Option<&Normalizer>, f32),
-        observations: &[f32],
-        policies: &mut [f32],
-        values: &mut [f32],
-    ) {
+    fn predict(&mut self, (normalizer, unit): (Option<&Normalizer>, f32), observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Self { isa, task, params, packed, evaluators, .. } = self;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer };
         with.predict(&mut evaluators[0].executor, unit, observations, policies, values);
@@ -269,14 +263,7 @@ pub(super) struct Context<'a> {
 
 impl Context<'_> {
     /// See [`Ppo::predict`]; `executor` runs a panel, and `unit` is what a value is multiplied by.
-    pub fn predict(
-        self,
-        executor: &mut Executor,
-        unit: f32,
-        observations: &[f32],
-        policies: &mut [f32],
-        values: &mut [f32],
-    ) {
+    pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
         let (features, width) = (task.observation, task.policy_len());
         let (_, spread) = spread(params, isa);

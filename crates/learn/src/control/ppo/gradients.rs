@@ -188,9 +188,7 @@ impl Worker {
             self.seconds = [0.0; 2];
         }
         let config = with.config;
-        for (name, value) in
-            [("clip", config.clip), ("entropy_coef", config.entropy), ("value_coef", config.value_coef)]
-        {
+        for (name, value) in [("clip", config.clip), ("entropy_coef", config.entropy), ("value_coef", config.value_coef)] {
             self.executor.input_mut(name)[0] = value;
         }
         let now = || if timed { (with.clock)() } else { 0.0 };
@@ -252,14 +250,7 @@ mod tests {
 
     #[test]
     fn samples_are_copied_from_their_places_of_the_shuffle_whatever_their_width() {
-        let config = PpoConfig {
-            envs: LANES + 72,
-            rollout_steps: 5,
-            epochs: 1,
-            minibatches: 4,
-            hidden: 16,
-            ..PpoConfig::default()
-        };
+        let config = PpoConfig { envs: LANES + 72, rollout_steps: 5, epochs: 1, minibatches: 4, hidden: 16, ..PpoConfig::default() };
         let samples = 5 * (LANES + 72);
         let kind = worlds::kind("CartPole-v1").unwrap();
         let mut ppo = Ppo::new(kind, config, 7, Isa::best()).unwrap();
@@ -288,8 +279,7 @@ mod tests {
                 let (actor, row) = (index / (5 * LANES), index % (5 * LANES));
                 (actor * 10_000 + row * WIDTH + n) as f32
             };
-            let expected: Vec<f32> =
-                (0..count).flat_map(|place| (0..WIDTH).map(move |n| number(place, n))).collect();
+            let expected: Vec<f32> = (0..count).flat_map(|place| (0..WIDTH).map(move |n| number(place, n))).collect();
             assert!(known == expected && any == expected, "from {first} on");
         }
     }

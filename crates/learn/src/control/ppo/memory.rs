@@ -34,9 +34,5 @@ fn bytes(kind: &'static Kind, config: &PpoConfig) -> Result<f64, PpoError> {
     let trajectory = STEPS as f64 * recorded * (4.0 * task.observation as f64 + 1.0);
     // Twice the weights, two moments, gradients and their sum, and packed: for acting, for evaluation, and both ways for learning.
     let weights = learning.table().bytes() as f64 * (2.0 + 2.0 + sharding.groups() as f64 + 1.0 + 4.0);
-    Ok(actors
-        + Gradients::bytes(&learning, sharding, task.observation)
-        + Evaluators::bytes(&evaluating, kind, isa)
-        + trajectory
-        + weights)
+    Ok(actors + Gradients::bytes(&learning, sharding, task.observation) + Evaluators::bytes(&evaluating, kind, isa) + trajectory + weights)
 }

@@ -41,11 +41,9 @@ impl Task {
             Actions::Choices(count) => {
                 return Err(PpoError::TooManyChoices { id: kind.spec.id, choices: count as usize });
             }
-            Actions::Range(low, high) => Head::Gaussian {
-                middle: 0.5 * (low + high) as f32,
-                half: 0.5 * (high - low) as f32,
-                squash: config.squash,
-            },
+            Actions::Range(low, high) => {
+                Head::Gaussian { middle: 0.5 * (low + high) as f32, half: 0.5 * (high - low) as f32, squash: config.squash }
+            }
         };
         Ok(Self { observation: kind.spec.observation.len(), head })
     }
@@ -103,26 +101,14 @@ fn networks(g: &mut Graph, task: Task, config: &PpoConfig, rows: usize) -> (Node
     (policy, value)
 }
 
-pub(super) fn plan_acting(
-    task: Task,
-    config: &PpoConfig,
-    rows: usize,
-    layout: Layout,
-    isa: Isa,
-) -> Result<Arc<Plan>, PpoError> {
+pub(super) fn plan_acting(task: Task, config: &PpoConfig, rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let (policy, value) = networks(&mut g, task, config, rows);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
 /// The policy alone, of the same parameters.
-pub(super) fn plan_policy(
-    task: Task,
-    config: &PpoConfig,
-    rows: usize,
-    layout: Layout,
-    isa: Isa,
-) -> Result<Arc<Plan>, PpoError> {
+pub(super) fn plan_policy(task: Task, config: &PpoConfig, rows: usize, layout: Layout, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let (policy, _) = networks(&mut g, task, config, rows);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy)], layout, isa)?))
@@ -131,12 +117,7 @@ pub(super) fn plan_policy(
 /// Numbers the loss gives beside its gradient, each a mean over the shard.
 pub const METRICS: [&str; 5] = ["policy_loss", "value_loss", "entropy", "approx_kl", "clip_fraction"];
 
-pub(super) fn plan_learning(
-    task: Task,
-    config: &PpoConfig,
-    rows: usize,
-    isa: Isa,
-) -> Result<Arc<Plan>, PpoError> {
+pub(super) fn plan_learning(task: Task, config: &PpoConfig, rows: usize, isa: Isa) -> Result<Arc<Plan>, PpoError> {
     let mut g = Graph::new();
     let g = &mut g;
     let (policy, value) = networks(g, task, config, rows);
@@ -270,9 +251,7 @@ mod tests {
         let number = |value: &Value| value.as_f64().unwrap() as f32;
         let cases = golden["cases"].as_array().unwrap();
         assert_eq!(cases.len(), 7);
-        for (case, isa) in
-            cases.iter().flat_map(|case| Isa::available().into_iter().map(move |isa| (case, isa)))
-        {
+        for (case, isa) in cases.iter().flat_map(|case| Isa::available().into_iter().map(move |isa| (case, isa))) {
             let on = |name: &str| case[name].as_bool().unwrap();
             let head = match case["choices"].as_u64().unwrap() as usize {
                 0 => Head::Gaussian { middle: 0.0, half: 1.0, squash: on("squash") },

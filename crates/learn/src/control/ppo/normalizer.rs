@@ -56,11 +56,7 @@ impl Clone for Normalizer {
 
 impl Normalizer {
     pub fn new(features: usize) -> Self {
-        Self {
-            moments: vec![Moments::default(); features],
-            mean: vec![0.0; features],
-            scale: vec![1.0; features],
-        }
+        Self { moments: vec![Moments::default(); features], mean: vec![0.0; features], scale: vec![1.0; features] }
     }
 
     /// Adds `count` observations by the sums, for each feature, of its difference from `mean` and of the difference's square.
@@ -125,11 +121,8 @@ mod tests {
     fn merged_moments_are_those_of_all_together() {
         for (offset, tolerance) in [(0.0, 1e-12), (-3.0, 1e-12), (1e4, 1e-7), (-1e6, 1e-3)] {
             let rng = Rng::new(5, 6);
-            let numbers: Vec<f64> = (0..9000)
-                .map(|i| {
-                    offset + f64::from(uniform_from_word(rng.block([i, 0, 0, 0])[0])) + f64::from(i) * 1e-4
-                })
-                .collect();
+            let numbers: Vec<f64> =
+                (0..9000).map(|i| offset + f64::from(uniform_from_word(rng.block([i, 0, 0, 0])[0])) + f64::from(i) * 1e-4).collect();
             let mut merged = Moments::default();
             assert_eq!(merged.scale(), 1.0, "nothing was seen yet");
             let (mut from, mut about) = (0, 0.0);
@@ -155,16 +148,14 @@ mod tests {
 
     #[test]
     fn normalised_is_less_the_mean_over_the_spread() {
-        let normalizer =
-            Normalizer { moments: Vec::new(), mean: vec![0.5, -30.0, 0.0], scale: vec![4.0, 0.1, 1000.0] };
+        let normalizer = Normalizer { moments: Vec::new(), mean: vec![0.5, -30.0, 0.0], scale: vec![4.0, 0.1, 1000.0] };
         let observations: Vec<f32> = (0..2 * 3 * PANEL).map(|i| (i as f32 - 90.0) * 0.07).collect();
         for isa in Isa::available() {
             let mut shown = vec![0.0; observations.len()];
             Normalizer::apply(Some(&normalizer), isa, &observations, &mut shown);
             for (at, (&x, &y)) in observations.iter().zip(&shown).enumerate() {
                 let i = at / PANEL % 3;
-                let expected =
-                    (f64::from(x) - f64::from(normalizer.mean[i])) * f64::from(normalizer.scale[i]);
+                let expected = (f64::from(x) - f64::from(normalizer.mean[i])) * f64::from(normalizer.scale[i]);
                 close("a number", y, expected.clamp(-10.0, 10.0), 1e-6);
             }
             assert!(shown.contains(&10.0) && shown.contains(&-10.0));

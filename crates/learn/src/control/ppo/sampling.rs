@@ -229,10 +229,7 @@ mod tests {
                 let (mut actions, mut log_probs) = ([9.0; LANES], [9.0; LANES]);
                 let mut found = vec![0; count];
                 for step in FIRST..FIRST + 300 {
-                    dispatch(
-                        isa,
-                        SampleChoice { draw: draw(step, &policy, &mut actions, &mut log_probs), count },
-                    );
+                    dispatch(isa, SampleChoice { draw: draw(step, &policy, &mut actions, &mut log_probs), count });
                     for (at, word) in words(step).into_iter().enumerate() {
                         let choice = actions[at] as usize;
                         found[choice] += 1;
@@ -245,16 +242,11 @@ mod tests {
                 }
                 // What is not to be expected once in all draws does not happen.
                 let rare = |p: f64| p * 300.0 * (LANES as f64) < 1e-3;
-                let impossible: u32 =
-                    found.iter().zip(&probabilities).filter(|(_, p)| rare(**p)).map(|(f, _)| f).sum();
+                let impossible: u32 = found.iter().zip(&probabilities).filter(|(_, p)| rare(**p)).map(|(f, _)| f).sum();
                 assert_eq!(impossible, 0, "{logits:?}");
-                let (found, expected): (Vec<u32>, Vec<f64>) =
-                    found.iter().zip(&probabilities).filter(|(_, p)| !rare(**p)).unzip();
+                let (found, expected): (Vec<u32>, Vec<f64>) = found.iter().zip(&probabilities).filter(|(_, p)| !rare(**p)).unzip();
                 let apart = chi_square(&found, &expected);
-                assert!(
-                    found.len() < 2 || apart < beyond[found.len() - 2],
-                    "{apart}: {found:?} for {expected:?}"
-                );
+                assert!(found.len() < 2 || apart < beyond[found.len() - 2], "{apart}: {found:?} for {expected:?}");
             }
         }
     }
@@ -298,46 +290,26 @@ mod tests {
     fn numbers_are_drawn_from_the_gaussian() {
         let (middle, half) = (1.0, 3.0);
         let means: Vec<f32> = (0..LANES).map(|lane| -1.5 + 0.025 * lane as f32).collect();
-        for (isa, squash, spread) in
-            Isa::available().into_iter().flat_map(|isa| [(isa, false, 0.5f32), (isa, true, 1.25)])
-        {
+        for (isa, squash, spread) in Isa::available().into_iter().flat_map(|isa| [(isa, false, 0.5f32), (isa, true, 1.25)]) {
             let log_spread = spread.ln();
             let (mut actions, mut log_probs, mut env_actions) = ([9.0; LANES], [9.0; LANES], [9.0; LANES]);
             let mut noises = Vec::new();
             for step in FIRST..FIRST + 400 {
                 let draw = draw(step, &means, &mut actions, &mut log_probs);
-                dispatch(
-                    isa,
-                    SampleGaussian {
-                        draw,
-                        log_spread,
-                        spread,
-                        middle,
-                        half,
-                        squash,
-                        env_actions: &mut env_actions,
-                    },
-                );
+                dispatch(isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions: &mut env_actions });
                 let words = words(step).map(|word| f64::from(uniform_from_word(word)));
                 for at in 0..LANES {
                     // Panels 0 and 1 make a pair, and so do 2 and 3.
                     let pair = at / PANEL / 2 * 2 * PANEL + at % PANEL;
                     let radius = (-2.0 * (1.0 - words[pair]).ln()).sqrt();
                     let angle = std::f64::consts::TAU * words[pair + PANEL] - std::f64::consts::PI;
-                    let noise =
-                        radius * if (at / PANEL).is_multiple_of(2) { angle.cos() } else { angle.sin() };
+                    let noise = radius * if (at / PANEL).is_multiple_of(2) { angle.cos() } else { angle.sin() };
                     let drawn = f64::from(means[at]) + f64::from(spread) * noise;
                     close("the number", actions[at], drawn, 3e-6);
-                    let density =
-                        -0.5 * noise * noise - f64::from(log_spread) - 0.5 * std::f64::consts::TAU.ln();
+                    let density = -0.5 * noise * noise - f64::from(log_spread) - 0.5 * std::f64::consts::TAU.ln();
                     close("the log-probability", log_probs[at], density, 5e-6);
                     let within = if squash { drawn.tanh() } else { drawn.clamp(-1.0, 1.0) };
-                    close(
-                        "what is given",
-                        env_actions[at],
-                        f64::from(middle) + f64::from(half) * within,
-                        5e-6,
-                    );
+                    close("what is given", env_actions[at], f64::from(middle) + f64::from(half) * within, 5e-6);
                     assert!((-2.0..=4.0).contains(&env_actions[at]), "{}", env_actions[at]);
                     noises.push((f64::from(actions[at]) - f64::from(means[at])) / f64::from(spread));
                 }
@@ -345,8 +317,7 @@ mod tests {
             let n = noises.len() as f64;
             let mean = |power: i32| noises.iter().map(|x| x.powi(power)).sum::<f64>() / n;
             // Each moment lies within 3.3 of its own spreads: √1, √2, √15 and √96 parts of √n.
-            for (power, expected, spread) in [(1, 0.0, 1.0f64), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]
-            {
+            for (power, expected, spread) in [(1, 0.0, 1.0f64), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
                 let apart = (mean(power) - expected).abs() / (spread / n).sqrt();
                 assert!(apart < 3.3, "moment {power} is {}", mean(power));
             }

@@ -52,11 +52,7 @@ impl Ppo {
             Some(output) => Data::F32(there(output).to_vec()),
             None => Data::F32((0..envs).map(|env| here(&self.actors[env / LANES])[env % LANES]).collect()),
         };
-        part(
-            "environments.returns",
-            &[envs],
-            lanes(|there| &there.episode_returns, |actor| &actor.episode_returns),
-        );
+        part("environments.returns", &[envs], lanes(|there| &there.episode_returns, |actor| &actor.episode_returns));
         if self.config.normalize_reward {
             let sums = lanes(|there| &there.discounted_returns, |actor| &actor.discounted_returns);
             part("environments.discounted", &[envs], sums);
@@ -74,13 +70,7 @@ impl Ppo {
     }
 
     /// Goes on exactly from what its [`parts`](crate::Learner::parts) gave, with the same settings and seed.
-    pub fn restore<'a>(
-        kind: &'static Kind,
-        config: PpoConfig,
-        seed: u32,
-        isa: Isa,
-        find: &Find<'a>,
-    ) -> Result<Self, PpoError> {
+    pub fn restore<'a>(kind: &'static Kind, config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
         let missing = |name: &str| PpoError::Missing { name: name.into() };
         // Before anything is allocated: the checkpoint is of as many environments as the settings say.
         let named = |name: &str, len| find(name).is_some_and(|(_, data)| data.len() == len);
@@ -90,17 +80,13 @@ impl Ppo {
         let mut ppo = Self::new(kind, config, seed, isa)?;
         let bad = |name: &str| PpoError::BadValue { name: name.into() };
         let floats = |name: &str, shape: &[usize]| match find(name) {
-            Some((found, Data::F32(values)))
-                if found == shape && values.len() == shape.iter().product::<usize>() =>
-            {
+            Some((found, Data::F32(values))) if found == shape && values.len() == shape.iter().product::<usize>() => {
                 if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(bad(name)) }
             }
             _ => Err(missing(name)),
         };
         let moments = |name: &str, shape: &[usize]| match find(name) {
-            Some((found, Data::F64(values)))
-                if found == shape && values.len() == shape.iter().product::<usize>() =>
-            {
+            Some((found, Data::F64(values))) if found == shape && values.len() == shape.iter().product::<usize>() => {
                 let all: Vec<_> = values.as_chunks::<3>().0.iter().map(|&x| moments_from(x)).collect();
                 let sound = |m: &Moments| m.count >= 0.0 && m.mean.is_finite() && m.squares >= 0.0;
                 let finite = |m: &Moments| m.count.is_finite() && m.squares.is_finite();
@@ -158,10 +144,7 @@ impl Ppo {
         }
         let progress = longs("progress", 4)?;
         let per_iteration = (envs * ppo.config.rollout_steps) as u64;
-        if progress[0].checked_mul(per_iteration) != Some(progress[1])
-            || progress[2] > progress[1]
-            || progress[3] > progress[1]
-        {
+        if progress[0].checked_mul(per_iteration) != Some(progress[1]) || progress[2] > progress[1] || progress[3] > progress[1] {
             return Err(bad("progress"));
         }
         ppo.annealed_from = progress[3];

@@ -151,12 +151,7 @@ mod tests {
 
     #[test]
     fn a_time_is_divided_in_the_ratio_of_two_others() {
-        for (parts, expected) in [
-            ([1.0, 3.0], (2.0, 6.0)),
-            ([0.0, 5.0], (0.0, 8.0)),
-            ([5.0, 0.0], (8.0, 0.0)),
-            ([0.0; 2], (8.0, 0.0)),
-        ] {
+        for (parts, expected) in [([1.0, 3.0], (2.0, 6.0)), ([0.0, 5.0], (0.0, 8.0)), ([5.0, 0.0], (8.0, 0.0)), ([0.0; 2], (8.0, 0.0))] {
             assert_eq!(divided(8.0, parts), expected, "{parts:?}");
         }
     }

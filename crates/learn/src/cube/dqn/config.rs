@@ -63,14 +63,8 @@ fn net(hidden: &[usize], norm: bool) -> NetConfig {
     NetConfig { hidden: hidden.to_vec(), blocks: 0, norm, dueling: true, inputs: Inputs::Stickers }
 }
 
-const CURRICULUM: CurriculumConfig = CurriculumConfig {
-    schedule: Schedule::Plain,
-    first: 1,
-    last: 14,
-    threshold: 0.8,
-    window: 200,
-    fraction: 0.5,
-};
+const CURRICULUM: CurriculumConfig =
+    CurriculumConfig { schedule: Schedule::Plain, first: 1, last: 14, threshold: 0.8, window: 200, fraction: 0.5 };
 
 settings! {
     /// The defaults are those of [`Preset::Published`].
@@ -206,12 +200,7 @@ impl DqnConfig {
                 epsilon_end: 0.15,
                 epsilon_moves: 1e6,
                 acting: Greedy::Onward,
-                curriculum: CurriculumConfig {
-                    schedule: Schedule::Fractional,
-                    last: 9,
-                    threshold: 0.6,
-                    ..published.curriculum
-                },
+                curriculum: CurriculumConfig { schedule: Schedule::Fractional, last: 9, threshold: 0.6, ..published.curriculum },
                 ..published
             },
         }

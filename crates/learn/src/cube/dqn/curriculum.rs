@@ -91,9 +91,7 @@ impl Curriculum {
         let before = (stage - first) as u32;
         match config.schedule {
             Schedule::Even => first + numbers.below(before + 1) as usize,
-            Schedule::Fractional if before > 0 && numbers.uniform() < config.fraction => {
-                first + numbers.below(before) as usize
-            }
+            Schedule::Fractional if before > 0 && numbers.uniform() < config.fraction => first + numbers.below(before) as usize,
             Schedule::Plain | Schedule::Fractional => stage,
         }
     }

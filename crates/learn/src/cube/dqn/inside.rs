@@ -64,9 +64,7 @@ impl<P: Cube> Dqn<P> {
                 priorities[bin.min(PRIORITY_BINS - 1)] += 1.0 / len as f32;
             }
             order = (0..len).collect();
-            let by = |a: &usize, b: &usize| {
-                self.replay.priority(*b).total_cmp(&self.replay.priority(*a)).then(a.cmp(b))
-            };
+            let by = |a: &usize, b: &usize| self.replay.priority(*b).total_cmp(&self.replay.priority(*a)).then(a.cmp(b));
             if top < len {
                 order.select_nth_unstable_by(top, by);
                 order.truncate(top);

@@ -17,23 +17,11 @@ use worlds::cube::{Actions, Puzzle};
 pub const MOST_SLACK: usize = 190;
 
 /// What an episode gives. States are one more than actions.
-pub fn n_step<P: Copy>(
-    path: &[P],
-    taken: &[u8],
-    steps: usize,
-    solved: bool,
-    mut give: impl FnMut(Transition<P>),
-) {
+pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut give: impl FnMut(Transition<P>)) {
     assert_eq!(path.len(), taken.len() + 1);
     for (i, &action) in taken.iter().enumerate() {
         let end = taken.len().min(i + steps);
-        give(Transition {
-            state: path[i],
-            action,
-            steps: (end - i) as u8,
-            done: solved && end == taken.len(),
-            next: path[end],
-        });
+        give(Transition { state: path[i], action, steps: (end - i) as u8, done: solved && end == taken.len(), next: path[end] });
     }
 }
 
@@ -97,16 +85,8 @@ const LONGEST: usize = DEEPEST + MOST_SLACK;
 impl<P: Cube> Episodes<P> {
     /// None has begun: each does before its first move.
     pub fn new(count: usize) -> Episodes<P> {
-        let episode = |_| Episode {
-            depth: 0,
-            path: Vec::with_capacity(LONGEST + 1),
-            taken: Vec::with_capacity(LONGEST),
-        };
-        Episodes {
-            all: (0..count).map(episode).collect(),
-            states: vec![P::SOLVED; count],
-            relabelled: Vec::with_capacity(LONGEST + 1),
-        }
+        let episode = |_| Episode { depth: 0, path: Vec::with_capacity(LONGEST + 1), taken: Vec::with_capacity(LONGEST) };
+        Episodes { all: (0..count).map(episode).collect(), states: vec![P::SOLVED; count], relabelled: Vec::with_capacity(LONGEST + 1) }
     }
 
     pub fn bytes(count: usize) -> u64 {
@@ -135,14 +115,7 @@ impl<P: Cube> Episodes<P> {
     }
 
     /// One move of each: the best by `q`, `[episodes][actions]`, or any. What episodes that end by it give goes to `give`.
-    pub fn step(
-        &mut self,
-        play: &Play,
-        curriculum: &mut Curriculum,
-        rng: &Rng,
-        q: &[f32],
-        mut give: impl FnMut(Transition<P>),
-    ) -> Ended {
+    pub fn step(&mut self, play: &Play, curriculum: &mut Curriculum, rng: &Rng, q: &[f32], mut give: impl FnMut(Transition<P>)) -> Ended {
         let (count, mut ended) = (play.actions.count(), Ended::default());
         let each = self.all.iter_mut().zip(&mut self.states).zip(q.chunks_exact(count));
         for (i, ((episode, state), q)) in each.enumerate() {

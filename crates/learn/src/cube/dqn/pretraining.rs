@@ -19,8 +19,7 @@ impl<P: Cube> Dqn<P> {
             let active = executor.input_mut("active");
             let part = active.len() / self.shards.len();
             let batches = self.batch.chunks_exact(self.batch.len() / self.shards.len());
-            for ((shard, batch), to) in self.shards.iter_mut().zip(batches).zip(active.chunks_exact_mut(part))
-            {
+            for ((shard, batch), to) in self.shards.iter_mut().zip(batches).zip(active.chunks_exact_mut(part)) {
                 shard.show(inputs, batch);
                 to.copy_from_slice(shard.learning.input_mut("active"));
             }

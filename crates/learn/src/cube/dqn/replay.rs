@@ -134,13 +134,7 @@ impl<P: Copy> Replay<P> {
 
     pub fn get(&self, at: usize) -> Transition<P> {
         let how = self.how[at];
-        Transition {
-            state: self.states[at],
-            action: how as u8,
-            steps: (how >> 8) as u8,
-            done: how >> 16 == 1,
-            next: self.next[at],
-        }
+        Transition { state: self.states[at], action: how as u8, steps: (how >> 8) as u8, done: how >> 16 == 1, next: self.next[at] }
     }
 
     /// Its priority, of which `alpha` is already the power; 1 where all are alike.
@@ -197,10 +191,7 @@ impl<P: Copy> Replay<P> {
         let known = if self.tree.is_some() { self.len } else { 0 };
         // A ring of one that is full begins again.
         let at = at as usize;
-        if !(places.contains(&at)
-            && priorities.len() == known
-            && priorities.iter().chain([&greatest]).all(sound))
-        {
+        if !(places.contains(&at) && priorities.len() == known && priorities.iter().chain([&greatest]).all(sound)) {
             return false;
         }
         (self.at, self.greatest) = (at, greatest);

@@ -17,12 +17,7 @@ impl<P: Cube> Dqn<P> {
     pub(super) fn saved(&self) -> Vec<Saved> {
         let mut parts = save(
             self.params.table(),
-            [
-                ("", self.params.values()),
-                ("target.", self.target.values()),
-                ("adam.m.", &self.optimizer.m),
-                ("adam.v.", &self.optimizer.v),
-            ],
+            [("", self.params.values()), ("target.", self.target.values()), ("adam.m.", &self.optimizer.m), ("adam.v.", &self.optimizer.v)],
         );
         let mut words = |name: &str, words: Vec<u32>| {
             parts.push((name.into(), vec![words.len()], Data::U32(words)));
@@ -60,13 +55,7 @@ impl<P: Cube> Dqn<P> {
     }
 
     /// Goes on exactly from what [`Learner::parts`] gave, with the same settings and seed.
-    pub fn restore(
-        config: DqnConfig,
-        exact: Option<Arc<Distances>>,
-        seed: u32,
-        isa: Isa,
-        find: &Find,
-    ) -> Result<Dqn<P>, LearnerError> {
+    pub fn restore(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa, find: &Find) -> Result<Dqn<P>, LearnerError> {
         let mut it = Dqn::new(config, exact, seed, isa)?;
         let table = it.params.table().clone();
         load(
@@ -96,18 +85,13 @@ impl<P: Cube> Dqn<P> {
         let count = it.actions.count() as u32;
         let how = words("replay.how")?;
         let [states, next] = [words("replay.states")?, words("replay.next")?];
-        if how.len() > it.replay.capacity()
-            || [states, next].iter().any(|of| of.len() != how.len() * P::WORDS)
-        {
+        if how.len() > it.replay.capacity() || [states, next].iter().any(|of| of.len() != how.len() * P::WORDS) {
             return Err(missing("replay.states"));
         }
         let each = states.chunks_exact(P::WORDS).zip(next.chunks_exact(P::WORDS));
         for (&how, (state, next)) in how.iter().zip(each) {
             let [action, steps, done, rest] = how.to_le_bytes();
-            let sound = u32::from(action) < count
-                && (1..=MOST_STEPS).contains(&usize::from(steps))
-                && done < 2
-                && rest == 0;
+            let sound = u32::from(action) < count && (1..=MOST_STEPS).contains(&usize::from(steps)) && done < 2 && rest == 0;
             let (Some(state), Some(next), true) = (P::from_words(state), P::from_words(next), sound) else {
                 return Err(bad("replay.states"));
             };
@@ -122,8 +106,7 @@ impl<P: Cube> Dqn<P> {
         if !it.replay.set_cursor(at, greatest, priorities) {
             return Err(bad("replay.priorities"));
         }
-        it.curriculum = Curriculum::from_words(&it.config.curriculum, words("curriculum")?)
-            .ok_or_else(|| bad("curriculum"))?;
+        it.curriculum = Curriculum::from_words(&it.config.curriculum, words("curriculum")?).ok_or_else(|| bad("curriculum"))?;
         let mut rest = words("episodes")?;
         for i in 0..it.config.envs {
             it.episodes.resume(i, &mut rest, count).ok_or_else(|| bad("episodes"))?;

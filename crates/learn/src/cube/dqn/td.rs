@@ -78,14 +78,7 @@ pub struct Targets {
 
 impl Targets {
     /// Of a transition each. `trained` is what that network says of the next states, and read where the target is double.
-    pub fn fill<P: Copy>(
-        &self,
-        batch: &[Transition<P>],
-        trained: &[f32],
-        target: &[f32],
-        actions: usize,
-        values: &mut [f32],
-    ) {
+    pub fn fill<P: Copy>(&self, batch: &[Transition<P>], trained: &[f32], target: &[f32], actions: usize, values: &mut [f32]) {
         let (least, most) = self.rewards.bounds();
         let returns: [[(f32, f32); 2]; MOST_STEPS + 1] =
             std::array::from_fn(|steps| [false, true].map(|done| self.rewards.of_steps(steps, done)));
@@ -163,12 +156,7 @@ pub fn learning<P: Puzzle>(
 }
 
 /// Reads `active`; gives `q` of every action.
-pub fn plan_values<P: Puzzle>(
-    net: &NetConfig,
-    actions: usize,
-    rows: usize,
-    isa: Isa,
-) -> Result<Plan, PlanError> {
+pub fn plan_values<P: Puzzle>(net: &NetConfig, actions: usize, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);
     let q = net.network::<P>(&mut g, active, actions);

@@ -55,10 +55,7 @@ impl Circuit {
         }
         let rows = self.places(&mut columns);
         let most = columns.iter().map(Vec::len).max().unwrap_or(1).max(self.channels()) as f64;
-        let (right, height) = (
-            MARGIN + NAME + deepest as f64 * COLUMN,
-            HEAD + 2.0 * MARGIN + ROW * (most - 1.0).max(0.0) + HEIGHT,
-        );
+        let (right, height) = (MARGIN + NAME + deepest as f64 * COLUMN, HEAD + 2.0 * MARGIN + ROW * (most - 1.0).max(0.0) + HEIGHT);
         let width = right + WIDTH + NAME + MARGIN;
         let middle = |row: f64| HEAD + MARGIN + HEIGHT / 2.0 + row * ROW;
         let layer = |wire: Wire| (wire as usize).checked_sub(first).map_or(0, |gate| layers[gate]);
@@ -75,9 +72,11 @@ impl Circuit {
         let counts = self.counts();
         let title = escaped(&self.name);
         let mut text = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" role=\"img\" aria-labelledby=\"title description\">\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
+             height=\"{height:.0}\" role=\"img\" aria-labelledby=\"title description\">\n\
              <title id=\"title\">{title}: a circuit of {} gates</title>\n\
-             <desc id=\"description\">{} inputs at the left, {} gates in {} columns, {} outputs at the right. A small circle at a gate negates what enters there.</desc>\n\
+             <desc id=\"description\">{} inputs at the left, {} gates in {} columns, {} outputs at the right. \
+             A small circle at a gate negates what enters there.</desc>\n\
              <style>{STYLE}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n\
              <text class=\"head\" x=\"{MARGIN}\" y=\"30\">{title}: {} gates, {} deep</text>\n",
             counts.gates,
@@ -92,9 +91,7 @@ impl Circuit {
             let (from, down) = begin(wire);
             let bend = ((x - from) / 2.0).min(1.5 * COLUMN);
             let (c, d) = (from + bend, x - bend);
-            format!(
-                "<path class=\"wire\" d=\"M{from:.1} {down:.1}C{c:.1} {down:.1} {d:.1} {y:.1} {x:.1} {y:.1}\"/>\n"
-            )
+            format!("<path class=\"wire\" d=\"M{from:.1} {down:.1}C{c:.1} {down:.1} {d:.1} {y:.1} {x:.1} {y:.1}\"/>\n")
         };
         // Wires lie under gates.
         let outputs_at = (most - self.channels() as f64) / 2.0;
@@ -113,10 +110,7 @@ impl Circuit {
             ends(gate).for_each(|(wire, to, _)| text += &curve(wire, to));
         }
         for (channel, &wire) in self.outputs.iter().enumerate() {
-            let ((x, y), what) = (
-                output(channel),
-                if self.channels() == 1 { "next".into() } else { format!("next channel {channel}") },
-            );
+            let ((x, y), what) = (output(channel), if self.channels() == 1 { "next".into() } else { format!("next channel {channel}") });
             text += &curve(wire, (x, y));
             text += &format!(
                 "<circle class=\"end\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/><text x=\"{:.1}\" y=\"{:.1}\">{what}</text>\n",
@@ -139,7 +133,8 @@ impl Circuit {
             let read: Vec<String> = ends(gate).map(|(wire, ..)| name(wire)).collect();
             let read = if read.is_empty() { String::new() } else { format!(" of {}", read.join(", ")) };
             text += &format!(
-                "<g class=\"gate\"><title>gate {gate}: {}{read}</title><rect x=\"{x:.1}\" y=\"{:.1}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"5\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                "<g class=\"gate\"><title>gate {gate}: {}{read}</title><rect x=\"{x:.1}\" y=\"{:.1}\" width=\"{WIDTH}\" \
+                 height=\"{HEIGHT}\" rx=\"5\"/><text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                 OP_NAMES[op],
                 y - HEIGHT / 2.0,
                 x + WIDTH / 2.0,
@@ -183,8 +178,7 @@ impl Circuit {
                     let sum: f64 = joined.iter().map(|&other| rows[other as usize]).sum();
                     if joined.is_empty() { rows[wire as usize] } else { sum / joined.len() as f64 }
                 };
-                let mut ranked: Vec<(f64, Wire)> =
-                    columns[column].iter().map(|&wire| (mean(wire), wire)).collect();
+                let mut ranked: Vec<(f64, Wire)> = columns[column].iter().map(|&wire| (mean(wire), wire)).collect();
                 ranked.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
                 columns[column] = ranked.into_iter().map(|(_, wire)| wire).collect();
                 spread(&columns[column], &mut rows);

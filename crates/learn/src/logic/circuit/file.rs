@@ -24,9 +24,7 @@ const BORDERS: [&str; 2] = ["off", "periodic"];
 pub enum CircuitError {
     #[error("this is no circuit ({0}); name a JSON file that `hothouse export logic` or the page wrote")]
     Foreign(String),
-    #[error(
-        "the circuit is of version {0} of its format, and this program reads {VERSION}; export it again with this program"
-    )]
+    #[error("the circuit is of version {0} of its format, and this program reads {VERSION}; export it again with this program")]
     Version(u32),
     #[error("the circuit has no outputs; give the wire of each channel's next state")]
     NoOutputs,
@@ -34,7 +32,10 @@ pub enum CircuitError {
     Border(String),
     #[error("input {number} is of a cell '{neighbour}', which there is not; use {}", Input::NAMES.join(", "))]
     Neighbour { number: usize, neighbour: String },
-    #[error("input {number} is of channel {channel}, and {channels} outputs make channels 0 to {}; give each channel an output", channels - 1)]
+    #[error(
+        "input {number} is of channel {channel}, and {channels} outputs make channels 0 to {}; give each channel an output",
+        channels - 1
+    )]
     Channel { number: usize, channel: u32, channels: usize },
     #[error("input {number} is there twice; name each cell and channel once")]
     Twice { number: usize },
@@ -84,10 +85,7 @@ struct GateText {
 impl Circuit {
     /// A line for each input and gate.
     pub fn to_json(&self) -> String {
-        let input = |input: &Input| InputText {
-            neighbour: Input::NAMES[usize::from(input.neighbour)].into(),
-            channel: input.channel,
-        };
+        let input = |input: &Input| InputText { neighbour: Input::NAMES[usize::from(input.neighbour)].into(), channel: input.channel };
         let gate = |gate: &Gate| {
             let (a, b) = gate.reads();
             let end = |reads: bool, wire: Wire| reads.then_some(u64::from(wire));
@@ -96,7 +94,8 @@ impl Circuit {
         let inputs: Vec<InputText> = self.inputs.iter().map(input).collect();
         let gates: Vec<GateText> = self.gates.iter().map(gate).collect();
         format!(
-            "{{\n\"format\": {},\n\"version\": {VERSION},\n\"name\": {},\n\"border\": {},\n\"inputs\": {},\n\"gates\": {},\n\"outputs\": {}\n}}\n",
+            "{{\n\"format\": {},\n\"version\": {VERSION},\n\"name\": {},\n\"border\": {},\n\"inputs\": {},\n\"gates\": \
+             {},\n\"outputs\": {}\n}}\n",
             written(&FORMAT),
             written(&self.name),
             written(&BORDERS[usize::from(self.periodic)]),
@@ -164,16 +163,14 @@ fn read(body: Body) -> Result<Circuit, CircuitError> {
         let (reads_a, reads_b) = gate.reads();
         for (reads, end, name, to) in [(reads_a, a, 'a', &mut gate.a), (reads_b, b, 'b', &mut gate.b)] {
             if reads {
-                let end =
-                    end.ok_or_else(|| CircuitError::Missing { gate: number, op: op.clone(), end: name })?;
+                let end = end.ok_or_else(|| CircuitError::Missing { gate: number, op: op.clone(), end: name })?;
                 *to = wire(&|| format!("gate {number}"), end)?;
             }
         }
         gates.push(gate);
     }
-    let outputs: Result<Vec<Wire>, CircuitError> = (body.outputs.iter().enumerate())
-        .map(|(channel, &end)| wire(&|| format!("output {channel}"), end))
-        .collect();
+    let outputs: Result<Vec<Wire>, CircuitError> =
+        (body.outputs.iter().enumerate()).map(|(channel, &end)| wire(&|| format!("output {channel}"), end)).collect();
     in_order(Circuit { name: body.name, periodic, inputs, gates, outputs: outputs? })
 }
 

@@ -82,8 +82,7 @@ impl PackedGrid {
 impl Circuit {
     /// The circuit as it is evaluated.
     fn program(&self) -> Program {
-        let inputs: Vec<(u8, u32)> =
-            self.inputs.iter().map(|input| (input.neighbour, input.channel)).collect();
+        let inputs: Vec<(u8, u32)> = self.inputs.iter().map(|input| (input.neighbour, input.channel)).collect();
         let gates: Vec<(u8, u32, u32)> = self.gates.iter().map(|gate| (gate.op, gate.a, gate.b)).collect();
         Program::new(&inputs, &gates, &self.outputs)
     }

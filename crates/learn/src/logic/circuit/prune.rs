@@ -45,8 +45,7 @@ impl Circuit {
         if let Some(states) = &small.states {
             small.known.extend(states.iter().enumerate().map(|(i, &s)| (Key::States(s), i as Wire)));
         }
-        let mut values: Vec<Value> =
-            (0..self.inputs.len() as Wire).map(|wire| Value::Of { wire, not: false }).collect();
+        let mut values: Vec<Value> = (0..self.inputs.len() as Wire).map(|wire| Value::Of { wire, not: false }).collect();
         for &Gate { op, a, b } in &self.gates {
             let end = |wire: Wire| values.get(wire as usize).copied().unwrap_or(Value::Constant(false));
             let value = small.gate(op, end(a), end(b));

@@ -31,8 +31,7 @@ fn expression(gate: Gate, not: &str, [off, on]: [&str; 2], end: impl Fn(Wire) ->
 impl Circuit {
     /// Letters, digits and underscores, beginning with a letter.
     fn identifier(&self) -> String {
-        let letters =
-            self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+        let letters = self.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
         let name: String = letters.take(40).collect();
         match name.chars().next() {
             Some(first) if first.is_ascii_alphabetic() => name,
@@ -44,8 +43,7 @@ impl Circuit {
     fn comment(&self) -> String {
         let counts = self.counts();
         let name: String = self.name.chars().map(|c| if c.is_control() { ' ' } else { c }).take(80).collect();
-        let beyond =
-            if self.periodic { "opposite borders are joined" } else { "beyond the border all is off" };
+        let beyond = if self.periodic { "opposite borders are joined" } else { "beyond the border all is off" };
         format!("{name}: {} gates, {} deep; {beyond}", counts.gates, counts.depth)
     }
 
@@ -57,8 +55,7 @@ impl Circuit {
             Some(input) => cell(input),
             None => format!("g{}", wire as usize - first),
         };
-        let mut ports: Vec<String> =
-            self.inputs.iter().map(|input| format!("  input wire {}", cell(input))).collect();
+        let mut ports: Vec<String> = self.inputs.iter().map(|input| format!("  input wire {}", cell(input))).collect();
         ports.extend((0..self.channels()).map(|channel| format!("  output wire next_{channel}")));
         let mut text = format!(
             "// {}\n// nw_0 is channel 0 of the cell to the north-west, c_0 that of the cell itself, next_0 its next state.\n",
@@ -82,7 +79,8 @@ impl Circuit {
             None => format!("g{}", wire as usize - first),
         };
         let mut text = format!("// {}\n\n", self.comment());
-        text += "/// The next state of each channel of 64 cells, a bit a cell. `cells[channel]` has the nine cells around each, row by row, and the\n/// cell itself is number 4.\n";
+        text += "/// The next state of each channel of 64 cells, a bit a cell. `cells[channel]` has the nine cells around each, row by \
+         row, and the\n/// cell itself is number 4.\n";
         text += &format!("pub fn step(cells: &[[u64; 9]; {channels}]) -> [u64; {channels}] {{\n");
         let (alive, mut body) = (self.alive(), String::new());
         for (i, &gate) in self.gates.iter().enumerate().filter(|&(i, _)| alive[i]) {

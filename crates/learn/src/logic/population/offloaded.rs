@@ -1,4 +1,5 @@
-//! Updates of a population on another machine: starts and targets are drawn here and sent, an iteration's updates follow each other without an
+//! Updates of a population on another machine: starts and targets are drawn here and sent, an iteration's updates follow each other without
+//! an
 //! answer, and what became of all members is asked for at its end. So a machine that is lost takes one iteration along.
 
 use super::{Ending, Member, Population, Stats, optimiser};
@@ -187,8 +188,7 @@ impl Population {
                 member.trainer.set_state(&there.trained.state(i, after));
                 there.standing[i] = Some((member.seed, after));
                 member.done = updates;
-                (member.loss_sum, member.grad_norm_sum) =
-                    (sums.loss / member.target.len() as f32, sums.grad_norm);
+                (member.loss_sum, member.grad_norm_sum) = (sums.loss / member.target.len() as f32, sums.grad_norm);
                 member.loss = Some(member.loss_sum / updates as f32);
             }
         }

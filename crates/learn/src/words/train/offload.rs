@@ -31,8 +31,7 @@ impl Pretrainer {
         let text = self.corpus.train();
         let keeps_text = text.len() <= MOST_KEPT;
         let tokens = if keeps_text { text.len() } else { window_tokens(&config) };
-        let plan = plan_training(&config, tokens, self.seed, self.isa)
-            .map_err(|error| Fault::Refused { why: error.to_string() })?;
+        let plan = plan_training(&config, tokens, self.seed, self.isa).map_err(|error| Fault::Refused { why: error.to_string() })?;
         let mut machine = PlanSteps::new(machine, &Arc::new(plan), &self.params, &self.optimizer)?;
         let sent = if keeps_text {
             let tokens: Vec<f32> = self.corpus.tokens(text).map(|token| token as f32).collect();
