@@ -342,7 +342,8 @@ export type Digest = { iteration: number,
 weights: string,
 /**
  * `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
- * whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none of them.
+ * whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none
+ * of them.
  */
 arithmetic: string, };
 
