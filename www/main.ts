@@ -19,6 +19,7 @@ import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
 import { onBlankCanvas } from "./stand-ins";
 import "./style.css";
+import "./rooms/shared/layout.css";
 
 /** What a visit needs comes first. */
 const KEEP_MS = 10_000;

@@ -89,10 +89,10 @@ test("on a touch screen no key is named, and gestures are told", async () => {
     const page = await visit(here, { at: `#/${room}`, context: { hasTouch: true, isMobile: true, viewport: { width: 390, height: 844 } } });
     await event(page, "metrics");
     const keys = /\b(arrow keys?|arrows|Esc(ape)?|Shift|space bar|backspace|press [a-z]\b)/;
-    const named = keys.exec(await page.evaluate(() => document.querySelector("#main").textContent));
+    const named = keys.exec(await page.evaluate(() => document.querySelector("#main").innerText));
     assert.equal(named, null, `${room}: ${named?.input.slice(named.index - 60, named.index + 40)}`);
     await page.getByRole("button", { name: "Help", exact: true }).tap();
-    const told = await page.evaluate(() => document.querySelector("dialog[open]").textContent);
+    const told = await page.evaluate(() => document.querySelector("dialog[open]").innerText);
     assert.match(told, /drag a slider/);
     assert.doesNotMatch(told, /Single-key|play or pause/);
     await page.context().close();

@@ -11,7 +11,6 @@ import type { Backgammon } from "./client";
 import type { Frozen, RoomEvent } from "./protocol";
 import { SessionPane } from "./session";
 import * as text from "./text";
-import "../shared/layout.css";
 
 /** The position that the page's address names, until it was opened. */
 let linked = new URLSearchParams(location.search).get("position");

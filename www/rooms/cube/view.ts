@@ -16,7 +16,6 @@ import { OwnPane } from "./own";
 import { CubePane } from "./pane";
 import type { Puzzle } from "./protocol";
 import * as text from "./text";
-import "../shared/layout.css";
 
 export class CubeView implements View {
   readonly bands: Band[];

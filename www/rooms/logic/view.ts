@@ -17,7 +17,6 @@ import { OwnPane } from "./own";
 import { PopulationPane } from "./population";
 import type { Experiment, PopulationView } from "./protocol";
 import * as text from "./text";
-import "../shared/layout.css";
 
 export class LogicView implements View {
   readonly bands: Band[];

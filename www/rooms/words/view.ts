@@ -13,7 +13,6 @@ import type { AboutView, RoomEvent } from "./protocol";
 import { ReadingPane } from "./reading";
 import { SamplesPane } from "./samples";
 import * as text from "./text";
-import "../shared/layout.css";
 import { WritingPane } from "./writing";
 
 export class WordsView implements View {
