@@ -161,6 +161,13 @@ for (const [room, { link, picture, beside = [0.5, 0.7], play }] of Object.entrie
       .then((box) => [from[0], Math.min(700, box.y + beside[1] * box.height)]);
     await pull(page, [x, y], [x, y - 240]);
     await page.waitForFunction(() => scrollY > 60);
+    // A tap while the page still glides ends the glide and does nothing else.
+    await page.evaluate(async () => {
+      for (let last = -1; scrollY !== last; ) {
+        last = scrollY;
+        await new Promise((resolve) => setTimeout(resolve, 150));
+      }
+    });
     await play(page);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), PHONE.viewport.width);
     assert.deepEqual(page.said, []);
