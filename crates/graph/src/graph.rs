@@ -6,11 +6,9 @@
 
 use crate::op::{Op, Sums};
 use crate::params::{Init, ParamSpec, Table};
+use crate::shape::Shape;
 use math::{Binary, Rng, Unary};
 use std::sync::Arc;
-
-/// `[rows, cols]`
-pub type Shape = [usize; 2];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub(crate) usize);
@@ -34,20 +32,6 @@ pub(crate) struct Node {
 pub struct Graph {
     pub(crate) nodes: Vec<Node>,
     pub(crate) table: Table,
-}
-
-/// The gradient of one scalar with respect to every parameter it depends on.
-#[derive(Clone, Debug, Default)]
-pub struct Gradients {
-    /// Index into the parameter table, and the node of the same shape that holds its gradient.
-    pub(crate) of: Vec<(usize, NodeId)>,
-}
-
-impl Gradients {
-    /// Pairs of an index into the parameter table and the gradient's node.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, NodeId)> {
-        self.of.iter().copied()
-    }
 }
 
 impl Graph {
@@ -423,60 +407,5 @@ impl Graph {
     /// The same values; no gradient passes.
     pub fn stop_gradient(&mut self, x: NodeId) -> NodeId {
         self.map(x, Op::StopGradient)
-    }
-
-    // ---- differentiation ----
-
-    /// Adds the backward nodes of a scalar; gives its gradient by every parameter it depends on.
-    #[track_caller]
-    pub fn gradients(&mut self, loss: NodeId) -> Gradients {
-        let params: Vec<(usize, NodeId)> = (0..self.nodes.len())
-            .filter_map(|i| match self.nodes[i].op {
-                Op::Param(index) => Some((index, NodeId(i))),
-                _ => None,
-            })
-            .collect();
-        let wrt: Vec<NodeId> = params.iter().map(|p| p.1).collect();
-        let nodes = self.grad(loss, &wrt);
-        Gradients { of: params.iter().zip(nodes).filter_map(|(p, n)| Some((p.0, n?))).collect() }
-    }
-
-    /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the
-    /// gradient of a `[1, 1]` node by each node of `wrt`; `None` where it does not depend on it.
-    #[track_caller]
-    pub fn grad(&mut self, loss: NodeId, wrt: &[NodeId]) -> Vec<Option<NodeId>> {
-        assert_eq!(self.shape(loss), [1, 1], "only a scalar has a gradient");
-        let len = loss.0 + 1;
-        let mut depends = vec![false; len];
-        for id in 0..len {
-            let node = &self.nodes[id];
-            depends[id] = wrt.contains(&NodeId(id)) || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
-        }
-        // An adjoint may still be a row, a column or a scalar that stands for its node's full shape.
-        let mut adjoint: Vec<Option<NodeId>> = vec![None; len];
-        adjoint[loss.0] = Some(self.scalar(1.0));
-        for id in (0..len).rev() {
-            let Some(dy) = adjoint[id].filter(|_| depends[id]) else { continue };
-            let inputs = self.nodes[id].inputs.clone();
-            if inputs.iter().all(|i| !depends[i.0]) {
-                continue;
-            }
-            for (slot, part) in self.backward(NodeId(id), dy) {
-                let to = inputs[slot];
-                if depends[to.0] {
-                    adjoint[to.0] = Some(match adjoint[to.0] {
-                        Some(sum) => self.add(sum, part),
-                        None => part,
-                    });
-                }
-            }
-        }
-        wrt.iter()
-            .map(|&to| {
-                let dy = adjoint.get(to.0).copied().flatten()?;
-                let shape = self.shape(to);
-                Some(self.broadcast(dy, shape))
-            })
-            .collect()
     }
 }

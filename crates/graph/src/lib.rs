@@ -61,6 +61,7 @@
 
 mod buffer;
 mod exec;
+mod gradients;
 mod graph;
 pub mod models;
 mod op;
@@ -68,12 +69,15 @@ mod optimizer;
 mod params;
 mod plan;
 pub mod reference;
+mod shape;
 
 pub use buffer::Buffer;
 pub use exec::{Executor, Operation, Packed};
-pub use graph::{Gradients, Graph, NodeId, Shape};
+pub use gradients::Gradients;
+pub use graph::{Graph, NodeId};
 pub use math::{Act, Isa, PANEL, panels_len};
 pub use op::Sums;
 pub use optimizer::{Adam, Optimizer};
 pub use params::{Init, ParamSpec, Params, Table};
 pub use plan::{Call, Layout, Life, NARROW, Part, Place, Plan, PlanError, PlanNode, Port, Step, arrange};
+pub use shape::Shape;

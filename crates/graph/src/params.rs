@@ -4,8 +4,7 @@
 //! optimiser moments are slices of the same length and layout.
 
 use crate::buffer::{Buffer, LINE};
-use crate::graph::Shape;
-use crate::plan::{bytes, product};
+use crate::shape::{Shape, bytes, product};
 use math::{Isa, Rng};
 use std::sync::Arc;
 

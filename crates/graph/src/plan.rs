@@ -7,9 +7,11 @@ mod join;
 mod lower;
 
 use crate::buffer::LINE;
-use crate::graph::{Gradients, Graph, NodeId, Shape};
+use crate::gradients::Gradients;
+use crate::graph::{Graph, NodeId};
 use crate::op::{Op, Sums};
 use crate::params::Table;
+use crate::shape::{Shape, bytes};
 use math::par::CHUNK;
 use math::{Act, Binary, Isa, Rng, Span, Unary};
 use std::collections::BTreeMap;
@@ -272,16 +274,6 @@ pub struct Plan {
     pub(crate) untouched: Vec<Range<usize>>,
     nodes: Vec<PlanNode>,
     unshared_len: u64,
-}
-
-/// Floats of a tensor, which may be more than this machine counts to.
-pub(crate) const fn product(rows: usize, cols: usize) -> u64 {
-    (rows as u64).saturating_mul(cols as u64)
-}
-
-/// Bytes of so many floats.
-pub(crate) const fn bytes(floats: u64) -> u64 {
-    floats.saturating_mul(size_of::<f32>() as u64)
 }
 
 impl Plan {

@@ -7,18 +7,17 @@
 //! thread has some. It refuses to be a BLAS: it knows the shapes of layers, and no others.
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod amx;
+mod amx;
 #[cfg(target_arch = "x86_64")]
-pub(crate) mod bf16;
+mod bf16;
+mod product;
 
+use crate::PANEL;
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::ops::{self, Unary};
 use crate::par;
+use product::{K_LARGE, Left, M_LARGE, Product, Right, Start, Target, even};
 use std::mem::MaybeUninit;
-use std::ops::Range;
-
-/// Rows of a batch that one panel holds.
-pub const PANEL: usize = 32;
 
 /// The function at the end of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -338,115 +337,12 @@ const ROW_BLOCK: usize = 64;
 const K_BLOCK: usize = 384;
 /// The same, where B is packed on the stack as it is met.
 const K_STACK: usize = 128;
-/// A block of A, copied together so that it stays in the second-level cache while all of B passes it.
-const M_LARGE: usize = 240;
 /// Columns of C for which a block of A stays where it is.
 const N_LARGE: usize = 2048;
-/// Steps of k of such a block: as many of a tile's columns of B stay in the first cache.
-const K_LARGE: usize = 256;
 /// Rows of a copied block lie a line further apart than they are long, or they would share sets of the cache.
 const ROW_LARGE: usize = K_LARGE + 16;
 /// Multiply-adds that are worth another thread: some 60 µs natively, some 250 in a browser.
 pub const PIECE: usize = 1 << 23;
-
-/// The operand that is broadcast.
-#[derive(Clone, Copy)]
-struct Left {
-    p: *const f32,
-    rs: usize,
-    ks: usize,
-    /// By [`pack_panels`]; the strides follow from the tile.
-    packed: bool,
-}
-
-/// The operand whose rows fill vectors.
-#[derive(Clone, Copy)]
-enum Right {
-    /// Blocks of columns, by [`PackColumns`].
-    Packed(*const f32),
-    /// The same of pairs of bf16.
-    Pairs(*const u32),
-    /// Rows of whole tiles, and the stride between them: [`PANEL`].
-    Direct(*const f32, usize),
-    /// Anything; packed on the stack, block by block.
-    Strided { p: *const f32, ks: usize, cs: usize },
-}
-
-impl Right {
-    fn of_packed(isa: Isa, packed: &[f32]) -> Right {
-        if isa.rounds_to_bf16() && isa.is_available() { Right::Pairs(packed.as_ptr().cast()) } else { Right::Packed(packed.as_ptr()) }
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Target {
-    p: *mut f32,
-    rs: usize,
-    cs: usize,
-}
-
-/// What the chains start from.
-#[derive(Clone, Copy)]
-enum Start {
-    Zero,
-    /// What C holds.
-    Target,
-    /// A bias for each column.
-    Columns(*const f32),
-    /// A bias for each row.
-    Rows(*const f32),
-}
-
-/// One product of any kind: the only kernel that holds tiles, so that a module carries each tile once.
-#[derive(Clone, Copy)]
-struct Product {
-    m: usize,
-    n: usize,
-    k: usize,
-    a: Left,
-    b: Right,
-    c: Target,
-    start: Start,
-    relu: bool,
-}
-
-// SAFETY: pieces of a product write different elements of C, and nothing writes what they read.
-unsafe impl Sync for Product {}
-
-impl Product {
-    /// Whether A is too large to stay in the second-level cache, and read often enough to be copied.
-    fn large(&self) -> bool {
-        // Rows of tiles that lie apart share sets of the first cache.
-        let apart = self.a.rs == 1 && self.a.ks != 1;
-        let least = if apart { 2 * PANEL } else { 8 * PANEL };
-        self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
-    }
-
-    /// Rows `m` and columns `n` of the output; the columns begin at a whole tile.
-    fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
-        // SAFETY: what lies at these offsets belongs to the operands; a packed B has `k` whole rows in each block.
-        unsafe {
-            Product {
-                m: m.len(),
-                n: n.len(),
-                a: Left { p: self.a.p.add(m.start * self.a.rs), ..self.a },
-                b: match self.b {
-                    Right::Packed(p) => Right::Packed(p.add(n.start * self.k)),
-                    Right::Pairs(p) => Right::Pairs(p.add(n.start * self.k.div_ceil(2))),
-                    Right::Direct(p, stride) => Right::Direct(p.add(n.start), stride),
-                    Right::Strided { p, ks, cs } => Right::Strided { p: p.add(n.start * cs), ks, cs },
-                },
-                c: Target { p: self.c.p.add(m.start * self.c.rs + n.start * self.c.cs), ..self.c },
-                start: match self.start {
-                    Start::Columns(p) => Start::Columns(p.add(n.start)),
-                    Start::Rows(p) => Start::Rows(p.add(m.start)),
-                    start => start,
-                },
-                ..*self
-            }
-        }
-    }
-}
 
 /// There can be more of them than a browser's `usize` holds.
 fn multiply_adds(sizes: [usize; 3]) -> u64 {
@@ -742,12 +638,6 @@ impl Ahead {
             }
         }
     }
-}
-
-/// The first of as many equal parts as there must be for none to be larger than `most`.
-#[inline(always)]
-fn even(n: usize, most: usize) -> usize {
-    n.div_ceil(n.div_ceil(most).max(1))
 }
 
 /// The same of rows that threads share: as many parts for each, of whole tiles.

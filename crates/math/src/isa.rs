@@ -32,13 +32,18 @@ macro_rules! pointers {
 }
 
 mod portable;
+mod simd;
 
+#[cfg(target_arch = "x86_64")]
+mod amx;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod wasm;
 #[cfg(target_arch = "x86_64")]
 mod x86;
+
+pub use simd::{Kernel, Simd};
 
 /// An instruction set that kernels are compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -96,9 +101,9 @@ impl Isa {
             #[cfg(target_arch = "x86_64")]
             Isa::Avx512 => x86::has_avx512(),
             #[cfg(target_arch = "x86_64")]
-            Isa::Bf16 => crate::gemm::bf16::is_available(),
+            Isa::Bf16 => x86::has_bf16(),
             #[cfg(target_arch = "x86_64")]
-            Isa::Amx => crate::gemm::amx::is_available(),
+            Isa::Amx => amx::is_available(),
             #[cfg(target_arch = "aarch64")]
             Isa::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             Isa::Simd128 => cfg!(all(target_arch = "wasm32", target_feature = "simd128", not(target_feature = "relaxed-simd"))),
@@ -131,14 +136,6 @@ impl Isa {
     }
 }
 
-/// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`,
-/// `#[inline(always)]`: only what is inlined into the trampoline may use its instructions. So write loops, and no closure
-/// for std to call (`[F; N]::map` costs a call for each vector).
-pub trait Kernel {
-    type Output;
-    fn run<S: Simd>(self, s: S) -> Self::Output;
-}
-
 /// Runs a kernel on `isa`, or on [`Isa::Portable`] (in wasm: on the set the module was built for) where `isa` is missing.
 #[inline]
 pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
@@ -161,204 +158,6 @@ pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     {
         let _ = isa;
         kernel.run(portable::Portable)
-    }
-}
-
-/// The vector operations of one instruction set. A value of the type is the proof that the machine has it; only
-/// [`dispatch`] makes one.
-///
-/// `F` holds [`Simd::LANES`] f32, `U` as many u32, `M` as many truths. Comparisons are false on NaN.
-pub trait Simd: Copy + Send + Sync + 'static {
-    type F: Copy + Send + Sync;
-    type U: Copy + Send + Sync;
-    type M: Copy + Send + Sync;
-
-    /// 4, 8 or 16.
-    const LANES: usize;
-    /// How many vectors hold the 16 virtual lanes of a horizontal sum.
-    const PARTS: usize = 16 / Self::LANES;
-    /// Rows of the GEMM register tile: 8, 6, 5 or 4.
-    const TILE_ROWS: usize;
-    /// Vectors across the GEMM register tile: 4 or 2.
-    const TILE_VECTORS: usize;
-    /// Whether [`Simd::prefetch`] does anything.
-    const PREFETCHES: bool = false;
-
-    fn splat(self, x: f32) -> Self::F;
-    /// # Safety
-    /// `p` must be valid for reading [`Simd::LANES`] f32; any alignment.
-    unsafe fn load_ptr(self, p: *const f32) -> Self::F;
-    /// # Safety
-    /// `p` must be valid for writing [`Simd::LANES`] f32; any alignment.
-    unsafe fn store_ptr(self, x: Self::F, p: *mut f32);
-    /// Asks for a line, to be had in the first cache or in the second, where the set can; any address.
-    #[inline(always)]
-    fn prefetch<const FIRST: bool>(self, p: *const f32) {
-        let _ = p;
-    }
-
-    fn add(self, a: Self::F, b: Self::F) -> Self::F;
-    fn sub(self, a: Self::F, b: Self::F) -> Self::F;
-    fn mul(self, a: Self::F, b: Self::F) -> Self::F;
-    fn div(self, a: Self::F, b: Self::F) -> Self::F;
-    fn sqrt(self, a: Self::F) -> Self::F;
-    /// a·b + c, rounded once or twice: see [`Isa::fused`].
-    fn mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
-    /// c - a·b, rounded as [`Simd::mul_add`].
-    fn neg_mul_add(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
-    fn neg(self, a: Self::F) -> Self::F;
-    fn abs(self, a: Self::F) -> Self::F;
-    /// a if a < b, else b (so b where one of them is NaN).
-    fn min(self, a: Self::F, b: Self::F) -> Self::F;
-    /// a if a > b, else b (so b where one of them is NaN).
-    fn max(self, a: Self::F, b: Self::F) -> Self::F;
-    /// To the nearest whole number, ties to even.
-    fn round(self, a: Self::F) -> Self::F;
-
-    fn lt(self, a: Self::F, b: Self::F) -> Self::M;
-    fn le(self, a: Self::F, b: Self::F) -> Self::M;
-    fn eq(self, a: Self::F, b: Self::F) -> Self::M;
-    #[inline(always)]
-    fn gt(self, a: Self::F, b: Self::F) -> Self::M {
-        self.lt(b, a)
-    }
-    #[inline(always)]
-    fn ge(self, a: Self::F, b: Self::F) -> Self::M {
-        self.le(b, a)
-    }
-    /// yes where the mask is true, else no.
-    fn select(self, mask: Self::M, yes: Self::F, no: Self::F) -> Self::F;
-    fn and_mask(self, a: Self::M, b: Self::M) -> Self::M;
-    fn or_mask(self, a: Self::M, b: Self::M) -> Self::M;
-    fn not_mask(self, a: Self::M) -> Self::M;
-    /// One bit a lane, lane 0 lowest.
-    fn mask_bits(self, a: Self::M) -> u32;
-
-    fn splat_u(self, x: u32) -> Self::U;
-    /// # Safety
-    /// `p` must be valid for reading [`Simd::LANES`] u32; any alignment.
-    unsafe fn load_u_ptr(self, p: *const u32) -> Self::U;
-    /// # Safety
-    /// `p` must be valid for writing [`Simd::LANES`] u32; any alignment.
-    unsafe fn store_u_ptr(self, x: Self::U, p: *mut u32);
-    fn add_u(self, a: Self::U, b: Self::U) -> Self::U;
-    fn sub_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// The low 32 bits of the product.
-    fn mul_u(self, a: Self::U, b: Self::U) -> Self::U;
-    fn xor_u(self, a: Self::U, b: Self::U) -> Self::U;
-    fn and_u(self, a: Self::U, b: Self::U) -> Self::U;
-    fn or_u(self, a: Self::U, b: Self::U) -> Self::U;
-    /// Shift left by a constant 0..32.
-    fn shl_u(self, a: Self::U, n: u32) -> Self::U;
-    /// Logical shift right by a constant 0..32.
-    fn shr_u(self, a: Self::U, n: u32) -> Self::U;
-    fn eq_u(self, a: Self::U, b: Self::U) -> Self::M;
-    fn select_u(self, mask: Self::M, yes: Self::U, no: Self::U) -> Self::U;
-    /// Rotate left by a constant 1..32.
-    #[inline(always)]
-    fn rotl_u(self, a: Self::U, n: u32) -> Self::U {
-        self.or_u(self.shl_u(a, n), self.shr_u(a, 32 - n))
-    }
-    /// The same 32 bits, read as u32.
-    fn to_bits(self, a: Self::F) -> Self::U;
-    /// The same 32 bits, read as f32.
-    fn f32_from_bits(self, a: Self::U) -> Self::F;
-    /// The f32 nearest to the lanes read as i32.
-    fn f32_from_i32(self, a: Self::U) -> Self::F;
-    /// Towards zero, as i32; only for values that fit.
-    fn i32_from_f32(self, a: Self::F) -> Self::U;
-
-    /// Sum of 16 virtual lanes held in the first [`Simd::PARTS`] vectors: lanes i and i+8 first, then i and i+4, i and
-    /// i+2, i and i+1.
-    fn sum_lanes(self, parts: [Self::F; 4]) -> f32;
-
-    /// Adds four sums of 16 virtual lanes, each in its first [`Simd::PARTS`] vectors, to `y`, four numbers a sum: of the i-th,
-    /// y[4i + j] gets (lane j + lane j+8) + (lane j+4 + lane j+12).
-    #[inline(always)]
-    fn add_sums(self, sums: [[Self::F; 4]; 4], y: &mut [f32; 16]) {
-        assert_eq!(Self::LANES, 4);
-        for (i, x) in sums.into_iter().enumerate() {
-            let x = self.add(self.add(x[0], x[2]), self.add(x[1], x[3]));
-            self.store(self.add(self.load(&y[4 * i..]), x), &mut y[4 * i..]);
-        }
-    }
-
-    /// Transposes 4 by 4 blocks: `p[r·stride + c]` for r, c < 4 is written to `q[c·q_stride + r]`.
-    /// # Safety
-    /// Both blocks must be valid, and must not overlap.
-    unsafe fn transpose4(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize);
-
-    /// Transposes [`Simd::LANES`] rows of four: `p[r·stride + c]` for r < LANES, c < 4 is written to `q[c·q_stride + r]`.
-    /// # Safety
-    /// Both blocks must be valid, and must not overlap.
-    #[inline(always)]
-    unsafe fn transpose_fours(self, p: *const f32, stride: usize, q: *mut f32, q_stride: usize) {
-        for r in (0..Self::LANES).step_by(4) {
-            // SAFETY: the caller's.
-            unsafe { self.transpose4(p.add(r * stride), stride, q.add(r), q_stride) };
-        }
-    }
-
-    /// Lane 0.
-    #[inline(always)]
-    fn first(self, a: Self::F) -> f32 {
-        let mut lanes = [0.0; 16];
-        self.store(a, &mut lanes);
-        lanes[0]
-    }
-    /// Lane 0.
-    #[inline(always)]
-    fn first_u(self, a: Self::U) -> u32 {
-        let mut lanes = [0; 16];
-        self.store_u(a, &mut lanes);
-        lanes[0]
-    }
-    /// The first [`Simd::LANES`] of a slice, which must be that long.
-    #[inline(always)]
-    fn load(self, x: &[f32]) -> Self::F {
-        assert!(x.len() >= Self::LANES);
-        // SAFETY: the length was just checked.
-        unsafe { self.load_ptr(x.as_ptr()) }
-    }
-    #[inline(always)]
-    fn store(self, x: Self::F, y: &mut [f32]) {
-        assert!(y.len() >= Self::LANES);
-        // SAFETY: the length was just checked.
-        unsafe { self.store_ptr(x, y.as_mut_ptr()) }
-    }
-    #[inline(always)]
-    fn load_u(self, x: &[u32]) -> Self::U {
-        assert!(x.len() >= Self::LANES);
-        // SAFETY: the length was just checked.
-        unsafe { self.load_u_ptr(x.as_ptr()) }
-    }
-    #[inline(always)]
-    fn store_u(self, x: Self::U, y: &mut [u32]) {
-        assert!(y.len() >= Self::LANES);
-        // SAFETY: the length was just checked.
-        unsafe { self.store_u_ptr(x, y.as_mut_ptr()) }
-    }
-    /// A slice shorter than a vector; the missing lanes are `fill`.
-    #[inline(always)]
-    fn load_part(self, x: &[f32], fill: f32) -> Self::F {
-        let mut lanes = [fill; 16];
-        let n = x.len().min(Self::LANES);
-        lanes[..n].copy_from_slice(&x[..n]);
-        self.load(&lanes)
-    }
-    /// As many lanes as the slice takes.
-    #[inline(always)]
-    fn store_part(self, x: Self::F, y: &mut [f32]) {
-        let mut lanes = [0.0; 16];
-        self.store(x, &mut lanes);
-        let n = y.len().min(Self::LANES);
-        y[..n].copy_from_slice(&lanes[..n]);
-    }
-    /// start, start + 1, start + 2, …
-    #[inline(always)]
-    fn count_u(self, start: u32) -> Self::U {
-        const RAMP: [u32; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
-        self.add_u(self.load_u(&RAMP), self.splat_u(start))
     }
 }
 

@@ -7,6 +7,7 @@
 //! `[out][inp]`, as in PyTorch's `Linear`. A batch of features is either `[rows][features]` (training) or panels,
 //! `[rows/PANEL][features][PANEL]` (inference and rollouts), whose last panel is padded.
 #![allow(unsafe_code)]
+#![allow(clippy::too_many_arguments)] // a kernel's shapes are its arguments
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them
 
 pub mod gemm;
@@ -16,6 +17,7 @@ pub mod logic;
 pub mod memory;
 pub mod ops;
 pub mod packed;
+mod panel;
 pub mod par;
 pub mod peak;
 pub mod poly;
@@ -25,13 +27,9 @@ pub mod rng;
 pub mod rounds;
 pub mod shuffle;
 
-pub use gemm::{Act, Epilogue, Norm, PANEL};
+pub use gemm::{Act, Epilogue, Norm};
 pub use isa::{Isa, Kernel, Simd, dispatch};
 pub use ops::{AdamStep, Binary, Span, Unary};
+pub use panel::{PANEL, panels_len};
 pub use rng::Rng;
 pub use shuffle::Shuffle;
-
-/// Floats that `rows` rows of `features` take in panels.
-pub fn panels_len(rows: usize, features: usize) -> usize {
-    rows.div_ceil(PANEL) * PANEL * features
-}

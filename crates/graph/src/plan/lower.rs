@@ -1,9 +1,10 @@
 //! One node, or one chain of nodes, to kernel calls: which kernel, and where it reads and writes.
 
-use super::{Call, Chain, Layout, NOWHERE, Pack, Packing, Part, Place, PlanError, PlanNode, Planner, Port, Slot, Step, product};
+use super::{Call, Chain, Layout, NOWHERE, Pack, Packing, Part, Place, PlanError, PlanNode, Planner, Port, Slot, Step};
 use crate::buffer::LINE;
-use crate::graph::{Node, Shape};
+use crate::graph::Node;
 use crate::op::{Op, Sums, Wrt};
+use crate::shape::{Shape, product};
 use math::gemm::{packed_panels_len, packed_rows_len, packed_rows_t_len};
 use math::{Act, Binary, Isa, PANEL, Span, panels_len};
 use std::ops::Range;

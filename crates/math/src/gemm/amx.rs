@@ -8,12 +8,11 @@
 //! does not outlive it, but for their shape, which [`run`] sets and gives up.
 
 use super::bf16::{self, Blocks, PAIRS, PANEL_STRIDE, ROW, TOGETHER};
-use super::{M_LARGE, Product, Right, Start, even};
+use super::product::{M_LARGE, Product, Right, Start, even};
 use crate::PANEL;
 use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
-use std::sync::OnceLock;
 
 /// Pairs of k of a tile, and its rows.
 const SIDE: usize = 16;
@@ -21,47 +20,6 @@ const SIDE: usize = 16;
 const ROWS: usize = 2 * SIDE;
 const _: () = assert!(PANEL == 2 * SIDE && PAIRS.is_multiple_of(SIDE));
 const _: () = assert!(M_LARGE.next_multiple_of(ROWS) <= M_LARGE + 16);
-
-/// Whether processor and system have tiles; the system is asked for them once, for all threads.
-pub fn is_available() -> bool {
-    static AVAILABLE: OnceLock<bool> = OnceLock::new();
-    *AVAILABLE.get_or_init(|| bf16::is_available() && has_tiles() && is_permitted())
-}
-
-fn has_tiles() -> bool {
-    const AMX_BF16: u32 = 1 << 22;
-    const AMX_TILE: u32 = 1 << 24;
-    /// The state of tiles: configuration and data.
-    const STATE: u64 = 0b11 << 17;
-    #[target_feature(enable = "xsave")]
-    fn saved() -> u64 {
-        // SAFETY: a processor with `xsave` that the system has enabled: AVX-512 was found to be usable.
-        unsafe { _xgetbv(0) }
-    }
-    let edx = __cpuid_count(7, 0).edx;
-    // SAFETY: AVX-512, which was found, is saved by `xsave`.
-    edx & AMX_BF16 != 0 && edx & AMX_TILE != 0 && unsafe { saved() } & STATE == STATE
-}
-
-/// Linux gives their 8 KiB of state only to programs that ask.
-#[cfg(target_os = "linux")]
-fn is_permitted() -> bool {
-    const ARCH_PRCTL: usize = 158;
-    const REQUEST: usize = 0x1023;
-    const TILE_DATA: usize = 18;
-    let refused: isize;
-    // SAFETY: a call that changes nothing but what this process may use.
-    unsafe {
-        asm!("syscall", inlateout("rax") ARCH_PRCTL => refused, in("rdi") REQUEST, in("rsi") TILE_DATA,
-             lateout("rcx") _, lateout("r11") _, options(nostack));
-    }
-    refused == 0
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_permitted() -> bool {
-    false
-}
 
 /// What `ldtilecfg` reads: all tiles 16 rows of 64 bytes.
 #[repr(C, align(64))]
@@ -86,7 +44,7 @@ static SHAPES: Shapes = {
 /// C (+)= A·B on this thread.
 ///
 /// # Safety
-/// [`is_available`], and the operands are as the product says.
+/// [`Isa::Amx`](crate::Isa::Amx) is available, and the operands are as the product says.
 #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx512bf16")]
 #[inline(never)]
 pub(super) unsafe fn run(p: Product) {

@@ -4,7 +4,7 @@
 //! packed. Two neighbours in k make a word of 32 bits, and `vdpbf16ps` adds both their products to a sum: the odd one first, then
 //! the even one, each rounded once, denormals as zero. So each element of C is one chain here too, and blocks change no bit.
 
-use super::{M_LARGE, Product, Right, Start, Target, even};
+use super::product::{M_LARGE, Product, Right, Start, Target, even};
 use crate::PANEL;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -32,10 +32,6 @@ pub(super) struct Blocks {
     pub b: [MaybeUninit<u32>; TOGETHER / PANEL * PANEL_STRIDE],
 }
 const _: () = assert!(M_LARGE.div_ceil(HEIGHT) * TILE <= (M_LARGE + 16) * ROW);
-
-pub fn is_available() -> bool {
-    std::arch::is_x86_feature_detected!("avx512bf16") && crate::isa::Isa::Avx512.is_available()
-}
 
 /// B[k][n] at any strides → `[n/PANEL][pairs of k][PANEL]`, padded with zeros.
 ///

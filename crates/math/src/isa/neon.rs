@@ -1,6 +1,6 @@
 //! NEON, which every 64-bit Arm has.
 
-use super::{Kernel, Simd};
+use super::simd::{Kernel, Simd};
 use std::arch::aarch64::*;
 
 /// Only where NEON was found.

@@ -1,6 +1,6 @@
 //! Vectors of four in plain Rust: what runs where no instruction set is known, and the unfused class natively.
 
-use super::Simd;
+use super::simd::Simd;
 
 #[derive(Clone, Copy)]
 pub struct Portable;

@@ -1,7 +1,7 @@
 //! WebAssembly SIMD. A module is built with or without the relaxed multiply-add and carries one of the two, so that it
 //! stays small; the page picks the module.
 
-use super::Simd;
+use super::simd::Simd;
 use std::arch::wasm32::*;
 
 /// The engine has validated the module, so the token needs no proof.

@@ -1,7 +1,7 @@
 //! AVX2 with FMA, and AVX-512 (F, VL, DQ, BW), found at run time, with what every processor that has them also has for
 //! counting and shifting bits.
 
-use super::{Kernel, Simd};
+use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
 
 pub fn has_avx2() -> bool {
@@ -19,6 +19,11 @@ pub fn has_avx512() -> bool {
         && std::arch::is_x86_feature_detected!("avx512dq")
         && std::arch::is_x86_feature_detected!("avx512bw")
         && has_avx2()
+}
+
+/// AVX-512 with products of bf16.
+pub fn has_bf16() -> bool {
+    std::arch::is_x86_feature_detected!("avx512bf16") && has_avx512()
 }
 
 /// Only where [`has_avx2`].

@@ -4,7 +4,8 @@
 //! scores are `[keys][PANEL]`, so that a softmax goes down the lanes, and no matrix of all queries and keys is ever held. Sums over
 //! keys are chains in the order of the keys, those over queries in the order of the queries.
 
-use crate::gemm::{PANEL, PIECE, panel_product};
+use crate::PANEL;
+use crate::gemm::{PIECE, panel_product};
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::{par, poly};
 use std::mem::MaybeUninit;

@@ -1,0 +1,115 @@
+//! A product of any kind: its operands as kernels see them, and the pieces that it is cut into.
+
+use crate::PANEL;
+use crate::isa::Isa;
+use std::ops::Range;
+
+/// A block of A, copied together so that it stays in the second-level cache while all of B passes it.
+pub const M_LARGE: usize = 240;
+/// Steps of k of such a block: as many of a tile's columns of B stay in the first cache.
+pub const K_LARGE: usize = 256;
+
+/// The operand that is broadcast.
+#[derive(Clone, Copy)]
+pub struct Left {
+    pub p: *const f32,
+    pub rs: usize,
+    pub ks: usize,
+    /// By [`pack_panels`](super::pack_panels); the strides follow from the tile.
+    pub packed: bool,
+}
+
+/// The operand whose rows fill vectors.
+#[derive(Clone, Copy)]
+pub enum Right {
+    /// Blocks of columns, by `pack_columns`.
+    Packed(*const f32),
+    /// The same of pairs of bf16.
+    Pairs(*const u32),
+    /// Rows of whole tiles, and the stride between them: [`PANEL`].
+    Direct(*const f32, usize),
+    /// Anything; packed on the stack, block by block.
+    Strided { p: *const f32, ks: usize, cs: usize },
+}
+
+impl Right {
+    pub fn of_packed(isa: Isa, packed: &[f32]) -> Right {
+        if isa.rounds_to_bf16() && isa.is_available() { Right::Pairs(packed.as_ptr().cast()) } else { Right::Packed(packed.as_ptr()) }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Target {
+    pub p: *mut f32,
+    pub rs: usize,
+    pub cs: usize,
+}
+
+/// What the chains start from.
+#[derive(Clone, Copy)]
+pub enum Start {
+    Zero,
+    /// What C holds.
+    Target,
+    /// A bias for each column.
+    Columns(*const f32),
+    /// A bias for each row.
+    Rows(*const f32),
+}
+
+/// One product of any kind: the only kernel that holds tiles, so that a module carries each tile once.
+#[derive(Clone, Copy)]
+pub struct Product {
+    pub m: usize,
+    pub n: usize,
+    pub k: usize,
+    pub a: Left,
+    pub b: Right,
+    pub c: Target,
+    pub start: Start,
+    pub relu: bool,
+}
+
+// SAFETY: pieces of a product write different elements of C, and nothing writes what they read.
+unsafe impl Sync for Product {}
+
+impl Product {
+    /// Whether A is too large to stay in the second-level cache, and read often enough to be copied.
+    pub fn large(&self) -> bool {
+        // Rows of tiles that lie apart share sets of the first cache.
+        let apart = self.a.rs == 1 && self.a.ks != 1;
+        let least = if apart { 2 * PANEL } else { 8 * PANEL };
+        self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
+    }
+
+    /// Rows `m` and columns `n` of the output; the columns begin at a whole tile.
+    pub fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
+        // SAFETY: what lies at these offsets belongs to the operands; a packed B has `k` whole rows in each block.
+        unsafe {
+            Product {
+                m: m.len(),
+                n: n.len(),
+                a: Left { p: self.a.p.add(m.start * self.a.rs), ..self.a },
+                b: match self.b {
+                    Right::Packed(p) => Right::Packed(p.add(n.start * self.k)),
+                    Right::Pairs(p) => Right::Pairs(p.add(n.start * self.k.div_ceil(2))),
+                    Right::Direct(p, stride) => Right::Direct(p.add(n.start), stride),
+                    Right::Strided { p, ks, cs } => Right::Strided { p: p.add(n.start * cs), ks, cs },
+                },
+                c: Target { p: self.c.p.add(m.start * self.c.rs + n.start * self.c.cs), ..self.c },
+                start: match self.start {
+                    Start::Columns(p) => Start::Columns(p.add(n.start)),
+                    Start::Rows(p) => Start::Rows(p.add(m.start)),
+                    start => start,
+                },
+                ..*self
+            }
+        }
+    }
+}
+
+/// The first of as many equal parts as there must be for none to be larger than `most`.
+#[inline(always)]
+pub fn even(n: usize, most: usize) -> usize {
+    n.div_ceil(n.div_ceil(most).max(1))
+}

@@ -1,0 +1,47 @@
+//! Whether there are AMX tiles.
+
+use super::x86::has_bf16;
+use std::arch::asm;
+use std::arch::x86_64::{__cpuid_count, _xgetbv};
+use std::sync::OnceLock;
+
+/// Whether processor and system have tiles; the system is asked for them once, for all threads.
+pub fn is_available() -> bool {
+    static AVAILABLE: OnceLock<bool> = OnceLock::new();
+    *AVAILABLE.get_or_init(|| has_bf16() && has_tiles() && is_permitted())
+}
+
+fn has_tiles() -> bool {
+    const AMX_BF16: u32 = 1 << 22;
+    const AMX_TILE: u32 = 1 << 24;
+    /// The state of tiles: configuration and data.
+    const STATE: u64 = 0b11 << 17;
+    #[target_feature(enable = "xsave")]
+    fn saved() -> u64 {
+        // SAFETY: a processor with `xsave` that the system has enabled: AVX-512 was found to be usable.
+        unsafe { _xgetbv(0) }
+    }
+    let edx = __cpuid_count(7, 0).edx;
+    // SAFETY: AVX-512, which was found, is saved by `xsave`.
+    edx & AMX_BF16 != 0 && edx & AMX_TILE != 0 && unsafe { saved() } & STATE == STATE
+}
+
+/// Linux gives their 8 KiB of state only to programs that ask.
+#[cfg(target_os = "linux")]
+fn is_permitted() -> bool {
+    const ARCH_PRCTL: usize = 158;
+    const REQUEST: usize = 0x1023;
+    const TILE_DATA: usize = 18;
+    let refused: isize;
+    // SAFETY: a call that changes nothing but what this process may use.
+    unsafe {
+        asm!("syscall", inlateout("rax") ARCH_PRCTL => refused, in("rdi") REQUEST, in("rsi") TILE_DATA,
+             lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    refused == 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_permitted() -> bool {
+    false
+}
