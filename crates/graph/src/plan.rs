@@ -454,11 +454,17 @@ struct Planner<'g> {
     slots: Vec<Slot>,
     steps: Vec<Step>,
     packs: Vec<Pack>,
-    nodes: Vec<PlanNode>,
-    /// The drawn node that computes each slot.
-    drawn: BTreeMap<usize, usize>,
+    drawing: Drawing,
     inputs: Vec<Port>,
     constants: Vec<(usize, Vec<f32>)>,
+}
+
+/// The plan as it is drawn.
+#[derive(Default)]
+struct Drawing {
+    nodes: Vec<PlanNode>,
+    /// The drawn node that computes each node of the graph.
+    of: BTreeMap<usize, usize>,
 }
 
 const NOWHERE: Place = Place::Nowhere;
@@ -499,8 +505,7 @@ impl<'g> Planner<'g> {
             slots: Vec::new(),
             steps: Vec::new(),
             packs: Vec::new(),
-            nodes: Vec::new(),
-            drawn: BTreeMap::new(),
+            drawing: Drawing::default(),
             inputs: Vec::new(),
             constants: Vec::new(),
         };
@@ -551,7 +556,7 @@ impl<'g> Planner<'g> {
             packs: p.packs,
             trains: gradients.is_some(),
             half: false,
-            nodes: p.nodes,
+            nodes: p.drawing.nodes,
             unshared_len,
         })
     }

@@ -1,8 +1,9 @@
-//! What learners of the cube have in common: who judges states, which a search asks, and what is known of a cube beyond its
-//! rules. The network, learners, searches and the judgement over all states lie in the folder beside it.
+//! What learners of the cube have in common, and what is known of a cube beyond its rules. The network, learners, searches and the
+//! judgement over all states lie in the folder beside it.
 
 pub mod dqn;
 pub mod evaluate;
+mod judge;
 pub mod net;
 mod saved;
 pub mod search;
@@ -11,6 +12,7 @@ pub mod supervised;
 
 pub use dqn::{Dqn, DqnConfig, Preset};
 pub use evaluate::{Exhaustive, Report};
+pub use judge::{Judge, Scores};
 pub use net::{Evaluator, Inputs, NetConfig, Trainer};
 pub use search::{Limits, Method, Outcome, Search};
 pub use settings::LearnerError;
@@ -74,46 +76,6 @@ impl Cube for Three {
             *bytes = word.to_le_bytes();
         }
         Three::from_cubies(cubies)
-    }
-}
-
-/// What a judge says of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scores {
-    /// One number: how many moves it takes to solve it.
-    Value,
-    /// One an action: how many moves it takes by way of it; less is better.
-    ActionValues,
-    /// One an action: the logarithm of the probability that it is the right one.
-    Policy,
-}
-
-impl Scores {
-    /// Numbers of a state.
-    pub fn count(self, actions: usize) -> usize {
-        match self {
-            Scores::Value => 1,
-            Scores::ActionValues | Scores::Policy => actions,
-        }
-    }
-}
-
-/// Who says how far states are from solved. The same state gets the same scores, in any company.
-pub trait Judge<P> {
-    fn scores(&self) -> Scores;
-
-    /// Of each state in order, `[states][numbers]`.
-    fn judge(&mut self, states: &[P], scores: &mut [f32]);
-
-    /// The same without waiting for another machine: false until its answer is here, and to be asked again for these states.
-    fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {
-        self.judge(states, scores);
-        true
-    }
-
-    /// States of a slice, which are `usual` for a small network on the processor.
-    fn at_once(&self, usual: usize) -> usize {
-        usual
     }
 }
 

@@ -13,6 +13,7 @@ pub mod generalise;
 pub mod offload;
 pub mod population;
 pub mod reference;
+mod rollout;
 mod soft;
 pub mod train;
 

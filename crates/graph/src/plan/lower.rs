@@ -133,7 +133,7 @@ impl Planner<'_> {
             Op::Param(index) => self.place[id] = Place::Param(self.graph.table.specs()[*index].range()),
             Op::StopGradient => {
                 self.place[id] = read[0].clone();
-                self.drawn.extend(self.drawn.get(&ids[0]).map(|&drawn| (id, drawn)));
+                self.drawing.of.extend(self.drawing.of.get(&ids[0]).map(|&drawn| (id, drawn)));
             }
             &Op::MatMul { ta, tb } => self.lower_matmul(id, [ta, tb], &ids),
             &Op::Affine { scale, shift } => self.lower_as(id, Call::Affine { scale, shift }, &read),
@@ -245,7 +245,7 @@ impl Planner<'_> {
         let act = chain.act;
         let saved = chain.saved.map_or(NOWHERE, |saved| self.slot_for(saved));
         self.emit(Call::Linear { panels, rows, out, inp, packed, eps, act }, &reads, &[y, pre, stats, saved]);
-        self.drawn.extend(chain.saved.map(|saved| (saved, self.nodes.len())));
+        self.drawing.of.extend(chain.saved.map(|saved| (saved, self.drawing.nodes.len())));
         let mut text = String::from("linear");
         for (part, has) in [
             (" + bias", chain.bias.is_some()),
@@ -354,7 +354,7 @@ impl Planner<'_> {
         for &wrt in wrts {
             if let Some(part) = parts(self, wrt) {
                 self.collect(part);
-                self.drawn.insert(part, self.nodes.len());
+                self.drawing.of.insert(part, self.drawing.nodes.len());
             }
         }
     }
@@ -386,7 +386,7 @@ impl Planner<'_> {
         for grad in [dx, dw].into_iter().flatten() {
             self.absorbed[grad] = true;
             self.collect(grad);
-            self.drawn.insert(grad, self.nodes.len());
+            self.drawing.of.insert(grad, self.drawing.nodes.len());
         }
     }
 
@@ -410,11 +410,11 @@ impl Planner<'_> {
         }
         let Place::Slot(slot) = self.place[id] else { unreachable!("copied to one") };
         self.slots[slot].kept = true;
-        if let Some(&drawn) = self.drawn.get(&id)
-            && self.nodes[drawn].parameters == 0
-            && self.nodes[drawn].op != "input"
+        if let Some(&drawn) = self.drawing.of.get(&id)
+            && self.drawing.nodes[drawn].parameters == 0
+            && self.drawing.nodes[drawn].op != "input"
         {
-            self.nodes[drawn].name = name.into();
+            self.drawing.nodes[drawn].name = name.into();
         }
         Port { name: name.into(), slot }
     }
@@ -434,11 +434,11 @@ impl Planner<'_> {
                 _ => op.clone(),
             },
         };
-        let mut reads: Vec<usize> = ids.iter().filter_map(|i| self.drawn.get(i).copied()).collect();
+        let mut reads: Vec<usize> = ids.iter().filter_map(|i| self.drawing.of.get(i).copied()).collect();
         reads.sort_unstable();
         reads.dedup();
         let parameters = specs.map(|s| s.len()).fold(0, usize::saturating_add);
-        self.drawn.insert(id, self.nodes.len());
-        self.nodes.push(PlanNode { name, op, shape: graph.nodes[id].shape, parameters, reads });
+        self.drawing.of.insert(id, self.drawing.nodes.len());
+        self.drawing.nodes.push(PlanNode { name, op, shape: graph.nodes[id].shape, parameters, reads });
     }
 }

@@ -5,7 +5,7 @@
 //! Chances are within a rounding of what those rows say; that a side sometimes does better by looking at the other one, or at the
 //! gammon, is left out. Built when first asked for, in tens of milliseconds.
 
-use super::net::{OUTCOMES, OutcomeProbs};
+use super::outcomes::{OUTCOMES, OutcomeProbs};
 use std::sync::OnceLock;
 use worlds::backgammon::{Board, CHECKERS, Roll, Side};
 

@@ -6,28 +6,14 @@
 //! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
 
 use super::inputs::{self, Changes, Inputs};
+use super::outcomes::{OUTCOMES, OutcomeProbs};
 use super::{PARTS, bearoff};
 use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
 use worlds::backgammon::Board;
 
-/// Outcomes of a game, in the order of `Chances`.
-pub const OUTCOMES: usize = 6;
 /// Networks: contact, race.
 pub const NETS: usize = 2;
-
-pub type OutcomeProbs = [f32; OUTCOMES];
-
-pub fn turned(probs: &OutcomeProbs) -> OutcomeProbs {
-    let [a, b, c, d, e, f] = *probs;
-    [d, e, f, a, b, c]
-}
-
-/// Points a game, in one order of additions.
-pub fn equity(probs: &OutcomeProbs) -> f32 {
-    let [a, b, c, d, e, f] = *probs;
-    (a - d) + 2.0 * (b - e) + 3.0 * (c - f)
-}
 
 /// Who knows what a board is worth.
 #[derive(Clone, Copy, PartialEq)]
@@ -358,18 +344,6 @@ impl Valuer {
         }
         self.evaluations += rows as u64;
     }
-}
-
-/// The place of the best one for who moved: the first where several are.
-pub fn best(all: &[OutcomeProbs]) -> usize {
-    let mut best = (0, f32::NEG_INFINITY);
-    for (i, probs) in all.iter().enumerate() {
-        let equity = equity(probs);
-        if equity > best.1 {
-            best = (i, equity);
-        }
-    }
-    best.0
 }
 
 /// A board and what was to be expected of it.

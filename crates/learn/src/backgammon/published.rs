@@ -14,10 +14,13 @@
 //! place of the last whether or not it has beaten it; how it did is told.
 
 pub mod accelerator;
+mod config;
 mod inputs;
 mod local;
+mod memory;
 mod net;
 mod offload;
+mod offloaded;
 mod player;
 mod replay;
 mod search;
@@ -29,173 +32,25 @@ mod tree;
 
 use super::arena::{Duel, Tally};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
-use crate::settings;
-use crate::settings::{Field, SettingError, Settings, between, count, linear, log, multiple, whole};
-use crate::{Data, Fault, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
+use crate::settings::Settings;
+use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
 use accelerator::Work;
-use graph::{Adam, Executor, Params, Plan};
+use graph::{Executor, Params, Plan};
 use math::{Isa, Rng, par};
-use offload::{Offloaded, Probe};
+use offloaded::{Away, Offloaded};
 use player::PublishedPlayer;
 use replay::{Replay, WORDS};
 use search::Seconds;
-use selfplay::{Actor, Playing, SAVED};
+use selfplay::{Actor, Endings, Games, Playing, SAVED};
 use slices::{Limits, Stretch};
 use std::ops::Range;
 use std::sync::Arc;
 use trainer::{SHARDS, TrainState, Trainer};
-use tree::Rule;
-use worlds::backgammon::{Board, Results};
 
-pub use local::LocalAccelerator;
-
+pub use config::{PublishedConfig, PublishedError};
 pub use inputs::{Decision, INPUTS, each as each_input};
+pub use local::LocalAccelerator;
 pub use net::{ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole};
-
-settings! {
-    pub struct PublishedConfig {
-        live lr: f32 = 1e-3, [log(1e-5, 0.1).down_to(0.0).up_to(1.0), "Learning rate", "",
-            "How far each update moves the network. Too small and nothing happens; too large and it forgets what it knew."];
-        /// The two halves of a double share a turn's.
-        fixed evals: usize = 100, [count(2.0, 2000.0), "Search: simulations a decision", "ways down",
-            "How often each decision of its own games is followed down the tree. More play better, and fewer games."];
-        fixed exploration: f32 = 0.5, [linear(0.0, 10.0), "PUCT exploration constant c", "",
-            "How much the search tries what the network thinks likely beside what has turned out well (c of PUCT)."];
-        /// What an action nobody tried is thought to be worse, in points.
-        fixed doubt: f32 = 0.0;
-        /// What a way down counts until it comes back, in points.
-        fixed virtual_loss: f32 = 1.0;
-        fixed noise: f32 = 0.25, [linear(0.0, 1.0), "Dirichlet noise", "",
-            "Share of chance in what is searched first, so that games differ."];
-        fixed noise_alpha: f32 = 0.3, [linear(0.01, 1.0), "Dirichlet α: shape of the noise", "",
-            "Parameter of the Dirichlet distribution: small gives chance to few moves, large to all."];
-        fixed temperature: f32 = 0.5, [linear(0.0, 4.0), "Temperature", "",
-            "How freely the first moves of a game are drawn from those searched; at 0 the most searched is always played."];
-        fixed warm_decisions: u32 = 20, [whole(0.0, 500.0), "Temperature moves", "moves", "How many first moves of a game are drawn so."];
-        fixed actors: usize = 8, [as "tables", count(1.0, 256.0), "Self-play actors", "actors", "Groups of games that threads share."];
-        fixed games: usize = 48, [count(1.0, 1024.0), "Games an actor", "games", "How many games each table plays at once."];
-        fixed batch: usize = 160, [count(2.0, 1024.0), "Positions a batch", "positions",
-            "How many positions of a table's games the network values together."];
-        /// Ways down one tree in a batch.
-        fixed leaves: usize = 4;
-        fixed round_batches: usize = 320, [count(1.0, 1e5), "Length of a round", "batches",
-            "Batches that each actor has valued before its games are learned from."];
-        fixed replay: usize = 65_536, [count(256.0, 1_000_000.0).down_to(1.0), "Replay: positions kept", "positions",
-            "How many positions of the last games are kept to learn from."];
-        fixed minibatch: usize = 256,
-            [count(32.0, 8192.0).down_to(SHARDS as f64).up_to(65_536.0), "Minibatch: positions an update", "positions",
-                "How many positions each update of the network is a mean over."];
-        live passes: usize = 4, [count(1.0, 100.0), "Epochs: passes over the data", "",
-            "How often the positions of a round are learned from, about."];
-        live most_updates: usize = 200, [count(1.0, 10_000.0).down_to(0.0).up_to(1e6), "Updates a round at most", "updates",
-            "A cap on learning, so that it does not hold up the games."];
-        live weight_decay: f32 = 1e-4, [linear(0.0, 0.1), "Weight decay", "", "How fast weights shrink that nothing holds up."];
-        live value_coef: f32 = 1.0, [linear(0.0, 10.0).up_to(100.0), "Value coefficient: weight of the outcome", "",
-            "How much how the game ended counts beside what the search preferred."];
-        live max_grad_norm: f32 = 5.0, [log(0.05, 100.0), "Max gradient norm", "",
-            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
-        fixed generation_rounds: usize = 8, [count(1.0, 1000.0), "Rounds a generation", "rounds",
-            "After so many rounds it plays against itself as it was at the last such time."];
-        fixed duel_pairs: usize = 64, [whole(0.0, 10_000.0), "Games of that match", "pairs",
-            "Pairs of games with the same dice in that match; 0 plays none."];
-        fixed width: usize = Shape::PUBLISHED.width, [count(16.0, 1024.0), "Hidden units: width of the network", "units",
-            "Units in each layer of the network, a multiple of 16; AlphaZero.jl has 128. More can know more, and take longer."];
-        fixed blocks: usize = Shape::PUBLISHED.blocks, [whole(0.0, 16.0), "Depth: residual blocks", "blocks",
-            "Blocks of two layers each, one behind the other; AlphaZero.jl has 3."];
-    }
-}
-
-impl PublishedConfig {
-    fn shape(&self) -> Shape {
-        Shape { width: self.width, blocks: self.blocks }
-    }
-
-    fn rule(&self) -> Rule {
-        Rule { exploration: self.exploration, doubt: self.doubt, loss: self.virtual_loss }
-    }
-
-    fn adam(&self) -> Adam {
-        Adam { lr: self.lr, weight_decay: self.weight_decay, max_grad_norm: self.max_grad_norm, ..Adam::default() }
-    }
-
-    /// Bytes that a run with these settings takes, about, and rather more than less: for who has to refuse one that does not fit
-    /// before anything is allocated. A save takes a copy of the samples besides. Settings that cannot be used take more than there
-    /// is.
-    pub fn bytes(&self) -> u64 {
-        // A little for plans and names. Casts saturate.
-        self.reckoned().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
-    }
-
-    fn reckoned(&self) -> Result<f64, PublishedError> {
-        self.check()?;
-        let (isa, shape) = (Isa::best(), self.shape());
-        let search = net::plan_search(shape, self.batch, isa)?;
-        let player = net::plan_search(shape, player::ROWS, isa)?;
-        let rows = self.minibatch / SHARDS;
-        let learning = net::plan_learning(shape, rows, isa)?;
-        let actors = self.actors as f64 * Actor::bytes(&search, self);
-        let replay = self.replay as f64 * size_of::<replay::Sample>() as f64;
-        // The weights, those of the generation before, two moments, the gradient's shards and their sum; packed both ways, in panels that
-        // are filled up.
-        const PANELS: f64 = 1.05;
-        let weights = 4.0 * shape.parameters() as f64 * (2.0 + 2.0 + SHARDS as f64 + 1.0 + 2.0 * PANELS);
-        let trainer = weights + SHARDS as f64 * (learning.arena_bytes() as f64 + Results::BYTES as f64);
-        let duel = if self.duel_pairs > 0 { 2.0 * PublishedPlayer::bytes(&player, shape) } else { 0.0 };
-        Ok(actors + replay + trainer + Weights::bytes(shape) + duel)
-    }
-
-    pub fn check(&self) -> Result<(), PublishedError> {
-        self.in_range()?;
-        between("leaves", self.leaves, 1, 64)?;
-        for (name, value, most) in [("doubt", self.doubt, 6.0), ("virtual_loss", self.virtual_loss, 100.0)] {
-            linear(0.0, most).kind.check(name, &value.get())?;
-        }
-        multiple("width", self.width, 16)?;
-        Ok(multiple("minibatch", self.minibatch, SHARDS)?)
-    }
-}
-
-/// Settings or a checkpoint that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum PublishedError {
-    #[error(transparent)]
-    Setting(#[from] SettingError),
-    #[error("settings that games and searches are made for were changed; begin a new run with them")]
-    Fixed,
-    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same settings")]
-    Missing { name: String },
-    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
-    BadValue { name: String },
-    #[error("actors {found:?} were brought where {due:?} are due; bring those of this round in their order")]
-    OtherPieces { found: Range<u64>, due: Range<u64> },
-    #[error(transparent)]
-    Plan(#[from] graph::PlanError),
-}
-
-/// How games ended.
-#[derive(Clone, Copy, Debug, Default)]
-struct Endings {
-    games: u64,
-    turns: u64,
-    gammons: u64,
-    backgammons: u64,
-}
-
-impl Endings {
-    fn count(&mut self, board: &Board, turns: u32) {
-        self.games += 1;
-        self.turns += u64::from(turns);
-        self.gammons += u64::from(board.points() == 2);
-        self.backgammons += u64::from(board.points() == 3);
-    }
-
-    fn add(&mut self, other: &Endings) {
-        self.games += other.games;
-        self.turns += other.turns;
-        self.gammons += other.gammons;
-        self.backgammons += other.backgammons;
-    }
-}
 
 /// How a generation did against the one before, neither searching: points a game of the newer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -227,6 +82,14 @@ enum Phase {
 
 const ROUND_BEGINS: Phase = Phase::Play { batches: 0, ahead: 0, updates: 0 };
 
+/// Whether others play its games.
+#[derive(Default)]
+struct Shares {
+    on: bool,
+    /// So many actors' rounds they have brought in this one.
+    brought: usize,
+}
+
 /// The published learner.
 pub struct Published {
     config: PublishedConfig,
@@ -247,19 +110,14 @@ pub struct Published {
     fresh: usize,
     phase: Phase,
     limits: Limits,
-    /// Others play its games; so many actors' rounds they have brought in this one.
-    shared: bool,
-    brought: usize,
+    sharing: Shares,
     progress: Progress,
     generation: Generation,
     /// A loss or the gradient's length was no number in the last round.
     diverged: bool,
     clock: fn() -> f64,
     learning_s: f64,
-    /// Work that another machine does, a machine that failed between two slices, and a probe of one.
-    offloaded: Option<Offloaded>,
-    failed: Option<Fault>,
-    probe: Option<Box<Probe>>,
+    away: Away,
 }
 
 impl Published {
@@ -280,16 +138,13 @@ impl Published {
             fresh: 0,
             phase: ROUND_BEGINS,
             limits: Limits::new(&config, state::LONGEST),
-            shared: false,
-            brought: 0,
+            sharing: Shares::default(),
             progress: Progress::default(),
             generation: Generation::default(),
             diverged: false,
             clock: || 0.0,
             learning_s: 0.0,
-            offloaded: None,
-            failed: None,
-            probe: None,
+            away: Away::default(),
             trainer,
             player_plan,
             config,
@@ -376,7 +231,7 @@ impl Published {
 
     /// At a boundary.
     fn games(&self) -> Games {
-        if let Some(probe) = &self.probe {
+        if let Some(probe) = &self.away.probe {
             return probe.games.clone();
         }
         let Games { mut games, mut traces } = Games::default();
@@ -386,7 +241,7 @@ impl Published {
 
     /// What was learned by the end of the last round.
     fn state(&self) -> &TrainState {
-        self.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
+        self.away.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
     }
 
     pub fn config(&self) -> &PublishedConfig {
@@ -425,7 +280,7 @@ impl Published {
 
     /// The next stretch of a round of `all` batches, for actors whose results were not received.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
-        self.limits.stretch(self.brought.max(ahead)..self.actors.len(), all - batches)
+        self.limits.stretch(self.sharing.brought.max(ahead)..self.actors.len(), all - batches)
     }
 
     /// Batches that all have played, and the actor after those that are ahead, once a stretch is played.
@@ -524,7 +379,7 @@ impl Published {
         self.learning_s = 0.0;
         self.announce_round(first, fresh);
         self.progress.iterations += 1;
-        (self.phase, self.brought) = (ROUND_BEGINS, 0);
+        (self.phase, self.sharing.brought) = (ROUND_BEGINS, 0);
         stats
     }
 
@@ -556,16 +411,16 @@ impl Learner for Published {
     type Progress = Progress;
 
     fn advance(&mut self) -> Slice<Stats> {
-        if let Some(fault) = self.failed.take() {
-            self.offloaded = None;
+        if let Some(fault) = self.away.failed.take() {
+            self.away.offloaded = None;
             return Slice::Stopped(fault);
         }
         match &mut self.phase {
             &mut Phase::Play { batches, ahead, updates } => {
-                if self.shared && self.is_due() {
+                if self.sharing.on && self.is_due() {
                     return self.learn_meanwhile(updates);
                 }
-                let played = match self.offloaded.is_some() {
+                let played = match self.away.offloaded.is_some() {
                     true => match self.play_offloaded() {
                         Ok(played) => played,
                         Err(other) => return other,
@@ -598,15 +453,15 @@ impl Learner for Published {
     }
 
     fn at_boundary(&self) -> bool {
-        self.probe.is_some()
+        self.away.probe.is_some()
             || matches!(self.phase, Phase::Play { batches: 0, ahead: 0, updates: 0 })
                 && self.trainer.is_between_steps()
-                && self.brought == 0
-                && self.offloaded.as_ref().is_none_or(Offloaded::is_idle)
+                && self.sharing.brought == 0
+                && self.away.offloaded.as_ref().is_none_or(Offloaded::is_idle)
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        if self.shared { Err("Others play this run's games, each on a processor") } else { Ok(self) }
+        if self.sharing.on { Err("Others play this run's games, each on a processor") } else { Ok(self) }
     }
 
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
@@ -622,7 +477,7 @@ impl Learner for Published {
     }
 
     fn progress(&self) -> Progress {
-        if let Some(probe) = &self.probe {
+        if let Some(probe) = &self.away.probe {
             return probe.progress;
         }
         let evaluations = self.progress.evaluations + self.evaluated();
@@ -690,13 +545,6 @@ fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut
         let mut numbers = rng.sequence(n * config.minibatch as u64 + (shard * rows) as u64);
         drawn.iter_mut().for_each(|place| *place = numbers.below(samples as u32));
     }
-}
-
-/// Games as they stand, for whoever saves them.
-#[derive(Clone, Default)]
-struct Games {
-    games: Vec<u32>,
-    traces: Vec<u32>,
 }
 
 #[cfg(test)]

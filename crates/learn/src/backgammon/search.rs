@@ -6,7 +6,8 @@
 //! same rolls, in an order that mixes high and low, and the worse half is dropped, until two are left; with all 21 rolls a
 //! value is the exact expectation one move ahead. What is backed up are the chances of the six outcomes.
 
-use super::net::{self, Network, OUTCOMES, OutcomeProbs, Valuer};
+use super::net::{Network, Valuer};
+use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{Candidate, Depth, Player};
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
@@ -52,13 +53,13 @@ impl Branch {
         if self.ways == 0 {
             return self.probs;
         }
-        let mut mean = net::turned(&self.sum);
+        let mut mean = outcomes::turned(&self.sum);
         mean.iter_mut().for_each(|p| *p /= self.ways as f32);
         mean
     }
 
     fn equity(&self) -> f32 {
-        net::equity(&self.chances())
+        outcomes::equity(&self.chances())
     }
 }
 
@@ -80,10 +81,10 @@ impl SearchPlayer {
     fn rank_results(&mut self, board: &Board, roll: Roll) {
         self.value(board, &[roll]);
         self.branches.clear();
-        let best = net::equity(&self.valuer.probs[net::best(&self.valuer.probs)]);
+        let best = outcomes::equity(&self.valuer.probs[outcomes::best(&self.valuer.probs)]);
         let mut all = 0.0;
         for ((board, probs), known) in self.boards.iter().zip(&self.valuer.probs).zip(&self.valuer.known) {
-            let prior = math::poly::exp_1(self.network.isa, (net::equity(probs) - best) / TAU);
+            let prior = math::poly::exp_1(self.network.isa, (outcomes::equity(probs) - best) / TAU);
             all += prior;
             self.branches.push(Branch {
                 board: *board,
@@ -138,7 +139,7 @@ impl SearchPlayer {
         let mut first = 0;
         for (roll, &end) in tried.iter().zip(&self.ends_of) {
             let replies = &self.valuer.probs[first..end];
-            let reply = &replies[net::best(replies)];
+            let reply = &replies[outcomes::best(replies)];
             for (sum, p) in branch.sum.iter_mut().zip(reply) {
                 *sum += roll.ways() as f32 * p;
             }
@@ -185,8 +186,8 @@ impl Player for SearchPlayer {
             Candidate {
                 board: branch.board,
                 chances: Chances(chances),
-                equity: net::equity(&chances),
-                first_equity: net::equity(&branch.probs),
+                equity: outcomes::equity(&chances),
+                first_equity: outcomes::equity(&branch.probs),
                 prior: branch.prior,
                 share: branch.tried as f32 / all.max(1) as f32,
                 depth: match branch.tried {
@@ -202,6 +203,6 @@ impl Player for SearchPlayer {
     fn expects(&mut self, board: Board) -> Option<Chances> {
         let left = board.turned();
         self.valuer.value(&self.network, &left, &[left]);
-        Some(Chances(net::turned(&self.valuer.probs[0])))
+        Some(Chances(outcomes::turned(&self.valuer.probs[0])))
     }
 }

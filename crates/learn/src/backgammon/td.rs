@@ -9,7 +9,8 @@
 
 pub mod shared;
 
-use super::net::{self, NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape, StepStats, Trainer, Valuer};
+use super::net::{self, NETS, Network, Sample, Shape, StepStats, Trainer, Valuer};
+use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::search::SearchPlayer;
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings;
@@ -17,7 +18,6 @@ use crate::settings::{SWITCH, SettingError, Settings, count, linear, log, multip
 use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, state};
 use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
-use shared::Brought;
 use worlds::backgammon::{Board, Results, Roll};
 
 settings! {
@@ -138,6 +138,15 @@ fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
     ((longest / each) as usize).clamp(1, LONGEST)
 }
 
+/// What a game brought, apart from its samples.
+#[derive(Clone, Copy)]
+struct Brought {
+    samples: usize,
+    moves: u64,
+    evaluations: u64,
+    outcome: OutcomeProbs,
+}
+
 /// One game of self-play: its buffers, and the samples that it brought.
 struct SelfPlay {
     dice: Sequence,
@@ -247,7 +256,7 @@ impl SelfPlay {
                 self.next = place;
             }
         }
-        self.ahead.push(net::turned(&ahead));
+        self.ahead.push(outcomes::turned(&ahead));
     }
 
     /// Sets the targets, backwards: what the next board was thought to be worth, and what came of it.
@@ -255,12 +264,12 @@ impl SelfPlay {
         let mut came = self.outcome;
         for t in (0..self.samples.len()).rev() {
             if let Some(next) = self.estimates.get(t + 1) {
-                let ahead = self.ahead.get(t).copied().unwrap_or(net::turned(next));
+                let ahead = self.ahead.get(t).copied().unwrap_or(outcomes::turned(next));
                 let mut surprise = [0.0; OUTCOMES];
                 for i in 0..OUTCOMES {
                     surprise[i] = came[i] - next[i];
                 }
-                came = net::turned(&surprise);
+                came = outcomes::turned(&surprise);
                 for i in 0..OUTCOMES {
                     came[i] = ahead[i] + lambda * came[i];
                 }
@@ -285,8 +294,18 @@ impl SelfPlay {
     /// The best of those that one of the rolls led to.
     fn best(&self, roll: usize) -> (usize, OutcomeProbs) {
         let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
-        let best = first + net::best(&self.valuer.probs[first..self.ends_of[roll]]);
+        let best = first + outcomes::best(&self.valuer.probs[first..self.ends_of[roll]]);
         (best, self.valuer.probs[best])
+    }
+
+    /// What the game that it has just played brought.
+    fn brought(&mut self) -> Brought {
+        Brought {
+            samples: self.samples.len(),
+            moves: self.moves,
+            evaluations: std::mem::take(&mut self.valuer.evaluations),
+            outcome: self.outcome,
+        }
     }
 }
 
@@ -677,15 +696,15 @@ mod tests {
         for (t, sample) in whole.samples.iter().enumerate() {
             let turns = (last - t) % 2 == 1;
             let outcome = whole.estimates[last];
-            close(&sample.target, &if turns { net::turned(&outcome) } else { outcome }, t);
-            close(&next.samples[t].target, &net::turned(&next.estimates[t + 1]), t);
+            close(&sample.target, &if turns { outcomes::turned(&outcome) } else { outcome }, t);
+            close(&next.samples[t].target, &outcomes::turned(&next.estimates[t + 1]), t);
         }
         // In between it is the mixture of what comes next.
         let mixed = played(0.6, false);
         for t in 0..last - 1 {
             let came = mixed.samples[t + 1].target;
             let probs: OutcomeProbs = std::array::from_fn(|i| 0.4 * mixed.estimates[t + 1][i] + 0.6 * came[i]);
-            close(&mixed.samples[t].target, &net::turned(&probs), t);
+            close(&mixed.samples[t].target, &outcomes::turned(&probs), t);
         }
     }
 
@@ -707,12 +726,12 @@ mod tests {
             let best = self_play.best(0).1;
             mean.iter_mut().zip(best).for_each(|(sum, p)| *sum += roll.ways() as f32 / 36.0 * p);
         }
-        close(&looked.samples[0].target, &net::turned(&mean), 0);
+        close(&looked.samples[0].target, &outcomes::turned(&mean), 0);
         // And what the next one's target says more than was thought of it is handed on in part.
         let mixed = played(0.5, true);
         for t in 0..mixed.samples.len() - 1 {
             let (next, came) = (mixed.estimates[t + 1], mixed.samples[t + 1].target);
-            let surprise = net::turned(&std::array::from_fn(|i| came[i] - next[i]));
+            let surprise = outcomes::turned(&std::array::from_fn(|i| came[i] - next[i]));
             let probs: OutcomeProbs = std::array::from_fn(|i| mixed.ahead[t][i] + 0.5 * surprise[i]);
             close(&mixed.samples[t].target, &probs, t);
         }

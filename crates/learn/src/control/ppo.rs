@@ -24,11 +24,14 @@ mod advantages;
 mod config;
 mod evaluation;
 mod gradients;
+mod greedy;
 mod memory;
 mod nets;
 mod normalizer;
 mod offload;
+mod offloaded;
 mod policy;
+mod rollout;
 mod sampling;
 mod state;
 mod stats;
@@ -46,15 +49,16 @@ pub use trajectory::{RECORDED_ENVS, Trajectory};
 
 use crate::settings::Settings;
 use crate::{Learner, Offload, Parts, Slice, WorkedOn};
-use actor::{Actor, LANES, RolloutContext};
+use actor::{Actor, RolloutContext};
 use evaluation::Evaluators;
 use gradients::{Gradients, Minibatch, Sharding};
 use graph::{Adam, Executor, Layout, Optimizer, Packed, Params, Plan};
 use math::Shuffle;
 use math::{Isa, PANEL, Rng, par, poly};
 use nets::Task;
-use normalizer::{Moments, Normalizer};
-use offload::{Offloaded, Probe};
+use normalizer::{Moments, Normalizer, Scaling};
+use offloaded::{Away, Offloaded};
+use rollout::LANES;
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
 use worlds::Kind;
@@ -86,6 +90,29 @@ enum Learned {
 
 const BOUNDARY: Phase = Phase::Rollout { step: 0 };
 
+/// Environments, and what acts in them.
+struct Acting {
+    plan: Arc<Plan>,
+    packed: Packed,
+    actors: Vec<Actor>,
+}
+
+/// What an iteration has come to so far.
+struct InProgress {
+    stats: IterationStats,
+    sums: LossSums,
+    /// Mean and 1/spread of its advantages.
+    advantages: (f32, f32),
+}
+
+/// Where the time goes, by the clock that was set.
+struct Timing {
+    clock: fn() -> f64,
+    times: Times,
+    /// Seconds of the gradient of the minibatch in progress.
+    learning_s: f64,
+}
+
 pub struct Ppo {
     kind: &'static Kind,
     config: PpoConfig,
@@ -94,34 +121,21 @@ pub struct Ppo {
     seed: u32,
     params: Params,
     optimizer: Optimizer,
-    acting_plan: Arc<Plan>,
-    acting_packed: Packed,
-    actors: Vec<Actor>,
+    acting: Acting,
     gradients: Gradients,
     evaluators: Evaluators,
-    /// Where observations are normalised.
-    normalizer: Option<Normalizer>,
-    /// Of the discounted returns, where rewards are normalised.
-    return_moments: Moments,
-    /// Mean and 1/spread of this iteration's advantages.
-    advantages: (f32, f32),
+    scaling: Scaling,
     phase: Phase,
     progress: Progress,
     /// Environment steps when a setting was last changed: the learning rate is annealed from there.
     annealed_from: u64,
     recent: RecentEpisodes,
-    stats: IterationStats,
-    /// Of this iteration so far.
-    sums: LossSums,
+    iteration: InProgress,
     /// A loss or the gradient's length was no number in the last iteration.
     diverged: bool,
     trajectory: Trajectory,
-    clock: fn() -> f64,
-    times: Times,
-    /// Seconds of the gradient of the minibatch in progress.
-    learning_s: f64,
-    offloaded: Option<Offloaded>,
-    probe: Option<Probe>,
+    timing: Timing,
+    away: Away,
 }
 
 impl Ppo {
@@ -147,28 +161,24 @@ impl Ppo {
             isa,
             seed,
             optimizer: Optimizer::new(&params),
-            actors: (0..config.envs).step_by(LANES).map(actor).collect(),
+            acting: Acting {
+                packed: Packed::new(&acting_plan, &params),
+                actors: (0..config.envs).step_by(LANES).map(actor).collect(),
+                plan: acting_plan,
+            },
             gradients: Gradients::new(learning_plan, &params, sharding, features),
             evaluators: Evaluators::new(&evaluation_plan, kind, task, &params, isa),
-            acting_packed: Packed::new(&acting_plan, &params),
-            normalizer: config.normalize_observation.then(|| Normalizer::new(features)),
-            return_moments: Moments::default(),
-            advantages: (0.0, 1.0),
+            scaling: Scaling { observations: config.normalize_observation.then(|| Normalizer::new(features)), returns: Moments::default() },
             phase: BOUNDARY,
             progress: Progress::default(),
             annealed_from: 0,
             recent: RecentEpisodes::new(),
-            stats: IterationStats::default(),
-            sums: LossSums::default(),
+            iteration: InProgress { stats: IterationStats::default(), sums: LossSums::default(), advantages: (0.0, 1.0) },
             diverged: false,
             trajectory: Trajectory::new(RECORDED_ENVS.min(config.envs), features),
-            clock: || 0.0,
-            times: Times::default(),
-            learning_s: 0.0,
-            offloaded: None,
-            probe: None,
+            timing: Timing { clock: || 0.0, times: Times::default(), learning_s: 0.0 },
+            away: Away::default(),
             params,
-            acting_plan,
             config,
         })
     }
@@ -177,20 +187,20 @@ impl Ppo {
 
     /// Steps `from..to` of every environment.
     fn rollout(&mut self, from: usize, to: usize) {
-        let began_s = (self.clock)();
+        let began_s = (self.timing.clock)();
         let (with, actors) = self.actors();
         par::each_mut(actors, |_, actor| actor.rollout(with, from, to));
         let before = self.progress.episodes;
-        for &episode in self.actors.iter().flat_map(|actor| &actor.finished) {
+        for &episode in self.acting.actors.iter().flat_map(|actor| &actor.finished) {
             self.recent.set(self.progress.episodes, episode);
             self.progress.episodes += 1;
         }
-        (from..to).for_each(|t| self.trajectory.push(&self.actors, t));
-        self.stats.episodes += self.progress.episodes - before;
+        (from..to).for_each(|t| self.trajectory.push(&self.acting.actors, t));
+        self.iteration.stats.episodes += self.progress.episodes - before;
         self.progress.env_steps += ((to - from) * self.config.envs) as u64;
-        let (policy, world) = divided((self.clock)() - began_s, self.actors[0].seconds);
-        self.times.policy += policy;
-        self.times.world += world;
+        let (policy, world) = divided((self.timing.clock)() - began_s, self.acting.actors[0].seconds);
+        self.timing.times.policy += policy;
+        self.timing.times.world += world;
     }
 
     /// The actors, and what they act with.
@@ -202,20 +212,20 @@ impl Ppo {
             reward_scale: self.reward_scale(),
             normalize_reward: self.config.normalize_reward,
             params: &self.params,
-            packed: &self.acting_packed,
-            normalizer: self.normalizer.as_ref(),
+            packed: &self.acting.packed,
+            normalizer: self.scaling.observations.as_ref(),
             rng: Rng::new(self.seed, ACT),
             first_step: self.progress.iterations * self.config.rollout_steps as u64,
             gamma: self.config.gamma,
             lambda: self.config.lambda,
-            clock: self.clock,
+            clock: self.timing.clock,
         };
-        (with, &mut self.actors)
+        (with, &mut self.acting.actors)
     }
 
     /// What rewards are multiplied by.
     fn reward_scale(&self) -> f32 {
-        if self.config.normalize_reward { self.return_moments.scale() } else { 1.0 }
+        if self.config.normalize_reward { self.scaling.returns.scale() } else { 1.0 }
     }
 
     /// Of an iteration.
@@ -227,48 +237,48 @@ impl Ppo {
 
     /// Of all samples of the rollout, with the moments that they and what is observed are normalised by.
     fn estimate_advantages(&mut self) {
-        let began_s = (self.clock)();
+        let began_s = (self.timing.clock)();
         let n = self.samples() as f64;
         if self.config.normalize_reward {
             let gamma = self.config.gamma;
-            par::each_mut(&mut self.actors, |_, actor| actor.accumulate_returns(gamma));
-            let [sum, squares] = sum(self.actors.iter().map(|actor| actor.return_sums));
-            self.return_moments.merge(n, 0.0, sum, squares);
+            par::each_mut(&mut self.acting.actors, |_, actor| actor.accumulate_returns(gamma));
+            let [sum, squares] = sum(self.acting.actors.iter().map(|actor| actor.return_sums));
+            self.scaling.returns.merge(n, 0.0, sum, squares);
         }
         let (with, actors) = self.actors();
         par::each_mut(actors, |_, actor| actor.estimate_advantages(with));
-        let [target, target_squares, error, error_squares] = sum(self.actors.iter().map(|actor| actor.value_errors));
+        let [target, target_squares, error, error_squares] = sum(self.acting.actors.iter().map(|actor| actor.value_errors));
         let variance = |sum: f64, squares: f64| (squares / n - (sum / n) * (sum / n)).max(0.0);
         let spread = variance(target, target_squares);
         let unexplained = variance(error, error_squares);
-        self.stats.explained_variance = if spread > 0.0 { (1.0 - unexplained / spread) as f32 } else { 0.0 };
-        self.advantages =
+        self.iteration.stats.explained_variance = if spread > 0.0 { (1.0 - unexplained / spread) as f32 } else { 0.0 };
+        self.iteration.advantages =
             if self.config.normalize_advantage { ((error / n) as f32, (1.0 / (unexplained.sqrt() + 1e-8)) as f32) } else { (0.0, 1.0) };
-        if let Some(normalizer) = &mut self.normalizer {
-            normalizer.merge(n, |i| sum(self.actors.iter().map(|actor| actor.observation_sums[i])));
+        if let Some(normalizer) = &mut self.scaling.observations {
+            normalizer.merge(n, |i| sum(self.acting.actors.iter().map(|actor| actor.observation_sums[i])));
         }
-        self.times.advantages += (self.clock)() - began_s;
+        self.timing.times.advantages += (self.timing.clock)() - began_s;
     }
 
     // ---- minibatches ----
 
     /// A part of a minibatch from these shards on, and behind the last one the step of the optimiser.
     fn learn(&mut self, epoch: usize, minibatch: usize, shard: usize) -> Learned {
-        let began_s = (self.clock)();
+        let began_s = (self.timing.clock)();
         let (samples, iteration) = (self.samples(), self.progress.iterations);
-        let before = self.sums.approx_kl();
+        let before = self.iteration.sums.approx_kl();
         let minibatch = Minibatch {
             config: &self.config,
             params: &self.params,
-            actors: &self.actors,
+            actors: &self.acting.actors,
             shuffle: Shuffle::new(Rng::new(self.seed, SHUFFLE), samples, iteration, epoch),
             first: minibatch * (samples / self.config.minibatches),
-            advantages: self.advantages,
-            clock: self.clock,
+            advantages: self.iteration.advantages,
+            clock: self.timing.clock,
         };
-        let next = self.gradients.compute(minibatch, shard, &mut self.sums);
-        let computed_s = (self.clock)();
-        self.learning_s += computed_s - began_s;
+        let next = self.gradients.compute(minibatch, shard, &mut self.iteration.sums);
+        let computed_s = (self.timing.clock)();
+        self.timing.learning_s += computed_s - began_s;
         if let Some(shard) = next {
             return Learned::Part { shard };
         }
@@ -276,15 +286,15 @@ impl Ppo {
         let max_grad_norm = self.config.max_grad_norm;
         let adam = Adam { lr: self.lr_at(self.progress.env_steps), eps: 1e-5, max_grad_norm, ..Adam::default() };
         let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &self.gradients.mean);
-        self.sums.grad_norm += f64::from(norm);
-        self.sums.updates += 1;
+        self.iteration.sums.grad_norm += f64::from(norm);
+        self.iteration.sums.updates += 1;
         self.gradients.pack(&self.params);
 
-        let (gather, gradient) = divided(std::mem::take(&mut self.learning_s), self.gradients.seconds());
-        self.times.gather += gather;
-        self.times.gradient += gradient;
-        self.times.update += (self.clock)() - computed_s;
-        Learned::Step { kl: self.sums.approx_kl() - before }
+        let (gather, gradient) = divided(std::mem::take(&mut self.timing.learning_s), self.gradients.seconds());
+        self.timing.times.gather += gather;
+        self.timing.times.gradient += gradient;
+        self.timing.times.update += (self.timing.clock)() - computed_s;
+        Learned::Step { kl: self.iteration.sums.approx_kl() - before }
     }
 
     /// The learning rate after so many steps of all environments.
@@ -295,7 +305,7 @@ impl Ppo {
     // ---- the boundary ----
 
     fn end_iteration(&mut self) -> IterationStats {
-        let LossSums { metrics, grad_norm, updates } = std::mem::take(&mut self.sums);
+        let LossSums { metrics, grad_norm, updates } = std::mem::take(&mut self.iteration.sums);
         let mean = |sum: f64| (sum / f64::from(updates)) as f32;
         let [policy_loss, value_loss, entropy, approx_kl, clip_fraction] = metrics.map(mean);
         let grad_norm = mean(grad_norm);
@@ -315,8 +325,8 @@ impl Ppo {
             grad_norm,
             lr,
             samples: self.samples() as u64,
-            times: std::mem::take(&mut self.times),
-            ..std::mem::take(&mut self.stats)
+            times: std::mem::take(&mut self.timing.times),
+            ..std::mem::take(&mut self.iteration.stats)
         };
         self.diverged = !stats.is_finite();
         stats
@@ -324,11 +334,11 @@ impl Ppo {
 
     /// From here on everything acts, learns and is evaluated with the newest weights and moments.
     fn publish_weights(&mut self) {
-        if let Some(normalizer) = &mut self.normalizer {
+        if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.refresh();
         }
         self.evaluators.set_weights(&self.params);
-        self.acting_packed.pack(&self.params);
+        self.acting.packed.pack(&self.params);
         self.gradients.pack(&self.params);
     }
 
@@ -365,11 +375,19 @@ impl Ppo {
     }
     /// Policy and critic as the rollout runs them.
     pub fn plan(&self) -> &Plan {
-        &self.acting_plan
+        &self.acting.plan
     }
     /// One shard of a training step: forward, loss and backward.
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
+    }
+    pub fn trajectory(&self) -> &Trajectory {
+        &self.trajectory
+    }
+
+    /// Records from here on.
+    pub fn clear_trajectory(&mut self) {
+        self.trajectory.clear();
     }
     /// Of the last 100 finished episodes, or of as many as there are.
     pub fn mean_length(&self) -> Option<f32> {
@@ -383,7 +401,7 @@ impl Learner for Ppo {
 
     /// Some steps of all environments, one minibatch, or a part of one.
     fn advance(&mut self) -> Slice<IterationStats> {
-        if let Some(offloaded) = self.offloaded.take() {
+        if let Some(offloaded) = self.away.offloaded.take() {
             return self.advance_offloaded(offloaded);
         }
         match self.phase {
@@ -422,7 +440,7 @@ impl Learner for Ppo {
     }
 
     fn at_boundary(&self) -> bool {
-        self.phase == BOUNDARY && !self.offloaded.as_ref().is_some_and(Offloaded::is_in_flight)
+        self.phase == BOUNDARY && !self.away.offloaded.as_ref().is_some_and(Offloaded::is_in_flight)
     }
 
     fn progress(&self) -> Progress {
@@ -442,7 +460,7 @@ impl Learner for Ppo {
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {
-        self.clock = clock;
+        self.timing.clock = clock;
     }
 
     fn executor_mut(&mut self) -> Option<&mut Executor> {
@@ -454,6 +472,6 @@ impl Learner for Ppo {
     }
 
     fn worked_on(&self) -> WorkedOn {
-        WorkedOn::of(self.offloaded.is_some())
+        WorkedOn::of(self.away.offloaded.is_some())
     }
 }

@@ -65,6 +65,40 @@ impl<P: Cube> Shard<P> {
     }
 }
 
+/// Weights as plans read them.
+struct PackedNets {
+    learning: Packed,
+    /// Of the trained network and of its target network, for the values of next states.
+    values: Packed,
+    target: Packed,
+}
+
+/// Episodes, who acts in them, and what the network says of their actions.
+struct Playing<P> {
+    episodes: Episodes<P>,
+    player: Evaluator<P>,
+    q: Vec<f32>,
+}
+
+/// The batch of a step: where it lies in the replay, and what is made of it.
+struct Drawn<P> {
+    picks: Vec<u32>,
+    batch: Vec<Transition<P>>,
+    weights: Vec<f32>,
+    errors: Vec<f32>,
+}
+
+/// What an iteration has come to so far.
+#[derive(Default)]
+struct InProgress {
+    /// Steps done, and whether anything was.
+    update: usize,
+    begun: bool,
+    sums: Stats,
+    mean_q: f32,
+    ended: Ended,
+}
+
 /// The learner: see the top of the file.
 pub struct Dqn<P> {
     config: DqnConfig,
@@ -76,28 +110,15 @@ pub struct Dqn<P> {
     target: Params,
     optimizer: Optimizer,
     shards: Vec<Shard<P>>,
-    learning_packed: Packed,
-    values_packed: Packed,
-    target_packed: Packed,
+    packed: PackedNets,
     /// By the labels of a pretraining that prefers moves: a plan and the weights as it reads them.
     preferring: Option<(Executor, Packed)>,
     replay: Replay<P>,
     curriculum: Curriculum,
-    episodes: Episodes<P>,
-    player: Evaluator<P>,
-    q: Vec<f32>,
-    /// The batch of a step: where it lies in the replay, and what is made of it.
-    picks: Vec<u32>,
-    batch: Vec<Transition<P>>,
-    weights: Vec<f32>,
-    errors: Vec<f32>,
-    /// Steps of this iteration so far, and whether anything was done in it.
-    update: usize,
-    begun: bool,
+    playing: Playing<P>,
+    drawn: Drawn<P>,
     progress: Progress,
-    sums: Stats,
-    mean_q: f32,
-    ended: Ended,
+    iteration: InProgress,
     /// A loss or the gradient's length was no number in the last iteration.
     diverged: bool,
     clock: fn() -> f64,
@@ -139,25 +160,18 @@ impl<P: Cube> Dqn<P> {
             target: params.clone(),
             optimizer: Optimizer::new(&params),
             shards: std::iter::repeat_with(shard).take(config.shards()).collect(),
-            learning_packed: Packed::new(&learning, &params),
-            values_packed: Packed::new(&values, &params),
-            target_packed: Packed::new(&values, &params),
+            packed: PackedNets {
+                learning: Packed::new(&learning, &params),
+                values: Packed::new(&values, &params),
+                target: Packed::new(&values, &params),
+            },
             preferring,
             replay: Replay::new(config.replay, config.prioritised, P::SOLVED),
             curriculum: Curriculum::new(&config.curriculum),
-            episodes: Episodes::new(config.envs),
-            player,
-            q: vec![0.0; config.envs * count],
-            picks: vec![0; rows],
-            batch: vec![nothing; rows],
-            weights: vec![1.0; rows],
-            errors: vec![0.0; rows],
-            update: 0,
-            begun: false,
+            playing: Playing { episodes: Episodes::new(config.envs), player, q: vec![0.0; config.envs * count] },
+            drawn: Drawn { picks: vec![0; rows], batch: vec![nothing; rows], weights: vec![1.0; rows], errors: vec![0.0; rows] },
             progress: Progress::default(),
-            sums: Stats::default(),
-            mean_q: 0.0,
-            ended: Ended::default(),
+            iteration: InProgress::default(),
             diverged: false,
             clock: || 0.0,
             params,
@@ -177,7 +191,7 @@ impl<P: Cube> Dqn<P> {
 
     /// What was drawn last, and where it lies in the replay.
     pub fn batch(&self) -> (&[Transition<P>], &[u32]) {
-        (&self.batch, &self.picks)
+        (&self.drawn.batch, &self.drawn.picks)
     }
 
     /// Between two iterations: what [`DqnConfig::can_become`].
@@ -208,7 +222,7 @@ impl<P: Cube> Dqn<P> {
     /// One move of every episode.
     pub fn play(&mut self) {
         let rng = self.rng(PLAY, self.rounds());
-        let Dqn { config, episodes, curriculum, replay, player, q, .. } = self;
+        let Dqn { config, curriculum, replay, playing: Playing { episodes, player, q }, .. } = self;
         let play = Play {
             actions: self.actions,
             curriculum: &config.curriculum,
@@ -223,26 +237,27 @@ impl<P: Cube> Dqn<P> {
         let ended = episodes.step(&play, curriculum, &rng, q, |transition| replay.push(transition));
         self.progress.moves += config.envs as u64;
         self.progress.episodes += u64::from(ended.episodes);
-        self.ended.episodes += ended.episodes;
-        self.ended.solved += ended.solved;
+        self.iteration.ended.episodes += ended.episodes;
+        self.iteration.ended.solved += ended.solved;
     }
 
     /// Draws a batch from what was played.
     pub fn sample(&mut self) {
         let beta = self.config.beta_after(self.progress.updates);
         let mut numbers = self.rng(SAMPLES, self.progress.updates).sequence(0);
-        self.replay.sample(&mut numbers, &mut self.picks);
-        for (of, &pick) in self.batch.iter_mut().zip(&self.picks) {
+        let Drawn { picks, batch, weights, .. } = &mut self.drawn;
+        self.replay.sample(&mut numbers, picks);
+        for (of, &pick) in batch.iter_mut().zip(&*picks) {
             *of = self.replay.get(pick as usize);
         }
-        self.replay.weigh(self.isa, beta, &self.picks, &mut self.weights);
+        self.replay.weigh(self.isa, beta, picks, weights);
         self.show();
     }
 
     /// Shows the batch and its weights.
     fn show(&mut self) {
-        let (part, inputs) = (self.batch.len() / self.shards.len(), self.config.net.inputs);
-        let (batch, weights, weighed) = (&self.batch, &self.weights, self.config.prioritised);
+        let (part, inputs) = (self.drawn.batch.len() / self.shards.len(), self.config.net.inputs);
+        let (batch, weights, weighed) = (&self.drawn.batch, &self.drawn.weights, self.config.prioritised);
         par::each_mut(&mut self.shards, |i, shard| {
             shard.show(inputs, &batch[i * part..][..part]);
             if weighed {
@@ -255,19 +270,19 @@ impl<P: Cube> Dqn<P> {
     /// and the target network's step.
     pub fn learn(&mut self) {
         if self.config.double {
-            self.values_packed.pack(&self.params);
+            self.packed.values.pack(&self.params);
         }
         self.step(false);
-        let Dqn { config, replay, errors, picks, .. } = self;
+        let Dqn { config, replay, drawn: Drawn { errors, picks, .. }, .. } = self;
         replay.learned(self.isa, config.alpha, config.floor, picks, errors);
         self.follow();
     }
 
     /// A step to targets by what the networks say, or to those that `errors` holds. It holds what was missing afterwards.
     fn step(&mut self, labelled: bool) {
-        let Dqn { config, params, target, batch, errors, learning_packed, values_packed, .. } = self;
+        let Dqn { config, params, target, packed, drawn: Drawn { batch, errors, .. }, .. } = self;
         let (part, actions, targets) = (batch.len() / self.shards.len(), self.actions.count(), config.targets());
-        let (target_packed, given) = (&self.target_packed, &*errors);
+        let given = &*errors;
         par::each_mut(&mut self.shards, |i, shard| {
             let Shard { learning, values, grads, trained_q, errors, .. } = shard;
             let rows = i * part..(i + 1) * part;
@@ -275,28 +290,28 @@ impl<P: Cube> Dqn<P> {
                 errors.copy_from_slice(&given[rows]);
             } else {
                 if targets.double {
-                    values.run(params, values_packed);
+                    values.run(params, &packed.values);
                     trained_q.copy_from_slice(values.output("q"));
                 }
-                values.run(target, target_packed);
+                values.run(target, &packed.target);
                 targets.fill(&batch[rows], trained_q, values.output("q"), actions, errors);
             }
             learning.input_mut("target").copy_from_slice(errors);
-            learning.train(params, learning_packed, grads, false);
+            learning.train(params, &packed.learning, grads, false);
             let taken = learning.output("taken");
             errors.iter_mut().zip(taken).for_each(|(error, taken)| *error = taken - *error);
         });
         for (errors, shard) in errors.chunks_exact_mut(part).zip(&self.shards) {
             errors.copy_from_slice(&shard.errors);
-            self.sums.loss += shard.learning.output("loss")[0];
-            self.mean_q += shard.learning.output("taken").iter().sum::<f32>() / batch.len() as f32;
+            self.iteration.sums.loss += shard.learning.output("loss")[0];
+            self.iteration.mean_q += shard.learning.output("taken").iter().sum::<f32>() / batch.len() as f32;
         }
         let (first, others) = self.shards.split_first_mut().expect("a shard at least");
         for other in others {
             ops::add_scaled(self.isa, 1.0, &other.grads, &mut first.grads);
         }
         self.adam();
-        self.learning_packed.pack(&self.params);
+        self.packed.learning.pack(&self.params);
     }
 
     fn adam(&mut self) {
@@ -305,8 +320,8 @@ impl<P: Cube> Dqn<P> {
             // What has had no slope for long decays to numbers that processors are slow with.
             self.optimizer.m.iter_mut().filter(|m| m.abs() < 1e-30).for_each(|m| *m = 0.0);
         }
-        self.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.shards[0].grads);
-        self.sums.lr += adam.lr;
+        self.iteration.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.shards[0].grads);
+        self.iteration.sums.lr += adam.lr;
         self.progress.updates += 1;
         self.progress.states += self.config.batch as u64;
     }
@@ -321,16 +336,14 @@ impl<P: Cube> Dqn<P> {
                 graded::approach(self.isa, tau, self.params.values(), self.target.values_mut());
             }
         }
-        self.target_packed.pack(&self.target);
+        self.packed.target.pack(&self.target);
     }
 
     fn end_iteration(&mut self) -> Stats {
-        let steps = std::mem::take(&mut self.update);
+        let InProgress { update: steps, sums, mean_q, ended, .. } = std::mem::take(&mut self.iteration);
         let updates = steps as f32;
-        self.begun = false;
         self.progress.iterations += 1;
-        let Stats { loss, grad_norm, lr, parts_s, .. } = std::mem::take(&mut self.sums);
-        let (mean_q, ended) = (std::mem::take(&mut self.mean_q), std::mem::take(&mut self.ended));
+        let Stats { loss, grad_norm, lr, parts_s, .. } = sums;
         self.diverged = !(loss.is_finite() && grad_norm.is_finite());
         let play = PlayStats {
             epsilon: self.config.epsilon_after(self.isa, self.progress.moves),
@@ -356,7 +369,7 @@ impl<P: Cube> Learner for Dqn<P> {
 
     /// One step of the optimiser, or a batch of episodes on the way to one.
     fn advance(&mut self) -> Slice<Stats> {
-        self.begun = true;
+        self.iteration.begun = true;
         if self.progress.updates < self.config.pretraining as u64 {
             self.pretrain();
         } else {
@@ -366,25 +379,25 @@ impl<P: Cube> Learner for Dqn<P> {
                 self.play();
             }
             let played = (self.clock)();
-            self.sums.parts_s[1] += played - began;
+            self.iteration.sums.parts_s[1] += played - began;
             if !warm {
                 return Slice::Worked;
             }
             self.sample();
             let sampled = (self.clock)();
             self.learn();
-            self.sums.parts_s[2] += sampled - played;
-            self.sums.parts_s[3] += (self.clock)() - sampled;
+            self.iteration.sums.parts_s[2] += sampled - played;
+            self.iteration.sums.parts_s[3] += (self.clock)() - sampled;
         }
-        self.update += 1;
-        if self.update < self.config.updates {
+        self.iteration.update += 1;
+        if self.iteration.update < self.config.updates {
             return Slice::Worked;
         }
         Slice::Ended(self.end_iteration())
     }
 
     fn at_boundary(&self) -> bool {
-        !self.begun
+        !self.iteration.begun
     }
 
     fn saves_within(&self) -> bool {

@@ -1,7 +1,7 @@
 //! What automata are to learn: the published experiments with their shapes, and targets of one's own. This file says where a rollout
 //! starts and what it shall end in; it refuses to know how that is learned.
 
-use super::train::Rollout;
+use super::rollout::Rollout;
 use super::{Architecture, LogicError, Wiring};
 use crate::settings::{SHARE, count, linear, log, one_of, text, whole};
 use crate::{choices, settings};

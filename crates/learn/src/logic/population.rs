@@ -3,6 +3,7 @@
 //! becomes does not
 //! depend on threads.
 
+mod offload;
 mod offloaded;
 
 use super::automaton::{Automaton, GateForm};

@@ -1,7 +1,7 @@
 //! The plain twin of [`super::train`]: f64, one cell at a time, and every gate is the mixture of its 16 operations, one by one.
 
 use super::automaton::{Automaton, GateForm};
-use super::train::Rollout;
+use super::rollout::Rollout;
 use super::{OP_COEFFICIENTS, OPS};
 
 /// Loss and gradient of the parameters, loss as [`super::train::Trainer::step`] has it. `fires` says whether a cell fires:

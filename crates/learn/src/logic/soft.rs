@@ -3,7 +3,7 @@
 
 use super::automaton::{Automaton, GateForm};
 use super::fire;
-use super::train::Rollout;
+use super::rollout::Rollout;
 use graph::Buffer;
 use math::logic::{CELLS, Form, Layer, Rows, Run, SLACK, SUMS, Slopes, backward, between_len, forward, forward_moved};
 use math::logic::{gather, scatter};
@@ -452,7 +452,7 @@ impl Roll {
         par::each_mut(pieces, |_, piece| {
             with_free(workspaces, |workspace| {
                 for (block, out) in piece.blocks.clone().zip(piece.out.chunks_exact_mut(block_len)) {
-                    workspace.forward(isa, network, grids, block, state, false);
+                    workspace.forward(Block { isa, network, grids, block }, state, false);
                     finish(&workspace.ends, &workspace.features, mask.map(|m| &m[block * CELLS..][..CELLS]), out);
                 }
             });
@@ -495,7 +495,8 @@ impl Roll {
             }
             with_free(workspaces, |workspace| {
                 for block in piece.blocks.clone() {
-                    workspace.forward(isa, network, grids, block, state, true);
+                    let these = Block { isa, network, grids, block };
+                    workspace.forward(these, state, true);
                     let mask = mask.map(|m| &m[block * CELLS..][..CELLS]);
                     let (dy, features) = (&mut workspace.ends, &workspace.features);
                     if let Some(target) = target {
@@ -508,7 +509,7 @@ impl Roll {
                         grids.each_run(block, |lanes, cells| dy[lanes].copy_from_slice(&d_grids[cells]));
                     }
                     let d_grids = (step > 0).then_some(&mut piece.d_grids[..]);
-                    workspace.backward(isa, network, grids, block, mask, &mut piece.sums, d_grids);
+                    workspace.backward(these, mask, &mut piece.sums, d_grids);
                 }
             });
         });
@@ -566,6 +567,16 @@ fn with_free(workspaces: &[Mutex<Workspace>], f: impl FnOnce(&mut Workspace)) {
     }
 }
 
+/// A block of cells, and what takes it a step on.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    isa: Isa,
+    network: &'a Network,
+    grids: &'a Grids,
+    /// Its number.
+    block: usize,
+}
+
 impl Workspace {
     fn new(network: &Network, trains: bool) -> Workspace {
         let groups = network.channels / network.group;
@@ -589,7 +600,8 @@ impl Workspace {
     }
 
     /// What a block becomes is in `ends`.
-    fn forward(&mut self, isa: Isa, network: &Network, grids: &Grids, block: usize, state: &[f32], keep: bool) {
+    fn forward(&mut self, of: Block, state: &[f32], keep: bool) {
+        let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
         let width = network.width();
         let runs = grids.runs(block);
@@ -621,16 +633,8 @@ impl Workspace {
 
     /// After a forward pass that kept all: adds to `sums`, and to the slopes of the state before where they are wanted,
     /// from those of the state after, in `ends`.
-    fn backward(
-        &mut self,
-        isa: Isa,
-        network: &Network,
-        grids: &Grids,
-        block: usize,
-        mask: Option<&[f32]>,
-        sums: &mut [f32],
-        mut d_grids: Option<&mut [f32]>,
-    ) {
+    fn backward(&mut self, of: Block, mask: Option<&[f32]>, sums: &mut [f32], mut d_grids: Option<&mut [f32]>) {
+        let Block { isa, network, grids, block } = of;
         let Network { channels, group, chunks, perception, update, coefficients, .. } = network;
         let width = network.width();
         if let Some(mask) = mask {

@@ -2,23 +2,11 @@
 
 use super::LogicError;
 use super::automaton::{Automaton, GateForm, gumbel};
+pub use super::rollout::Rollout;
 use super::soft::{Network, Roller, Target, form};
 use crate::offload::TrainStateRef;
 use crate::{Data, Find};
 use math::{AdamStep, Isa, par};
-
-/// Grids and what is done to them.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rollout {
-    pub width: usize,
-    pub height: usize,
-    /// Whether the grid's edges meet; else there are zeros beyond them.
-    pub periodic: bool,
-    pub steps: usize,
-    pub batch: usize,
-    /// How likely a cell fires in a step, where not all of them do.
-    pub fire_rate: Option<f32>,
-}
 
 /// AdamW.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -3,6 +3,7 @@
 //! threads have sequences of their own there.
 
 mod offload;
+mod offloaded;
 
 use super::config::{Config, WordsError};
 use super::model::plan_training;
@@ -14,6 +15,7 @@ use crate::{Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
 use graph::{Buffer, Executor, Optimizer, Packed, Params};
 use math::par::{self, CHUNK};
 use math::{Binary, Isa, Span};
+use offloaded::Offloaded;
 use std::ops::Range;
 use std::sync::Arc;
 use worlds::words::{Batches, Corpus};
@@ -88,7 +90,7 @@ pub struct Pretrainer {
     loss_before: f64,
     diverged: bool,
     clock: fn() -> f64,
-    away: Away<offload::Offloaded>,
+    away: Away<Offloaded>,
     /// Since a machine was told them: what it knows of the steps so far are their powers, and so it begins anew.
     betas_changed: bool,
 }

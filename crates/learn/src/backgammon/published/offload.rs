@@ -4,11 +4,12 @@
 //! and steps depend on nothing but their number and the samples, what comes of a round is the same as here, but for how the
 //! other machine rounds.
 
-use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, TrainResult, Work, decision_words, packed_sample};
+use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, Work, decision_words, packed_sample};
+use super::offloaded::{Lane, Offloaded, Probe};
 use super::selfplay::Actor;
 use super::trainer::TrainState;
-use super::{Games, Phase, Published, ROUND_BEGINS, accelerator, draw};
-use crate::backgammon::{Progress, Stats};
+use super::{Phase, Published, ROUND_BEGINS, accelerator, draw};
+use crate::backgammon::Stats;
 use crate::{Fault, Machine, Offload, Pass, Slice, offload};
 use math::par::{self, Pinned};
 use std::ops::Range;
@@ -16,45 +17,6 @@ use worlds::backgammon::Results;
 
 /// Of a round's batches, what a probe plays.
 const PROBE_SHARE: usize = 8;
-
-pub(super) struct Offloaded {
-    pub work: Work,
-    accelerator: Pinned<Box<dyn Accelerator>>,
-    lanes: [Lane; LANES],
-    /// The round's steps were all begun and their result asked for.
-    result_requested: bool,
-    learned: TrainResult,
-    answer: Answer,
-    words: Vec<[u32; DECISION_WORDS]>,
-    /// Since when there is nothing to do, and how long that and talking to the machine has been in this round.
-    waiting_since_s: Option<f64>,
-    waited_s: f64,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Lane {
-    /// Batches of this round whose answers are in.
-    batches: usize,
-    /// One more is away.
-    asked: bool,
-}
-
-impl Offloaded {
-    /// Nothing is under way.
-    pub fn is_idle(&self) -> bool {
-        self.lanes.iter().all(|lane| lane.batches == 0 && !lane.asked)
-    }
-}
-
-/// What there was before a probe, and how far its pass has come.
-pub(super) struct Probe {
-    pub progress: Progress,
-    pub games: Games,
-    pub state: TrainState,
-    offloaded: Option<Offloaded>,
-    /// Boards valued before this pass.
-    before: u64,
-}
 
 impl Published {
     fn lane(&self, lane: usize) -> Range<usize> {
@@ -109,25 +71,25 @@ impl Published {
 
     /// One slice while work is offloaded: whether the round has been played, or why there is nothing more to do.
     pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice<Stats>> {
-        let Some(mut offloaded) = self.offloaded.take() else { return Ok(false) };
+        let Some(mut offloaded) = self.away.offloaded.take() else { return Ok(false) };
         if let Some(since_s) = offloaded.waiting_since_s.take() {
             offloaded.waited_s += (self.clock)() - since_s;
         }
         match self.advance_offloaded(&mut offloaded, self.config.round_batches) {
             Ok(OffloadSlice::Worked) => {
-                self.offloaded = Some(offloaded);
+                self.away.offloaded = Some(offloaded);
                 Ok(false)
             }
             Ok(OffloadSlice::Waiting) => {
                 offloaded.waiting_since_s = Some((self.clock)());
-                self.offloaded = Some(offloaded);
+                self.away.offloaded = Some(offloaded);
                 Err(Slice::Waiting)
             }
             Ok(OffloadSlice::Played) => {
                 if offloaded.work.learning {
                     self.take_result(&offloaded.learned);
                 }
-                self.offloaded = Some(offloaded);
+                self.away.offloaded = Some(offloaded);
                 Ok(true)
             }
             Err(fault) => {
@@ -279,7 +241,7 @@ impl Published {
     /// A new round begins: whoever plays elsewhere needs its weights, and whoever learns there the samples of the last one, which
     /// begin at this place.
     pub(super) fn announce_round(&mut self, first: usize, fresh: usize) {
-        let Some(mut offloaded) = self.offloaded.take() else { return };
+        let Some(mut offloaded) = self.away.offloaded.take() else { return };
         let since_s = (self.clock)();
         let mut tell = || {
             if offloaded.work.leaves {
@@ -296,15 +258,15 @@ impl Published {
         let told = tell();
         offloaded.waited_s = (self.clock)() - since_s;
         match told {
-            Ok(()) => self.offloaded = Some(offloaded),
+            Ok(()) => self.away.offloaded = Some(offloaded),
             // The round has ended and is told first.
-            Err(fault) => self.failed = Some(fault),
+            Err(fault) => self.away.failed = Some(fault),
         }
     }
 
     /// In this round, summed as actors' times are: over threads.
     pub(super) fn waited_s(&self) -> f64 {
-        self.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
+        self.away.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
     }
 }
 
@@ -332,23 +294,23 @@ impl Published {
 
     /// What another machine does now.
     pub fn offloaded(&self) -> Option<Work> {
-        self.offloaded.as_ref().filter(|_| self.probe.is_none()).map(|offloaded| offloaded.work)
+        self.away.offloaded.as_ref().filter(|_| self.away.probe.is_none()).map(|offloaded| offloaded.work)
     }
 
     /// From here on the machine does this work.
     pub fn offload_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
-        self.offloaded = Some(self.connect(machine, work)?);
+        self.away.offloaded = Some(self.connect(machine, work)?);
         Ok(())
     }
 
     /// Begins a probe: passes over a part of a round with this work offloaded, of which nothing stays.
     pub fn probe_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         let offloaded = self.connect(machine, work)?;
-        self.probe = Some(Box::new(Probe {
+        self.away.probe = Some(Box::new(Probe {
             progress: self.progress,
             games: self.games(),
             state: self.trainer.state.clone(),
-            offloaded: self.offloaded.replace(offloaded),
+            offloaded: self.away.offloaded.replace(offloaded),
             before: 0,
         }));
         Ok(())
@@ -380,7 +342,7 @@ impl Offload for Published {
     }
 
     fn end_offload(&mut self) {
-        if let Some(offloaded) = self.offloaded.take() {
+        if let Some(offloaded) = self.away.offloaded.take() {
             self.go_on_here(&offloaded);
         }
     }
@@ -390,16 +352,16 @@ impl Offload for Published {
     }
 
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        let Some(mut offloaded) = self.offloaded.take() else { return Ok(Pass::Worked) };
+        let Some(mut offloaded) = self.away.offloaded.take() else { return Ok(Pass::Worked) };
         let slice = self.advance_offloaded(&mut offloaded, self.probe_batches());
-        self.offloaded = Some(offloaded);
+        self.away.offloaded = Some(offloaded);
         match slice {
             Ok(OffloadSlice::Worked) => Ok(Pass::Worked),
             Ok(OffloadSlice::Waiting) => Ok(Pass::Waiting),
             Ok(OffloadSlice::Played) => {
                 self.phase = ROUND_BEGINS;
                 let now = self.evaluated();
-                let before = self.probe.as_mut().map_or(0, |probe| std::mem::replace(&mut probe.before, now));
+                let before = self.away.probe.as_mut().map_or(0, |probe| std::mem::replace(&mut probe.before, now));
                 Ok(Pass::Ended((now - before) as f64))
             }
             Err(fault) => {
@@ -415,9 +377,9 @@ impl Offload for Published {
     }
 
     fn end_probe(&mut self) {
-        let Some(probe) = self.probe.take() else { return };
+        let Some(probe) = self.away.probe.take() else { return };
         let Probe { progress, games, state, offloaded, .. } = *probe;
-        (self.progress, self.offloaded, self.phase) = (progress, offloaded, ROUND_BEGINS);
+        (self.progress, self.away.offloaded, self.phase) = (progress, offloaded, ROUND_BEGINS);
         (self.trainer.state, self.trainer.sums, self.learning_s) = (state, [0.0; 3], 0.0);
         self.trainer.give_up();
         self.trainer.pack();

@@ -2,12 +2,12 @@
 //! Rolls with one result are played without any. Nothing is allocated while games go on, but for games far longer than most.
 
 use super::accelerator::Answer;
+use super::config::PublishedConfig;
 use super::inputs::Decision;
 use super::net::{Weights, play};
 use super::replay::{self, Sample};
 use super::search::{Search, Seconds};
 use super::tree::{self, ROOT};
-use super::{Endings, PublishedConfig};
 use graph::Plan;
 use math::rng::Sequence;
 use math::{Isa, Rng, poly};
@@ -32,6 +32,38 @@ struct Game {
     /// Whether the root of this search has its noise.
     has_noise: bool,
     trace: Vec<Sample>,
+}
+
+/// How games ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Endings {
+    pub games: u64,
+    pub turns: u64,
+    pub gammons: u64,
+    pub backgammons: u64,
+}
+
+impl Endings {
+    fn count(&mut self, board: &Board, turns: u32) {
+        self.games += 1;
+        self.turns += u64::from(turns);
+        self.gammons += u64::from(board.points() == 2);
+        self.backgammons += u64::from(board.points() == 3);
+    }
+
+    pub fn add(&mut self, other: &Endings) {
+        self.games += other.games;
+        self.turns += other.turns;
+        self.gammons += other.gammons;
+        self.backgammons += other.backgammons;
+    }
+}
+
+/// Games as they stand, for whoever saves them.
+#[derive(Clone, Default)]
+pub struct Games {
+    pub games: Vec<u32>,
+    pub traces: Vec<u32>,
 }
 
 /// What a slice of play needs besides the actor.

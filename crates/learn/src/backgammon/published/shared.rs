@@ -7,8 +7,8 @@
 use super::accelerator::DECISION_WORDS;
 use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
-use super::selfplay::{Actor, Playing, SAVED};
-use super::{Endings, Games, Phase, Published, PublishedConfig, PublishedError};
+use super::selfplay::{Actor, Endings, Games, Playing, SAVED};
+use super::{Phase, Published, PublishedConfig, PublishedError};
 use crate::backgammon::Stats;
 use crate::{Data, Find, Parts, Sharing, Slice};
 use graph::Params;
@@ -290,13 +290,13 @@ impl Published {
             seed: self.seed,
             pieces: self.due_pieces(),
             weights: self.playing.params.values().to_vec(),
-            games: self.actors[self.brought..].iter().map(|actor| Brought::by(actor).games).collect(),
+            games: self.actors[self.sharing.brought..].iter().map(|actor| Brought::by(actor).games).collect(),
         })
     }
 
     fn due_pieces(&self) -> Range<u64> {
         let first = self.first_piece();
-        first + self.brought as u64..first + self.actors.len() as u64
+        first + self.sharing.brought as u64..first + self.actors.len() as u64
     }
 
     /// One slice while others play: steps of the round, if any are left.
@@ -319,7 +319,7 @@ impl Published {
             return Err(PublishedError::OtherPieces { found, due });
         }
         let Published { config, seed, .. } = self;
-        let brought = self.brought..self.brought + played.of.len();
+        let brought = self.sharing.brought..self.sharing.brought + played.of.len();
         let actors = &mut self.actors[brought.clone()];
         let before: Vec<Games> = actors.iter().map(|actor| Brought::by(actor).games).collect();
         let each = config.games * SAVED;
@@ -335,9 +335,9 @@ impl Published {
             }
             return Err(bad(GAMES));
         }
-        self.brought = brought.end;
+        self.sharing.brought = brought.end;
         if let Phase::Play { batches, .. } = &mut self.phase
-            && self.brought == self.actors.len()
+            && self.sharing.brought == self.actors.len()
         {
             *batches = self.config.round_batches;
         }
@@ -347,15 +347,15 @@ impl Published {
 
 impl Sharing for Published {
     fn share(&mut self, shared: bool) {
-        self.shared = shared;
+        self.sharing.on = shared;
     }
 
     fn is_shared(&self) -> bool {
-        self.shared
+        self.sharing.on
     }
 
     fn is_due(&self) -> bool {
-        matches!(self.phase, Phase::Play { batches: 0, ahead: 0, .. }) && self.offloaded.is_none()
+        matches!(self.phase, Phase::Play { batches: 0, ahead: 0, .. }) && self.away.offloaded.is_none()
     }
 
     fn due(&self) -> Option<(Range<u64>, Parts)> {

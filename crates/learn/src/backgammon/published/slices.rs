@@ -2,7 +2,7 @@
 //! is a batch of one actor, or a piece of a step of the optimiser; each alone is short enough. It is a function of the settings, so
 //! threads change nothing.
 
-use super::PublishedConfig;
+use super::config::PublishedConfig;
 use super::trainer::Cut;
 use std::ops::Range;
 

@@ -4,9 +4,10 @@
 //!
 //! It refuses to know how rounds and games travel: both are parts by name, as a learner's are.
 
-use super::{LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError};
+use super::{Brought, LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
-use crate::backgammon::net::{NETS, Network, OUTCOMES, OutcomeProbs, Sample, Shape};
+use crate::backgammon::net::{NETS, Network, Sample, Shape};
+use crate::backgammon::outcomes::OUTCOMES;
 use crate::{Data, Find, Parts, Sharing};
 use math::{Isa, par};
 use std::ops::Range;
@@ -29,15 +30,6 @@ pub struct Games {
     first: u64,
     samples: Vec<Sample>,
     of: Vec<Brought>,
-}
-
-/// What a game brought, apart from its samples.
-#[derive(Clone, Copy)]
-pub(super) struct Brought {
-    pub samples: usize,
-    pub moves: u64,
-    pub evaluations: u64,
-    pub outcome: OutcomeProbs,
 }
 
 fn wrong(name: &str) -> StrongError {
@@ -203,18 +195,6 @@ impl Games {
 
     pub fn range(&self) -> Range<u64> {
         self.first..self.first + self.of.len() as u64
-    }
-}
-
-impl SelfPlay {
-    /// What the game that it has just played brought.
-    pub(super) fn brought(&mut self) -> Brought {
-        Brought {
-            samples: self.samples.len(),
-            moves: self.moves,
-            evaluations: std::mem::take(&mut self.valuer.evaluations),
-            outcome: self.outcome,
-        }
     }
 }
 

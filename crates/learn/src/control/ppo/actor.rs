@@ -3,6 +3,7 @@
 use super::advantages::Advantages;
 use super::nets::{Head, Task};
 use super::normalizer::{NORMALIZED_LIMIT, Normalizer};
+use super::rollout::{LANES, Rollout, SAMPLE};
 use super::sampling::{Draw, SampleChoice, SampleGaussian};
 use super::stats::Episode;
 use graph::{Executor, Packed, Params, Plan};
@@ -10,12 +11,6 @@ use math::{Isa, PANEL, Rng, dispatch};
 use std::sync::Arc;
 use worlds::vector::{LENGTH_SHIFT, TERMINATED};
 use worlds::{Kind, Vector};
-
-/// Environments an actor steps: as many panels as a random block has words.
-pub(super) const LANES: usize = 4 * PANEL;
-
-/// Floats of a sample beside its observation.
-pub(super) const SAMPLE: usize = 4;
 
 /// Up to 128 environments and their rollout of T steps. Panels of the last
 /// actor that hold no environment are stepped too and never looked at.
@@ -26,18 +21,7 @@ pub(super) struct Actor {
     index: u32,
     count: usize,
     features: usize,
-    /// `[T][LANES/PANEL][features][PANEL]`
-    pub observations: Vec<f32>,
-    /// As the policy drew them, `[T][LANES]`, as the next ones.
-    actions: Vec<f32>,
-    log_probs: Vec<f32>,
-    /// `[T + 1][LANES]`
-    values: Vec<f32>,
-    pub ended: Vec<u32>,
-    /// The critic's value of the state in which an episode was cut short, else 0.
-    bootstraps: Vec<f32>,
-    advantages: Vec<f32>,
-    rewards: Vec<f32>,
+    pub record: Rollout,
     /// As the environments take them, `[LANES]`.
     env_actions: Vec<f32>,
     /// What the newest step led to, before a new episode began.
@@ -106,14 +90,7 @@ impl Actor {
             index: (first / LANES) as u32,
             count,
             features,
-            observations: vec![0.0; steps * LANES * features],
-            actions: vec![0.0; steps * LANES],
-            log_probs: vec![0.0; steps * LANES],
-            values: vec![0.0; (steps + 1) * LANES],
-            ended: vec![0; steps * LANES],
-            bootstraps: vec![0.0; steps * LANES],
-            advantages: vec![0.0; steps * LANES],
-            rewards: vec![0.0; steps * LANES],
+            record: Rollout::new(steps, features),
             env_actions: vec![0.0; LANES],
             next_observations: vec![0.0; LANES * features],
             truncations: Vec::with_capacity(truncations),
@@ -143,23 +120,23 @@ impl Actor {
         let mut began_s = now();
         for t in from..to {
             let lanes = t * LANES..(t + 1) * LANES;
-            let observation = &mut self.observations[t * LANES * self.features..][..LANES * self.features];
+            let observation = &mut self.record.observations[t * LANES * self.features..][..LANES * self.features];
             observation.copy_from_slice(self.world.observations());
             Normalizer::apply(with.normalizer, with.isa, observation, self.executor.input_mut("observation"));
             self.executor.run(with.params, with.packed);
-            self.values[lanes.clone()].copy_from_slice(self.executor.output("value"));
+            self.record.values[lanes.clone()].copy_from_slice(self.executor.output("value"));
             let step = with.first_step + t as u64;
             let draw = Draw {
                 key: with.rng.key,
                 counter: [self.index * PANEL as u32, step as u32, (step >> 32) as u32],
                 policy: self.executor.output("policy"),
-                actions: &mut self.actions[lanes.clone()],
-                log_probs: &mut self.log_probs[lanes.clone()],
+                actions: &mut self.record.actions[lanes.clone()],
+                log_probs: &mut self.record.log_probs[lanes.clone()],
             };
             let env_actions = match with.task.head {
                 Head::Choices(count) => {
                     dispatch(with.isa, SampleChoice { draw, count });
-                    &self.actions[lanes.clone()]
+                    &self.record.actions[lanes.clone()]
                 }
                 Head::Gaussian { middle, half, squash } => {
                     let (log_spread, spread) = with.spread;
@@ -169,7 +146,7 @@ impl Actor {
                 }
             };
             let policy_s = now();
-            let (rewards, ended) = (&mut self.rewards[lanes.clone()], &mut self.ended[lanes]);
+            let (rewards, ended) = (&mut self.record.rewards[lanes.clone()], &mut self.record.ended[lanes]);
             self.world.step(env_actions, &mut self.next_observations, rewards, ended);
             self.episode_returns.iter_mut().zip(&*rewards).for_each(|(total, reward)| *total += reward);
             let stepped_s = now();
@@ -182,7 +159,7 @@ impl Actor {
 
     /// Records the episodes that ended at step t, and the states in which they were cut short.
     fn record_episodes(&mut self, t: usize) {
-        let ended = &self.ended[t * LANES..(t + 1) * LANES];
+        let ended = &self.record.ended[t * LANES..(t + 1) * LANES];
         for panel in (0..self.count).step_by(PANEL) {
             if ended[panel..panel + PANEL].iter().fold(0, |any, end| any | end) == 0 {
                 continue;
@@ -206,7 +183,7 @@ impl Actor {
     /// The discounted sums of rewards, whose spread rewards are divided by.
     pub fn accumulate_returns(&mut self, gamma: f32) {
         self.return_sums = [0.0; 2];
-        for (rewards, ended) in self.rewards.chunks_exact(LANES).zip(self.ended.chunks_exact(LANES)) {
+        for (rewards, ended) in self.record.rewards.chunks_exact(LANES).zip(self.record.ended.chunks_exact(LANES)) {
             for lane in 0..self.count {
                 let sum = self.discounted_returns[lane] * gamma + rewards[lane];
                 self.discounted_returns[lane] = if ended[lane] == 0 { sum } else { 0.0 };
@@ -216,16 +193,16 @@ impl Actor {
         }
     }
 
-    /// Values of a batch of observations: `self.values` of the states after the rollout, and the
+    /// Values of a batch of observations: `self.record.values` of the states after the rollout, and the
     /// bootstraps of the episodes that were cut short.
     fn bootstrap(&mut self, with: RolloutContext) {
         let Self { executor, features, .. } = self;
         Normalizer::apply(with.normalizer, with.isa, self.world.observations(), executor.input_mut("observation"));
         executor.run(with.params, with.packed);
-        let last = self.values.len() - LANES;
-        self.values[last..].copy_from_slice(executor.output("value"));
+        let last = self.record.values.len() - LANES;
+        self.record.values[last..].copy_from_slice(executor.output("value"));
 
-        self.bootstraps.fill(0.0);
+        self.record.bootstraps.fill(0.0);
         for (truncations, states) in self.truncations.chunks(LANES).zip(self.truncated_states.chunks(LANES * *features)) {
             for (lane, state) in states.chunks_exact(*features).enumerate() {
                 let at = lane / PANEL * PANEL * *features + lane % PANEL;
@@ -234,7 +211,7 @@ impl Actor {
             Normalizer::apply(with.normalizer, with.isa, &self.next_observations, executor.input_mut("observation"));
             executor.run(with.params, with.packed);
             let values = executor.output("value");
-            truncations.iter().zip(values).for_each(|(&place, &value)| self.bootstraps[place] = value);
+            truncations.iter().zip(values).for_each(|(&place, &value)| self.record.bootstraps[place] = value);
         }
     }
 
@@ -248,11 +225,11 @@ impl Actor {
                 decay: with.gamma * with.lambda,
                 scale: with.reward_scale,
                 limit: if with.normalize_reward { NORMALIZED_LIMIT } else { f32::MAX },
-                rewards: &self.rewards,
-                values: &self.values,
-                bootstraps: &self.bootstraps,
-                ended: &self.ended,
-                advantages: &mut self.advantages,
+                rewards: &self.record.rewards,
+                values: &self.record.values,
+                bootstraps: &self.record.bootstraps,
+                ended: &self.record.ended,
+                advantages: &mut self.record.advantages,
             },
         );
         // Loops of known length are a few moves a sample.
@@ -274,7 +251,7 @@ impl Actor {
         let shown = &mut self.next_observations;
         let rows = self.samples.chunks_exact_mut(count * (features + SAMPLE));
         for (t, rows) in rows.enumerate() {
-            let observations = &self.observations[t * LANES * features..][..LANES * features];
+            let observations = &self.record.observations[t * LANES * features..][..LANES * features];
             if let Some(normalizer) = with.normalizer {
                 for (lane, i) in (0..count).flat_map(|lane| (0..features).map(move |i| (lane, i))) {
                     let at = (lane / PANEL * features + i) * PANEL + lane % PANEL;
@@ -286,8 +263,8 @@ impl Actor {
             }
             let shown = if with.normalizer.is_some() { &*shown } else { observations };
             let lanes = t * LANES..(t + 1) * LANES;
-            let (actions, log_probs) = (&self.actions[lanes.clone()], &self.log_probs[lanes.clone()]);
-            let (advantages, values) = (&self.advantages[lanes.clone()], &self.values[lanes]);
+            let (actions, log_probs) = (&self.record.actions[lanes.clone()], &self.record.log_probs[lanes.clone()]);
+            let (advantages, values) = (&self.record.advantages[lanes.clone()], &self.record.values[lanes]);
             for (lane, sample) in rows.chunks_exact_mut(features + SAMPLE).enumerate() {
                 let panel = &shown[lane / PANEL * PANEL * features..][..PANEL * features];
                 let (advantage, value) = (advantages[lane], values[lane]);

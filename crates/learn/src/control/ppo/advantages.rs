@@ -1,6 +1,6 @@
 //! Generalised advantage estimation (Schulman et al. 2016) over a rollout.
 
-use super::actor::LANES;
+use super::rollout::LANES;
 use math::{Kernel, Simd};
 
 /// Backwards through the rollout: δ = r + γ·V' - V, A = δ + γλ·A'. Where an episode ended, A' is 0 and

@@ -1,9 +1,8 @@
-//! What was learned, played greedily in fresh episodes and asked about states. It leaves no trace in the training.
+//! Who plays what was learned greedily in fresh episodes, and is asked about states.
 
-use super::Ppo;
 use super::nets::{Head, Task, spread};
 use super::normalizer::Normalizer;
-use super::sampling::{GreedyActions, MeanActions, greedy};
+use super::sampling::{GreedyActions, MeanActions};
 use graph::{Executor, Packed, Params, Plan};
 use math::{Isa, PANEL, dispatch, ops, par};
 use std::sync::Arc;
@@ -20,49 +19,6 @@ pub struct Evaluation {
     pub mean: f32,
     pub min: f32,
     pub max: f32,
-}
-
-impl Ppo {
-    /// Plays fresh episodes greedily, from the first to the last. It replaces an evaluation under way.
-    pub fn evaluate(&mut self, episodes: u32, seed: u32) -> Evaluation {
-        self.begin_evaluation(episodes, seed);
-        loop {
-            if let Some(evaluation) = self.advance_evaluation() {
-                return evaluation;
-            }
-        }
-    }
-
-    /// Begins to play fresh episodes greedily, with the weights and the normaliser of this moment. At a boundary these are the newest
-    /// weights; between two, those that the rollout acts with.
-    pub fn begin_evaluation(&mut self, episodes: u32, seed: u32) {
-        self.evaluators.begin(self.normalizer.as_ref(), episodes, seed);
-    }
-
-    /// One slice of the evaluation; gives the result after the last one. Without an evaluation under way it is that of no episodes.
-    pub fn advance_evaluation(&mut self) -> Option<Evaluation> {
-        self.evaluators.advance()
-    }
-
-    /// Numbers that [`Ppo::predict`] gives of the policy in a state.
-    pub fn policy_len(&self) -> usize {
-        self.task.policy_len()
-    }
-
-    /// What policy and critic give for some states `[n][observation]`: for each the probability of every choice, or the action that
-    /// its mean stands for and its spread in the same unit, `[n][policy_len]`; and the discounted return that the critic expects, `[n]`.
-    pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
-        let with = (self.normalizer.as_ref(), 1.0 / self.reward_scale());
-        self.evaluators.predict(with, observations, policy, values);
-    }
-
-    /// The action that an evaluation takes by what [`Ppo::predict`] gave of the policy.
-    pub fn greedy(&self, policy: &[f32]) -> f32 {
-        match self.task.head {
-            Head::Choices(count) => greedy(|i| policy[i], count) as f32,
-            Head::Gaussian { .. } => policy[0],
-        }
-    }
 }
 
 pub(super) struct Evaluators {
@@ -127,7 +83,7 @@ impl Evaluators {
         self.packed.pack(params);
     }
 
-    fn begin(&mut self, normalizer: Option<&Normalizer>, episodes: u32, seed: u32) {
+    pub fn begin(&mut self, normalizer: Option<&Normalizer>, episodes: u32, seed: u32) {
         let Self { params, played, .. } = self;
         played.params.values_mut().copy_from_slice(params.values());
         played.packed.pack(params);
@@ -154,7 +110,7 @@ impl Evaluators {
         }
     }
 
-    fn advance(&mut self) -> Option<Evaluation> {
+    pub fn advance(&mut self) -> Option<Evaluation> {
         let Self { isa, task, evaluators, played, turn, .. } = self;
         let Played { params, packed, normalizer, .. } = &*played;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
@@ -181,8 +137,14 @@ impl Evaluators {
         Some(Evaluation { mean: (sum / f64::from(episodes)) as f32, min, max })
     }
 
-    /// See [`Ppo::predict`]; `unit` is what a value is multiplied by.
-    fn predict(&mut self, (normalizer, unit): (Option<&Normalizer>, f32), observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
+    /// See [`Ppo::predict`](super::Ppo::predict); `unit` is what a value is multiplied by.
+    pub fn predict(
+        &mut self,
+        (normalizer, unit): (Option<&Normalizer>, f32),
+        observations: &[f32],
+        policies: &mut [f32],
+        values: &mut [f32],
+    ) {
         let Self { isa, task, params, packed, evaluators, .. } = self;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer };
         with.predict(&mut evaluators[0].executor, unit, observations, policies, values);
@@ -262,7 +224,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// See [`Ppo::predict`]; `executor` runs a panel, and `unit` is what a value is multiplied by.
+    /// See [`Ppo::predict`](super::Ppo::predict); `executor` runs a panel, and `unit` is what a value is multiplied by.
     pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
         let (features, width) = (task.observation, task.policy_len());

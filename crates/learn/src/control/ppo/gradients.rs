@@ -3,9 +3,10 @@
 //! A shard has at most 512 samples, shards make at most 16 groups, each with memory of its own, and gradients are added group after
 //! group: the same sums for any number of threads.
 
-use super::actor::{Actor, LANES, SAMPLE};
+use super::actor::Actor;
 use super::config::PpoConfig;
 use super::nets::METRICS;
+use super::rollout::{LANES, SAMPLE};
 use super::stats::LossSums;
 use graph::{Executor, Packed, Params, Plan};
 use math::Shuffle;
@@ -254,7 +255,7 @@ mod tests {
         let samples = 5 * (LANES + 72);
         let kind = worlds::kind("CartPole-v1").unwrap();
         let mut ppo = Ppo::new(kind, config, 7, Isa::best()).unwrap();
-        for (i, actor) in ppo.actors.iter_mut().enumerate() {
+        for (i, actor) in ppo.acting.actors.iter_mut().enumerate() {
             for (n, x) in actor.samples.iter_mut().enumerate() {
                 *x = (i * 10_000 + n) as f32;
             }
@@ -263,7 +264,7 @@ mod tests {
         let minibatch = Minibatch {
             config: &ppo.config,
             params: &ppo.params,
-            actors: &ppo.actors,
+            actors: &ppo.acting.actors,
             shuffle,
             first: 0,
             advantages: (0.0, 1.0),

@@ -1,9 +1,10 @@
 //! The memory that a learner takes, reckoned before anything is allocated.
 
-use super::actor::{Actor, LANES};
+use super::actor::Actor;
 use super::evaluation::Evaluators;
 use super::gradients::{Gradients, Sharding};
 use super::nets::{self, Task};
+use super::rollout::LANES;
 use super::trajectory::{RECORDED_ENVS, STEPS};
 use super::{PpoConfig, PpoError};
 use graph::Layout;

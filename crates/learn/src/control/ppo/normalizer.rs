@@ -111,6 +111,14 @@ impl Kernel for Normalize<'_> {
     }
 }
 
+/// What observations and rewards are normalised by.
+pub(super) struct Scaling {
+    /// Where observations are normalised.
+    pub observations: Option<Normalizer>,
+    /// Of the discounted returns, where rewards are normalised.
+    pub returns: Moments,
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::testing::close;

@@ -1,41 +1,15 @@
 //! Iterations on another machine: the learner's side of `accelerator.rs`.
 
 use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
-use super::actor::LANES;
 use super::normalizer::Moments;
+use super::offloaded::{Offloaded, Probe};
+use super::rollout::LANES;
 use super::stats::Episode;
 use super::{ACT, IterationStats, Ppo, PpoError, SHUFFLE, nets};
 use crate::offload::request;
 use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use graph::Layout;
 use math::{Rng, par::Pinned};
-
-/// A machine that works for a learner.
-pub(super) struct Offloaded {
-    accelerator: Pinned<Box<dyn Accelerator>>,
-    /// Of the newest iteration, once there is one: then the environments stand here.
-    output: IterationOutput,
-    has_output: bool,
-    in_flight: bool,
-    began_s: f64,
-}
-
-impl Offloaded {
-    pub fn is_in_flight(&self) -> bool {
-        self.in_flight
-    }
-
-    pub fn newest(&self) -> Option<&IterationOutput> {
-        self.has_output.then_some(&self.output)
-    }
-}
-
-/// A second learner at work on the other machine, of which nothing is taken.
-pub(super) struct Probe {
-    accelerator: Pinned<Box<dyn Accelerator>>,
-    output: IterationOutput,
-    in_flight: bool,
-}
 
 /// Whole iterations are offloaded, and nothing less.
 impl Offload for Ppo {
@@ -44,12 +18,12 @@ impl Offload for Ppo {
     }
 
     fn is_offloaded(&self) -> bool {
-        self.offloaded.is_some()
+        self.away.offloaded.is_some()
     }
 
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         self.end_offload();
-        self.offloaded = Some(Offloaded {
+        self.away.offloaded = Some(Offloaded {
             accelerator: Pinned::new(self.accelerator(machine)?),
             output: IterationOutput::default(),
             has_output: false,
@@ -61,19 +35,19 @@ impl Offload for Ppo {
 
     /// Goes on from the last boundary; an iteration in flight is given up.
     fn end_offload(&mut self) {
-        if let Some(offloaded) = self.offloaded.take() {
+        if let Some(offloaded) = self.away.offloaded.take() {
             self.take_environments(&offloaded);
         }
     }
 
     fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         let accelerator = Pinned::new(self.accelerator(machine)?);
-        self.probe = Some(Probe { accelerator, output: IterationOutput::default(), in_flight: false });
+        self.away.probe = Some(Probe { accelerator, output: IterationOutput::default(), in_flight: false });
         Ok(())
     }
 
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        let Some(mut probe) = self.probe.take() else { return Ok(Pass::Waiting) };
+        let Some(mut probe) = self.away.probe.take() else { return Ok(Pass::Waiting) };
         let mut pass = Pass::Waiting;
         if !probe.in_flight {
             self.with_input(false, |input| probe.accelerator.begin(input))?;
@@ -82,7 +56,7 @@ impl Offload for Ppo {
             probe.in_flight = false;
             pass = Pass::Ended(self.pass_work());
         }
-        self.probe = Some(probe);
+        self.away.probe = Some(probe);
         Ok(pass)
     }
 
@@ -92,7 +66,7 @@ impl Offload for Ppo {
     }
 
     fn end_probe(&mut self) {
-        self.probe = None;
+        self.away.probe = None;
     }
 }
 
@@ -127,14 +101,14 @@ impl Ppo {
 
     /// What the next iteration begins with.
     pub fn with_input<R>(&self, record: bool, begin: impl FnOnce(&IterationInput) -> R) -> R {
-        let Moments { count, mean, squares } = self.return_moments;
+        let Moments { count, mean, squares } = self.scaling.returns;
         begin(&IterationInput {
             config: &self.config,
             iteration: self.progress.iterations,
             lr: self.lr_at(self.progress.env_steps + self.samples() as u64),
             adam_steps: self.optimizer.steps,
-            normalizer_mean: self.normalizer.as_ref().map_or(&[], |normalizer| &normalizer.mean),
-            normalizer_scale: self.normalizer.as_ref().map_or(&[], |normalizer| &normalizer.scale),
+            normalizer_mean: self.scaling.observations.as_ref().map_or(&[], |normalizer| &normalizer.mean),
+            normalizer_scale: self.scaling.observations.as_ref().map_or(&[], |normalizer| &normalizer.scale),
             return_moments: [count, mean, if count > 0.0 { squares / count } else { 0.0 }],
             record,
         })
@@ -143,7 +117,7 @@ impl Ppo {
     pub(super) fn advance_offloaded(&mut self, mut offloaded: Offloaded) -> Slice<IterationStats> {
         match self.poll_offloaded(&mut offloaded) {
             Ok(slice) => {
-                self.offloaded = Some(offloaded);
+                self.away.offloaded = Some(offloaded);
                 slice
             }
             Err(fault) => {
@@ -155,13 +129,13 @@ impl Ppo {
 
     fn poll_offloaded(&mut self, offloaded: &mut Offloaded) -> Result<Slice<IterationStats>, Fault> {
         if !offloaded.in_flight {
-            offloaded.began_s = (self.clock)();
+            offloaded.began_s = (self.timing.clock)();
             let record = self.trajectory.is_recording();
             self.with_input(record, |input| offloaded.accelerator.begin(input))?;
             offloaded.in_flight = true;
         } else if offloaded.accelerator.poll(&mut offloaded.output)? {
             (offloaded.in_flight, offloaded.has_output) = (false, true);
-            self.times.device += (self.clock)() - offloaded.began_s;
+            self.timing.times.device += (self.timing.clock)() - offloaded.began_s;
             return Ok(Slice::Ended(self.take_output(&offloaded.output)));
         }
         Ok(Slice::Waiting)
@@ -171,9 +145,9 @@ impl Ppo {
     fn take_environments(&mut self, offloaded: &Offloaded) {
         let Some(output) = offloaded.newest() else { return };
         let IterationOutput { states, steps, episodes, episode_returns, discounted_returns, .. } = output;
-        let width = self.actors[0].world.state_len();
+        let width = self.acting.actors[0].world.state_len();
         for (env, state) in states.chunks_exact(width).enumerate() {
-            let (actor, lane) = (&mut self.actors[env / LANES], env % LANES);
+            let (actor, lane) = (&mut self.acting.actors[env / LANES], env % LANES);
             // One in no possible state, from weights that are no numbers, stays where it was here.
             let _ = actor.world.set_environment(lane, state, steps[env], episodes[env]);
             actor.episode_returns[lane] = episode_returns[env];
@@ -198,15 +172,15 @@ impl Ppo {
         }
         if self.config.normalize_reward {
             let [sum, squares] = output.return_sums;
-            self.return_moments.merge(samples as f64, 0.0, sum, squares);
+            self.scaling.returns.merge(samples as f64, 0.0, sum, squares);
         }
-        if let Some(normalizer) = &mut self.normalizer {
+        if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.merge(samples as f64, |i| output.observation_sums[i]);
         }
         self.trajectory.extend(&output.recorded_observations, &output.recorded_ended);
-        self.stats.episodes = output.episodes_ended;
-        self.stats.explained_variance = output.explained_variance;
-        self.sums = output.sums;
+        self.iteration.stats.episodes = output.episodes_ended;
+        self.iteration.stats.explained_variance = output.explained_variance;
+        self.iteration.sums = output.sums;
         self.end_iteration()
     }
 }

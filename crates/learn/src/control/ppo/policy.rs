@@ -45,7 +45,7 @@ impl Ppo {
             acting: Runner::new(&acting, &self.params),
             both: Runner::new(&both, &self.params),
             params: self.params.clone(),
-            normalizer: self.normalizer.clone(),
+            normalizer: self.scaling.observations.clone(),
             unit: 1.0 / self.reward_scale(),
         })
     }

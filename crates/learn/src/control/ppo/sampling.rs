@@ -167,7 +167,7 @@ impl Kernel for MeanActions<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::actor::LANES;
+    use super::super::rollout::LANES;
     use super::super::testing::close;
     use super::*;
     use math::{Isa, Rng, dispatch, rng::uniform_from_word};

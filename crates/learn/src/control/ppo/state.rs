@@ -1,9 +1,10 @@
 //! What a learner saves of itself at a boundary, and a learner that goes on from it.
 
 use super::accelerator::IterationOutput;
-use super::actor::{Actor, LANES};
+use super::actor::Actor;
 use super::normalizer::Moments;
-use super::offload::Offloaded;
+use super::offloaded::Offloaded;
+use super::rollout::LANES;
 use super::stats::{Episode, RECENT};
 use super::{Ppo, PpoConfig, PpoError, Progress};
 use crate::{Data, Find, Parts};
@@ -31,16 +32,16 @@ impl Ppo {
         part("adam.v", &[v.len()], Data::F32(v.to_vec()));
         part("adam.steps", &[1], Data::U64(vec![*steps]));
 
-        let width = self.actors[0].world.state_len();
+        let width = self.acting.actors[0].world.state_len();
         let mut states = vec![0.0; envs * width];
         let (mut steps, mut episodes) = (Vec::new(), Vec::new());
-        let offloaded = self.offloaded.as_ref().and_then(Offloaded::newest);
+        let offloaded = self.away.offloaded.as_ref().and_then(Offloaded::newest);
         if let Some(output) = offloaded {
             states.copy_from_slice(&output.states);
             (steps, episodes) = (output.steps.clone(), output.episodes.clone());
         } else {
             for (env, state) in states.chunks_exact_mut(width).enumerate() {
-                let clock = self.actors[env / LANES].world.environment(env % LANES, state);
+                let clock = self.acting.actors[env / LANES].world.environment(env % LANES, state);
                 steps.push(clock.0);
                 episodes.push(clock.1);
             }
@@ -50,15 +51,15 @@ impl Ppo {
         part("environments.episodes", &[envs], Data::U32(episodes));
         let lanes = |there: fn(&IterationOutput) -> &[f32], here: fn(&Actor) -> &[f32]| match offloaded {
             Some(output) => Data::F32(there(output).to_vec()),
-            None => Data::F32((0..envs).map(|env| here(&self.actors[env / LANES])[env % LANES]).collect()),
+            None => Data::F32((0..envs).map(|env| here(&self.acting.actors[env / LANES])[env % LANES]).collect()),
         };
         part("environments.returns", &[envs], lanes(|there| &there.episode_returns, |actor| &actor.episode_returns));
         if self.config.normalize_reward {
             let sums = lanes(|there| &there.discounted_returns, |actor| &actor.discounted_returns);
             part("environments.discounted", &[envs], sums);
-            part("moments.reward", &[3], Data::F64(numbers(&self.return_moments).to_vec()));
+            part("moments.reward", &[3], Data::F64(numbers(&self.scaling.returns).to_vec()));
         }
-        if let Some(normalizer) = &self.normalizer {
+        if let Some(normalizer) = &self.scaling.observations {
             let all = normalizer.moments.iter().flat_map(numbers).collect();
             part("moments.observation", &[normalizer.moments.len(), 3], Data::F64(all));
         }
@@ -114,24 +115,24 @@ impl Ppo {
         ppo.optimizer.steps = longs("adam.steps", 1)?[0];
 
         let envs = ppo.config.envs;
-        let width = ppo.actors[0].world.state_len();
+        let width = ppo.acting.actors[0].world.state_len();
         let states = floats("environments.state", &[envs, width])?;
         let steps = words("environments.steps", envs)?;
         let episodes = words("environments.episodes", envs)?;
         for (env, state) in states.chunks_exact(width).enumerate() {
-            let world = &mut ppo.actors[env / LANES].world;
+            let world = &mut ppo.acting.actors[env / LANES].world;
             world.set_environment(env % LANES, state, steps[env], episodes[env])?;
         }
         for (env, &total) in floats("environments.returns", &[envs])?.iter().enumerate() {
-            ppo.actors[env / LANES].episode_returns[env % LANES] = total;
+            ppo.acting.actors[env / LANES].episode_returns[env % LANES] = total;
         }
         if ppo.config.normalize_reward {
             for (env, &sum) in floats("environments.discounted", &[envs])?.iter().enumerate() {
-                ppo.actors[env / LANES].discounted_returns[env % LANES] = sum;
+                ppo.acting.actors[env / LANES].discounted_returns[env % LANES] = sum;
             }
-            ppo.return_moments = moments("moments.reward", &[3])?[0];
+            ppo.scaling.returns = moments("moments.reward", &[3])?[0];
         }
-        if let Some(normalizer) = &mut ppo.normalizer {
+        if let Some(normalizer) = &mut ppo.scaling.observations {
             normalizer.moments = moments("moments.observation", &[normalizer.moments.len(), 3])?;
         }
         let lengths = words("recent.lengths", RECENT)?;

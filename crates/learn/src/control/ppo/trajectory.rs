@@ -1,7 +1,7 @@
 //! What the first environments do, recorded for whoever watches.
 
-use super::Ppo;
-use super::actor::{Actor, LANES};
+use super::actor::Actor;
+use super::rollout::LANES;
 use math::PANEL;
 
 /// Environments that are recorded, at most.
@@ -71,24 +71,13 @@ impl Trajectory {
         }
         let observations = self.observations[self.steps * step..][..step].chunks_mut(LANES * self.features);
         for (to, actor) in observations.zip(actors) {
-            to.copy_from_slice(&actor.observations[t * LANES * self.features..][..to.len()]);
+            to.copy_from_slice(&actor.record.observations[t * LANES * self.features..][..to.len()]);
         }
         let ended = self.ended[self.steps * envs..][..envs].chunks_mut(LANES);
         for (to, actor) in ended.zip(actors) {
-            let from = &actor.ended[t * LANES..];
+            let from = &actor.record.ended[t * LANES..];
             to.iter_mut().zip(from).for_each(|(to, &from)| *to = u8::from(from != 0));
         }
         self.steps += 1;
-    }
-}
-
-impl Ppo {
-    pub fn trajectory(&self) -> &Trajectory {
-        &self.trajectory
-    }
-
-    /// Records from here on.
-    pub fn clear_trajectory(&mut self) {
-        self.trajectory.clear();
     }
 }

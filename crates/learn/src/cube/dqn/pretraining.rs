@@ -18,30 +18,30 @@ impl<P: Cube> Dqn<P> {
             // The shards lend their room.
             let active = executor.input_mut("active");
             let part = active.len() / self.shards.len();
-            let batches = self.batch.chunks_exact(self.batch.len() / self.shards.len());
+            let batches = self.drawn.batch.chunks_exact(self.drawn.batch.len() / self.shards.len());
             for ((shard, batch), to) in self.shards.iter_mut().zip(batches).zip(active.chunks_exact_mut(part)) {
                 shard.show(inputs, batch);
                 to.copy_from_slice(shard.learning.input_mut("active"));
             }
             let targets = executor.input_mut("target").iter_mut();
             let named = |of: &Transition<P>| inputs.action(of.state, usize::from(of.action)) as f32;
-            targets.zip(&self.batch).for_each(|(to, of)| *to = named(of));
+            targets.zip(&self.drawn.batch).for_each(|(to, of)| *to = named(of));
             packed.pack(&self.params);
             executor.train(&self.params, packed, &mut self.shards[0].grads, false);
-            self.sums.loss += executor.output("loss")[0];
+            self.iteration.sums.loss += executor.output("loss")[0];
             self.adam();
         } else {
-            self.weights.fill(1.0);
+            self.drawn.weights.fill(1.0);
             self.show();
             self.step(true);
         }
         if self.progress.updates == self.config.pretraining as u64 {
-            self.learning_packed.pack(&self.params);
+            self.packed.learning.pack(&self.params);
             self.target.values_mut().copy_from_slice(self.params.values());
-            self.target_packed.pack(&self.target);
+            self.packed.target.pack(&self.target);
         }
-        self.sums.parts_s[0] += drawn - began;
-        self.sums.parts_s[3] += (self.clock)() - drawn;
+        self.iteration.sums.parts_s[0] += drawn - began;
+        self.iteration.sums.parts_s[3] += (self.clock)() - drawn;
     }
 
     /// A batch of scrambles, the action of each, and what that returns.
@@ -49,7 +49,7 @@ impl<P: Cube> Dqn<P> {
         let mut numbers = self.rng(LABELS, self.progress.updates).sequence(0);
         let exact = self.exact.as_deref().expect("its settings were checked");
         let count = self.actions.count();
-        for i in 0..self.batch.len() {
+        for i in 0..self.drawn.batch.len() {
             let (mut state, mut last) = (P::SOLVED, None);
             let depth = 1 + numbers.below(self.config.curriculum.last as u32);
             while state == P::SOLVED {
@@ -71,8 +71,8 @@ impl<P: Cube> Dqn<P> {
                 }
             }
             let (next, left) = after(action);
-            self.errors[i] = self.config.rewards.of_moves(1 + usize::from(left));
-            self.batch[i] = Transition { state, action: action as u8, steps: 1, done: left == 0, next };
+            self.drawn.errors[i] = self.config.rewards.of_moves(1 + usize::from(left));
+            self.drawn.batch[i] = Transition { state, action: action as u8, steps: 1, done: left == 0, next };
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::curriculum::Curriculum;
 use super::play::Ended;
 use super::replay::{MOST_STEPS, Transition};
-use super::{Dqn, DqnConfig};
+use super::{Dqn, DqnConfig, InProgress};
 use crate::cube::saved::{bad, counters, missing};
 use crate::cube::{Cube, LearnerError, Progress, Stats};
 use crate::state::{Saved, load, partial, save, save_partial};
@@ -34,7 +34,7 @@ impl<P: Cube> Dqn<P> {
         words("replay.next", states(|transition| transition.next));
         words("replay.how", transitions().map(|transition| transition.how()).collect());
         words("curriculum", self.curriculum.words());
-        words("episodes", self.episodes.words());
+        words("episodes", self.playing.episodes.words());
         let (at, greatest) = self.replay.cursor();
         let mut priorities = vec![greatest];
         if self.replay.is_prioritised() {
@@ -44,11 +44,11 @@ impl<P: Cube> Dqn<P> {
         let Progress { iterations, updates, states, moves, episodes } = self.progress;
         let counters = vec![iterations, updates, states, moves, episodes, self.optimizer.steps, at];
         parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
-        if self.begun {
-            let Stats { loss, grad_norm, lr, .. } = self.sums;
-            let [loss, grad_norm, lr, mean_q] = [loss, grad_norm, lr, self.mean_q].map(f64::from);
-            let Ended { episodes, solved } = self.ended;
-            let sums = [self.update as f64, loss, grad_norm, lr, mean_q, episodes.into(), solved.into()];
+        if self.iteration.begun {
+            let Stats { loss, grad_norm, lr, .. } = self.iteration.sums;
+            let [loss, grad_norm, lr, mean_q] = [loss, grad_norm, lr, self.iteration.mean_q].map(f64::from);
+            let Ended { episodes, solved } = self.iteration.ended;
+            let sums = [self.iteration.update as f64, loss, grad_norm, lr, mean_q, episodes.into(), solved.into()];
             parts.push(save_partial(sums));
         }
         parts
@@ -76,10 +76,14 @@ impl<P: Cube> Dqn<P> {
         it.progress = Progress { iterations, updates, states, moves, episodes };
         it.optimizer.steps = steps;
         if let Some([update, loss, grad_norm, lr, mean_q, episodes, solved]) = partial(find)? {
-            (it.begun, it.update, it.mean_q) = (true, update as usize, mean_q as f32);
             let [loss, grad_norm, lr] = [loss, grad_norm, lr].map(|sum| sum as f32);
-            it.sums = Stats { loss, grad_norm, lr, ..Stats::default() };
-            it.ended = Ended { episodes: episodes as u32, solved: solved as u32 };
+            it.iteration = InProgress {
+                update: update as usize,
+                begun: true,
+                sums: Stats { loss, grad_norm, lr, ..Stats::default() },
+                mean_q: mean_q as f32,
+                ended: Ended { episodes: episodes as u32, solved: solved as u32 },
+            };
         }
 
         let count = it.actions.count() as u32;
@@ -109,13 +113,13 @@ impl<P: Cube> Dqn<P> {
         it.curriculum = Curriculum::from_words(&it.config.curriculum, words("curriculum")?).ok_or_else(|| bad("curriculum"))?;
         let mut rest = words("episodes")?;
         for i in 0..it.config.envs {
-            it.episodes.resume(i, &mut rest, count).ok_or_else(|| bad("episodes"))?;
+            it.playing.episodes.resume(i, &mut rest, count).ok_or_else(|| bad("episodes"))?;
         }
         if !rest.is_empty() {
             return Err(missing("episodes"));
         }
-        it.learning_packed.pack(&it.params);
-        it.target_packed.pack(&it.target);
+        it.packed.learning.pack(&it.params);
+        it.packed.target.pack(&it.target);
         Ok(it)
     }
 }

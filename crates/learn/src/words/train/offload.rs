@@ -2,6 +2,7 @@
 //! room for that in micro-batches. Of a text that is too long for it, it is sent the sequences themselves.
 
 use super::super::model::plan_training;
+use super::offloaded::Offloaded;
 use super::{MOST_RUNS, Pretrainer, Stats, copy_windows, window_starts, window_tokens};
 use crate::offload::{Away, PlanSteps, Planned};
 use crate::{Fault, Machine};
@@ -9,21 +10,6 @@ use std::sync::Arc;
 
 /// Tokens that a machine keeps at most: places in them are whole numbers that an f32 holds.
 const MOST_KEPT: usize = (1 << 24) - 1;
-
-pub struct Offloaded {
-    machine: PlanSteps,
-    /// Sequences at once.
-    micro: usize,
-    /// It has the text, and what it is sent are places in it.
-    keeps_text: bool,
-    sent: Vec<f32>,
-}
-
-impl AsMut<PlanSteps> for Offloaded {
-    fn as_mut(&mut self) -> &mut PlanSteps {
-        &mut self.machine
-    }
-}
 
 impl Pretrainer {
     fn ready_for(&mut self, machine: &dyn Machine, micro: usize) -> Result<Offloaded, Fault> {
