@@ -241,10 +241,10 @@ function returns(id, env, at) {
   const args = ["--env", env, "--at", at.join(","), "--first", FIRST, "--seeds", 5];
   return {
     id: `control/${id}`,
-    does: `cargo run --release -p learn --example returns -- ${args.join(" ")}`,
+    does: `cargo run --release -p learn --example control_returns -- ${args.join(" ")}`,
     gives: new RegExp(`^control\\.${env === "all" ? "[^.]+" : env}\\.return_after_(${at.join("|")})M$`),
     async run(on) {
-      const text = await on.example("returns", on.quick ? ["--env", env, "--at", "1", "--first", FIRST, "--seeds", 1] : args);
+      const text = await on.example("control_returns", on.quick ? ["--env", env, "--at", "1", "--first", FIRST, "--seeds", 1] : args);
       const found = new Map();
       for (const [, id, line] of text.matchAll(/^(\S+) seed \d+:(.*)$/gm))
         for (const [, million, value] of line.matchAll(/ ([\d.]+)M (-?[\d.]+)/g)) {

@@ -7,6 +7,8 @@
 //! measurement on the machine says ([`break_even`], and `hothouse bench gpu`, which shows both rates). It refuses to know trees
 //! and games, and what is drawn.
 
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod bench;
 mod inputs;
 mod leaves;
 mod training;

@@ -19,23 +19,21 @@ mod plan;
 mod product;
 mod program;
 mod reduce;
+mod rooms;
 mod tile;
 mod trainer;
 
 #[cfg(not(target_family = "wasm"))]
 pub use bench::bench_blocking;
 pub use bench::{Measured, bench};
-pub use control::ppo::GpuPpo;
-pub use control::worlds::{POLY, RNG, Stepping, World, Worlds, world};
 pub use device::{About, Gpu, OpenOptions, Submitted};
 pub use evaluator::Evaluator;
 pub use executor::{Answer, Executor};
 pub use learn::Fault;
-pub use logic::GpuPopulation;
-pub use machine::{Special, add_special};
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
 pub use product::{Fused, Product, Side, Timing, product, product_by, product_fused, product_fused_by, products};
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
+pub use rooms::{Special, add_special};
 pub use tile::{TILES, Tile};
 pub use trainer::Trainer;

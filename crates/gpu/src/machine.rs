@@ -2,28 +2,13 @@
 
 use crate::device::Gpu;
 use crate::evaluator::Evaluator;
+use crate::rooms;
 use crate::trainer::Trainer;
 use graph::Plan;
 use learn::offload::{PlanEvaluator, PlanTrainer, TrainStateRef};
 use learn::{Fault, Machine};
 use std::any::Any;
-use std::sync::{Arc, RwLock};
-
-/// What a room asks of a device beyond plans, served where the request is that room's.
-pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
-
-/// The rooms that have kernels of their own.
-#[cfg(feature = "every_room")]
-static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special, crate::logic::special];
-#[cfg(not(feature = "every_room"))]
-static SPECIAL: &[Special] = &[];
-/// Those that a shell adds.
-static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
-
-/// Adds a room's kernels, before any device is offered to a run.
-pub fn add_special(special: Special) {
-    MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(special);
-}
+use std::sync::Arc;
 
 impl Machine for Gpu {
     fn name(&self) -> String {
@@ -43,7 +28,6 @@ impl Machine for Gpu {
     }
 
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
-        let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        SPECIAL.iter().chain(more.iter()).find_map(|serve| serve(self, request))
+        rooms::special(self, request)
     }
 }

@@ -23,7 +23,7 @@ fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn
 }
 
 fn ppo(id: &str, config: PpoConfig) {
-    let kind = worlds::kind(id).unwrap();
+    let kind = worlds::control::kind(id).unwrap();
     check(id, config.bytes(kind), 1.3, || {
         let mut ppo = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap();
         ppo.clear_trajectory();
@@ -56,8 +56,8 @@ fn what_a_run_takes_is_known_before() {
     // What is made once for the whole process, and threads.
     rounds(Strong::new(StrongConfig { games: 2, ..StrongConfig::default() }, 1, Isa::best()).unwrap(), 1);
 
-    for kind in worlds::kinds() {
-        ppo(kind.spec.id, PpoConfig::preset(kind.spec.id));
+    for kind in worlds::control::kinds() {
+        ppo(kind.spec.id, PpoConfig::preset(kind));
     }
     let large = PpoConfig { hidden: 512, envs: 300, rollout_steps: 4, minibatches: 2, ..PpoConfig::default() };
     ppo("CartPole-v1", large.clone());
@@ -86,6 +86,6 @@ fn what_a_run_takes_is_known_before() {
     let config = PublishedConfig { evals: 1, ..config };
     assert_eq!(config.bytes(), u64::MAX);
     assert_eq!(StrongConfig { hidden: 7, ..StrongConfig::default() }.bytes(), u64::MAX);
-    let kind = worlds::kind("CartPole-v1").unwrap();
+    let kind = worlds::control::kind("CartPole-v1").unwrap();
     assert_eq!(PpoConfig { envs: 0, ..PpoConfig::default() }.bytes(kind), u64::MAX);
 }

@@ -64,7 +64,7 @@ fn holds<C: Settings + PartialEq + Debug>(settings: &C) {
 
 #[test]
 fn settings_are_held_to_their_ranges_and_only_live_ones_change() {
-    worlds::kinds().iter().for_each(|kind| holds(&PpoConfig::preset(kind.spec.id)));
+    worlds::control::kinds().into_iter().for_each(|kind| holds(&PpoConfig::preset(kind)));
     holds(&StrongConfig::default());
     holds(&PublishedConfig::default());
     Preset::ALL.into_iter().for_each(|preset| holds(&DqnConfig::preset(preset)));

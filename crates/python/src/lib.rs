@@ -6,7 +6,6 @@
 mod arrays;
 mod data;
 mod disk;
-mod envs;
 mod errors;
 mod host;
 mod policy;
@@ -22,11 +21,9 @@ use pyo3::types::PyDict;
 #[pyo3(name = "_native")]
 fn native(module: &Bound<PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<envs::Envs>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<policy::Policy>()?;
     module.add_class::<disk::Events>()?;
-    module.add_function(wrap_pyfunction!(environments, module)?)?;
     module.add_function(wrap_pyfunction!(every_room, module)?)?;
     module.add_function(wrap_pyfunction!(run::play, module)?)?;
     module.add_function(wrap_pyfunction!(knobs, module)?)?;
@@ -34,12 +31,6 @@ fn native(module: &Bound<PyModule>) -> PyResult<()> {
     rooms::register(module)?;
     sweep::register(module)?;
     errors::register(module)
-}
-
-/// The names of the environments of control.
-#[pyfunction]
-fn environments() -> Vec<&'static str> {
-    worlds::kinds().iter().map(|kind| kind.spec.id).collect()
 }
 
 /// Every room with its variants and columns.

@@ -52,6 +52,7 @@ pub use sweep::Sweep;
 #[cfg(feature = "typescript")]
 #[doc(hidden)]
 pub use ts_rs;
+pub use words::is_vocabulary;
 
 /// The format of configs, links and checkpoints. Another one is refused, with a way out.
 pub const VERSION: u32 = 2;

@@ -3,8 +3,8 @@
 use crate::args::DataArgs;
 use crate::error::Usage;
 use anyhow::{Context, Result, anyhow, bail};
+use run::is_vocabulary;
 use run::protocol::Dataset;
-use run::words::is_vocabulary;
 use std::fs;
 use std::path::{Path, PathBuf};
 

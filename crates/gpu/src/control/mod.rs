@@ -1,7 +1,13 @@
 //! Control on the device: its environments, and PPO whole.
 
-pub(crate) mod ppo;
-pub(crate) mod worlds;
+#[cfg(not(target_family = "wasm"))]
+pub(crate) mod bench;
+mod ppo;
+pub(crate) mod stepped;
+mod worlds;
+
+pub use ppo::GpuPpo;
+pub use worlds::{POLY, RNG, Stepping, World, Worlds, world};
 
 use crate::Gpu;
 use learn::Fault;

@@ -4,14 +4,9 @@
 //! to know who acts, and a world's text to bind anything: kernels read and write, worlds only compute.
 
 use crate::program::{Memory, Program, Region, Space, groups};
-use ::worlds::acrobot::{self, Acrobot};
-use ::worlds::mountain_car::{self, Car, MountainCar, MountainCarContinuous};
-use ::worlds::pendulum::{self, Pendulum};
-use ::worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use ::worlds::world::{Actions, Spec};
-use ::worlds::{Impossible, Vector, cartpole, lunar_lander, many};
-use math::{Isa, Rng, rng};
-use std::f64::consts::PI;
+use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use ::worlds::control::{Actions, Impossible, Kernels, Kind, Spec, Throws, Vector, cartpole};
+use math::{Isa, rng};
 use std::fmt::Write as _;
 
 /// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
@@ -21,7 +16,6 @@ pub const RNG: &str = include_str!("../rng.wgsl");
 
 /// Angles, for worlds that turn.
 const ANGLE: &str = include_str!("worlds/angle.wgsl");
-const MOUNTAIN_CAR: &str = include_str!("worlds/mountain_car.wgsl");
 const ROWS: &str = include_str!("worlds/rows.wgsl");
 const EPISODE: &str = include_str!("worlds/episode.wgsl");
 
@@ -53,191 +47,42 @@ pub struct World {
     /// Numbers of an observation.
     pub observation: usize,
     pub step_limit: u32,
-    /// `key` of `world_first` for a seed.
-    pub key: fn(seed: u32) -> [u32; 4],
-    /// What actions are thrown under when nobody chooses them.
-    coins: fn(seed: u32) -> [u32; 2],
-    throws: Throws,
+    pub kernels: Kernels,
 }
 
-/// How actions are thrown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Throws {
-    /// As [`CartPoles::coins`](::worlds::CartPoles::coins): 128 of one hash.
-    Coins,
-    /// Choices or levels, 8 of one hash.
-    Parts,
-}
-
-/// What differs between kinds.
-struct Rules {
-    text: &'static str,
-    constants: Constants,
-    key: fn(u32) -> [u32; 4],
-    coins: fn(u32) -> [u32; 2],
-    /// Episodes are counted up to this, and from 0 again.
-    episode_mask: u32,
-    throws: Throws,
-}
-
-/// The world that Gymnasium calls so.
-pub fn world(id: &str) -> Option<World> {
-    let kind = ::worlds::kind(id)?;
-    let spec = kind.spec;
+/// A kind of world, where it has kernels.
+pub fn world(kind: &Kind) -> Option<World> {
+    let (spec, kernels) = (kind.spec, kind.kernels?);
     // A twin's may be longer.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
-    let Rules { text: rules, constants, key, coins, episode_mask, throws } = match id {
-        "CartPole-v1" => Rules {
-            text: include_str!("worlds/cartpole.wgsl"),
-            constants: poles(),
-            key: cartpole::key,
-            coins: |seed| {
-                let [.., c, d] = cartpole::key(seed);
-                [c, d]
-            },
-            episode_mask: cartpole::EPISODES - 1,
-            throws: Throws::Coins,
-        },
-        "MountainCar-v0" => of::<MountainCar, 2, 2>(MOUNTAIN_CAR, cars::<MountainCar>()),
-        "MountainCarContinuous-v0" => of::<MountainCarContinuous, 2, 2>(MOUNTAIN_CAR, cars::<MountainCarContinuous>()),
-        "Pendulum-v1" => of::<Pendulum, 2, 3>(include_str!("worlds/pendulum.wgsl"), pendulums()),
-        "Acrobot-v1" => of::<Acrobot, 4, 6>(include_str!("worlds/acrobot.wgsl"), acrobots()),
-        "LunarLander-v3" => Rules {
-            text: include_str!("worlds/lunar_lander.wgsl"),
-            constants: lunar_lander::constants(),
-            key: lunar_lander::key,
-            coins: lunar_lander::coins,
-            episode_mask: u32::MAX,
-            throws: Throws::Parts,
-        },
-        _ => return None,
-    };
     let mut text = format!("{POLY}{RNG}{ANGLE}");
     for (name, word) in [
         ("STATE", state as u32),
         ("OBSERVATION", spec.observation.len() as u32),
         ("STEP_LIMIT", spec.step_limit),
-        ("EPISODE_MASK", episode_mask),
+        ("EPISODE_MASK", kernels.episode_mask),
         ("TERMINATED", TERMINATED),
         ("TRUNCATED", TRUNCATED),
         ("LENGTH_SHIFT", LENGTH_SHIFT),
     ] {
         let _ = writeln!(text, "const {name}: u32 = {word}u;");
     }
-    for (name, value) in constants {
+    for (name, value) in (kernels.constants)() {
         constant(&mut text, name, value as f32);
     }
     text += "alias State = array<f32, STATE>;\nalias Shown = array<f32, OBSERVATION>;\n";
     text += "struct Stepped { state: State, reward: f32, terminated: bool }\n";
     // What a step that draws numbers draws them by.
     text += "struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }\n";
-    text += &unrolled(rules, &[("#BEND ", 11), ("#PIECE ", 10)]);
+    text += &unrolled(kernels.text, kernels.repeated);
     text += EPISODE;
     let observation = spec.observation.len();
-    Some(World { spec, text, state, observation, step_limit: spec.step_limit, key, coins, throws })
+    Some(World { spec, text, state, observation, step_limit: spec.step_limit, kernels })
 }
 
 /// An f32 written out as the f64 it equals, which is read back to the bit.
 fn constant(text: &mut String, name: &str, value: f32) {
     let _ = writeln!(text, "const {name}: f32 = {:?};", f64::from(value));
-}
-
-/// Worlds that draw from Threefry under their own stream.
-fn of<R: many::Rules<S, O>, const S: usize, const O: usize>(text: &'static str, constants: Constants) -> Rules {
-    Rules {
-        text,
-        constants,
-        key: |seed| Rng::new(seed, R::STREAM).key,
-        coins: |seed| {
-            // First states have 0 here.
-            let [a, b, ..] = Rng::new(seed, R::STREAM).block([0, 0, 0, 1]);
-            [a, b]
-        },
-        episode_mask: u32::MAX,
-        throws: Throws::Parts,
-    }
-}
-
-type Constants = Vec<(&'static str, f64)>;
-
-fn poles() -> Constants {
-    use cartpole::{FORCE, GRAVITY, HALF_LENGTH, MASS_CART, MASS_POLE, SPREAD, STEP_S, THETA_LIMIT, X_LIMIT};
-    let mass = MASS_CART + MASS_POLE;
-    // The largest θ² between two steps. The next term of each series is spread over the others, so that it errs
-    // both ways: θ⁷ ≈ 0.85·q·θ⁵ and θ⁶ ≈ 3/2·q·θ⁴ - 9/16·q²·θ² (+ q³/32) for θ² <= q.
-    let q = THETA_LIMIT * THETA_LIMIT;
-    // 1 over the inertia a - b·cos²θ, with r = b/(a - b).
-    let (a, b) = (HALF_LENGTH * 4.0 / 3.0, HALF_LENGTH * MASS_POLE / mass);
-    let r = b / (a - b);
-    let last = -(2.0 / 45.0 * r + 2.0 / 3.0 * r * r + r * r * r);
-    let ease = |c: f64| c / (a - b);
-    vec![
-        ("SPREAD", f64::from(SPREAD)),
-        ("GRAVITY", GRAVITY),
-        ("PUSH", FORCE / mass),
-        ("POLE_SHARE", MASS_POLE * HALF_LENGTH / mass),
-        ("STEP_S", STEP_S),
-        ("X_LIMIT", X_LIMIT),
-        ("THETA_LIMIT", THETA_LIMIT),
-        ("SIN_3", -1.0 / 6.0),
-        ("SIN_5", 1.0 / 120.0 - 0.85 * q / 5040.0),
-        ("COS_2", -0.5 + 9.0 / 16.0 * q * q / 720.0),
-        ("COS_4", 1.0 / 24.0 - 1.5 * q / 720.0),
-        ("EASE_0", ease(1.0 + last * q * q * q / 32.0)),
-        ("EASE_2", ease(-r - 9.0 / 16.0 * last * q * q)),
-        ("EASE_4", ease(r / 3.0 + r * r + 1.5 * last * q)),
-    ]
-}
-
-fn cars<C: Car>() -> Constants {
-    use mountain_car::{GRAVITY, RESET_FROM, RESET_TO, SPEED_LIMIT, X_MAX, X_MIN};
-    vec![
-        ("RESET_FROM", RESET_FROM),
-        ("RESET_WIDTH", RESET_TO - RESET_FROM),
-        ("GRAVITY", GRAVITY),
-        ("SPEED_LIMIT", SPEED_LIMIT),
-        ("X_MIN", X_MIN),
-        ("X_MAX", X_MAX),
-        ("GOAL", C::GOAL),
-        ("POWER", C::POWER),
-        ("REST", C::REST),
-        ("STEP_REWARD", C::STEP_REWARD),
-        ("LAST_REWARD", C::STEP_REWARD + C::GOAL_REWARD),
-        ("THROTTLE_COST", C::THROTTLE_COST),
-    ]
-}
-
-fn pendulums() -> Constants {
-    use pendulum::{GRAVITY, LENGTH, MASS, RESET_SPEED, SPEED_LIMIT, STEP_S, TORQUE_LIMIT};
-    vec![
-        ("HALF_TURN", PI),
-        ("RESET_SPEED", RESET_SPEED),
-        ("TORQUE_LIMIT", TORQUE_LIMIT),
-        ("SPEED_LIMIT", SPEED_LIMIT),
-        ("STEP_S", STEP_S),
-        ("GRAVITY_GAIN", 3.0 * GRAVITY / (2.0 * LENGTH) * STEP_S),
-        ("TORQUE_GAIN", 3.0 / (MASS * LENGTH * LENGTH) * STEP_S),
-    ]
-}
-
-fn acrobots() -> Constants {
-    use acrobot::{CENTRE, GRAVITY, INERTIA, LENGTH, MASS, RESET_SPREAD, SPEED_LIMITS, STEP_S, TORQUE};
-    let (end_inertia, link_inertia) = (MASS * CENTRE * CENTRE + INERTIA, MASS * LENGTH * LENGTH);
-    vec![
-        ("RESET_SPREAD", RESET_SPREAD),
-        ("TORQUE", TORQUE),
-        ("STEP_S", STEP_S),
-        ("HALF_S", STEP_S / 2.0),
-        ("SIXTH_S", STEP_S / 6.0),
-        ("SPEED_LIMIT_1", SPEED_LIMITS[0]),
-        ("SPEED_LIMIT_2", SPEED_LIMITS[1]),
-        ("ARM", MASS * LENGTH * CENTRE),
-        ("END_INERTIA", end_inertia),
-        ("LINK_INERTIA", link_inertia),
-        ("DETERMINANT", end_inertia * (end_inertia + link_inertia)),
-        ("LOWER_WEIGHT", MASS * CENTRE * GRAVITY),
-        ("UPPER_WEIGHT", (MASS * CENTRE + MASS * LENGTH) * GRAVITY),
-    ]
 }
 
 /// Invocations of a workgroup, as in `worlds/common.wgsl`.
@@ -330,8 +175,8 @@ impl Worlds {
     /// Says which environments these are: `first..` of a seed; and what play is thrown, in force from the
     /// next submit on.
     pub fn set_up(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
-        let [a, b, c, d] = (self.world.key)(seed);
-        let [e, f] = (self.world.coins)(seed);
+        let [a, b, c, d] = (self.world.kernels.key)(seed);
+        let [e, f] = (self.world.kernels.coins)(seed);
         memory.write_words(self.setup, &[a, b, c, d, e, f, first, game]);
     }
 
@@ -368,7 +213,7 @@ impl Worlds {
         let mut word = |name: &str, word: u32| {
             let _ = writeln!(text, "const {name}: u32 = {word}u;");
         };
-        match (self.world.throws, self.world.spec.actions) {
+        match (self.world.kernels.throws, self.world.spec.actions) {
             (Throws::Coins, _) => {
                 word("STEP_BITS", cartpole::EPISODES.leading_zeros() + 1);
                 word("SHORTEST", cartpole::SHORTEST);
@@ -403,9 +248,9 @@ impl Worlds {
 
     /// The actions that play takes at one step of a game.
     pub fn thrown(&self, seed: u32, first: u32, game: u32, step: u32) -> Vec<f32> {
-        let [c, d] = (self.world.coins)(seed);
+        let [c, d] = (self.world.kernels.coins)(seed);
         let words = |env: usize, a_hash: u32| rng::hash_1([c.wrapping_add(step / a_hash), d], [first.wrapping_add(env as u32), game]);
-        let one = |env| match (self.world.throws, self.world.spec.actions) {
+        let one = |env| match (self.world.kernels.throws, self.world.spec.actions) {
             (Throws::Coins, _) => (words(env, 128)[(step % 128 / 32) as usize] << (step % 32) >> 31) as f32,
             (Throws::Parts, actions) => {
                 let half = words(env, 8)[(step % 8 / 2) as usize] >> (step % 2 * 16) & 0xFFFF;

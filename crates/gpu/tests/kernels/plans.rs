@@ -385,8 +385,8 @@ fn specs() -> Vec<(String, LearnerSpec)> {
     let mut all = Vec::new();
     for id in ["CartPole-v1", "LunarLander-v3", "Pendulum-v1"] {
         for (shared, squash, clip_value) in [(false, false, false), (true, true, true), (false, true, true)] {
-            let config = PpoConfig { envs: 128, rollout_steps: 16, minibatches: 2, shared, squash, clip_value, ..PpoConfig::preset(id) };
-            let kind = worlds::kind(id).unwrap();
+            let kind = worlds::control::kind(id).unwrap();
+            let config = PpoConfig { envs: 128, rollout_steps: 16, minibatches: 2, shared, squash, clip_value, ..PpoConfig::preset(kind) };
             let ppo = Ppo::new(kind, config, 1, Isa::best()).unwrap();
             let name = format!("{id}, shared {shared}, squashed {squash}, clipped values {clip_value}");
             all.push((name, ppo.spec().unwrap()));

@@ -3,13 +3,14 @@
 
 use crate::fleet::Fleet;
 use crate::submit;
-use gpu::{Gpu, Memory, Program, Readback, Space, Stepping, World, Worlds, groups, world};
+use gpu::control::{POLY, RNG, Stepping, World, Worlds, world};
+use gpu::{Gpu, Memory, Program, Readback, Space, groups};
 use math::poly::{exp_1, ln_1, tanh_1};
 use math::rng::{hash_1, uniform_from_word};
 use math::{Isa, Rng};
 use std::f32::consts::TAU;
-use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use worlds::{CartPoles, Kind};
+use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::control::{CartPoles, Kind, kind};
 
 const SEED: u32 = 11;
 /// Beyond half of all numbers, so that no sign is taken for one.
@@ -22,8 +23,8 @@ const ENVS: usize = 1000;
 /// adapter long to compile, and which `lunar_lander.rs` runs there.
 fn both() -> impl Iterator<Item = (&'static Kind, World)> {
     let left_out = |kind: &Kind| cfg!(target_family = "wasm") && kind.spec.id == "LunarLander-v3";
-    let kinds = worlds::kinds().iter().filter(move |kind| !left_out(kind));
-    kinds.filter_map(|kind| Some((kind, world(kind.spec.id)?)))
+    let kinds = worlds::control::kinds().into_iter().filter(move |kind| !left_out(kind));
+    kinds.filter_map(|kind| Some((kind, world(kind)?)))
 }
 
 /// Runs one kernel over `len` items and gives its floats and words, `[row][len]`.
@@ -62,7 +63,7 @@ async fn random_words_are_those_of_the_cpu(gpu: Gpu) {
         mem[2u * len + i] = pair.y;
     }";
     let args = "struct Args { len: u32, a: u32, b: u32, c: u32, key: vec4<u32> }\n";
-    let text = format!("{args}{}{}{MAIN}{body}", gpu::POLY, gpu::RNG);
+    let text = format!("{args}{}{}{MAIN}{body}", POLY, RNG);
     let (len, key) = (1000, [1, 0xFFFF_FFFF, 0x8000_0001, 77]);
     let args = [0, 0, 0, key[0], key[1], key[2], key[3]];
     let (floats, words) = rows(&gpu, &text, &args, len, [3, 8]).await;
@@ -101,7 +102,7 @@ async fn polynomials_are_those_of_the_cpu(gpu: Gpu) {
         mem[6u * len + i] = x;
         mem[7u * len + i] = exp2(x);
     }";
-    let text = format!("struct Args {{ len: u32 }}\n{}{MAIN}{body}", gpu::POLY);
+    let text = format!("struct Args {{ len: u32 }}\n{}{MAIN}{body}", POLY);
     let (found, _) = rows(&gpu, &text, &[], len, [8, 0]).await;
     let isa = Isa::best();
     for i in 0..len {
@@ -340,7 +341,7 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
 /// episodes begin in the same place, so that they do not drift apart.
 async fn poles_left_alone_live_the_same_lives(gpu: Gpu) {
     const STEPS: u32 = 500;
-    let device = Device::new(&gpu, world("CartPole-v1").unwrap(), STEPS);
+    let device = Device::new(&gpu, world(kind("CartPole-v1").unwrap()).unwrap(), STEPS);
     let mut host = host("CartPole-v1");
     device.run(RESET);
     let (mut ends, mut otherwise) = (0, 0);
@@ -402,7 +403,7 @@ async fn play_is_as_many_single_steps(gpu: Gpu) {
 /// The coins are the CPU's, and so, but for roundings at the limits, is the number of episodes.
 async fn poles_are_played_as_on_the_cpu(gpu: Gpu) {
     const STEPS: u32 = 1000;
-    let device = Device::new(&gpu, world("CartPole-v1").unwrap(), STEPS);
+    let device = Device::new(&gpu, world(kind("CartPole-v1").unwrap()).unwrap(), STEPS);
     let mut poles = CartPoles::new(Isa::best(), SEED, FIRST, ENVS);
     for step in [0, 1, 31, 32, 127, 128, 5000] {
         let mut coins = vec![9.0; ENVS];
@@ -435,7 +436,7 @@ async fn millions_of_poles_are_all_played(gpu: Gpu) {
     const COUNT: usize = 64 * 65_535 + 65;
     const STEPS: u32 = 16;
     let mut space = Space::default();
-    let worlds = Worlds::new(world("CartPole-v1").unwrap(), COUNT, &mut space);
+    let worlds = Worlds::new(world(kind("CartPole-v1").unwrap()).unwrap(), COUNT, &mut space);
     let mut program = Program::new(&gpu);
     worlds.reset(&mut program, None);
     worlds.play(&mut program, STEPS);
@@ -491,7 +492,7 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
 /// An acrobot is chaotic: after some seconds a rounding is all the difference. Many of them still look alike.
 async fn acrobots_left_alone_spread_alike(gpu: Gpu) {
     const STEPS: u32 = 200;
-    let device = Device::new(&gpu, world("Acrobot-v1").unwrap(), STEPS);
+    let device = Device::new(&gpu, world(kind("Acrobot-v1").unwrap()).unwrap(), STEPS);
     let mut host = host("Acrobot-v1");
     device.run(RESET);
     device.run(PLAY);

@@ -2,7 +2,8 @@
 //! stand-in on this processor.
 
 use crate::{close, pause};
-use gpu::{Fault, Gpu, GpuPopulation, OpenOptions};
+use gpu::logic::GpuPopulation;
+use gpu::{Fault, Gpu, OpenOptions};
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
 use learn::logic::reference::loss_and_gradient;

@@ -6,11 +6,12 @@
 
 use crate::fleet::{Fleet, wide};
 use crate::submit;
-use gpu::{Gpu, Program, Readback, Space, groups, world};
+use gpu::control::world;
+use gpu::{Gpu, Program, Readback, Space, groups};
 use math::Isa;
 use math::rng::hash_1;
-use worlds::lunar_lander::{OBSERVATION, STATE, heuristic};
-use worlds::vector::{LENGTH_SHIFT, TERMINATED};
+use worlds::control::lunar_lander::{OBSERVATION, STATE, heuristic};
+use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 
 const ID: &str = "LunarLander-v3";
 const SEED: u32 = 21;
@@ -108,12 +109,12 @@ impl Rows {
 
 /// `rounds` times `steps` steps on the device.
 async fn play(gpu: &Gpu, pilot: u32, [steps, rounds, episodes]: [u32; 3], from: &Rows) -> Rows {
-    let world = world(ID).unwrap();
+    let world = world(worlds::control::kind(ID).unwrap()).unwrap();
     let mut space = Space::default();
     let (floats, words) = (space.floats(from.floats.len()), space.words(from.words.len()));
     let mut program = Program::new(gpu);
     let kernel = program.kernel(ID, &format!("{}{PLAY}", world.text));
-    let key = (world.key)(SEED);
+    let key = (world.kernels.key)(SEED);
     let args = [from.len as u32, steps, pilot, episodes, key[0], key[1], key[2], key[3]];
     program.dispatch(&kernel, &args, groups(from.len, 64));
     let memory = space.allocate(gpu).unwrap();

@@ -3,14 +3,15 @@
 //! decides it, so episodes and their lengths are equal; a draw in a few hundred thousand would not be.
 
 use crate::{close, pause};
-use gpu::{Fault, Gpu, GpuPpo, OpenOptions};
+use gpu::control::GpuPpo;
+use gpu::{Fault, Gpu, OpenOptions};
 use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig};
 use learn::{Data, Learner, Offload, Slice};
 use math::{Isa, PANEL};
-use worlds::Kind;
+use worlds::control::Kind;
 
 fn kind(id: &str) -> &'static Kind {
-    worlds::kind(id).unwrap()
+    worlds::control::kind(id).unwrap()
 }
 
 fn small() -> PpoConfig {

@@ -61,7 +61,7 @@ use offloaded::{Away, Offloaded};
 use rollout::LANES;
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
-use worlds::Kind;
+use worlds::control::Kind;
 
 /// Steps of all environments together in one slice of a rollout.
 const SLICE: usize = 8192;

@@ -21,7 +21,7 @@ fn a_steady_iteration_allocates_nothing() {
         pool.install(|| {
             let meter = Meter::new();
             rayon::broadcast(|_| meter.watch());
-            let mut ppo = Ppo::new(worlds::kind(id).unwrap(), config, 1, Isa::best()).unwrap();
+            let mut ppo = Ppo::new(worlds::control::kind(id).unwrap(), config, 1, Isa::best()).unwrap();
             ppo.clear_trajectory(); // makes room for what is watched, once
             let mut iterate = || while !matches!(ppo.advance(), Slice::Ended(_)) {};
             iterate();

@@ -14,7 +14,7 @@ const EPISODES: u32 = 100;
 /// Environment steps until the greedy policy solves the task, if it does within `limit`: in one evaluation, and then
 /// in one of other episodes, since one that is looked for often is sometimes found by luck.
 fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<u64> {
-    let kind = worlds::kind(id).unwrap();
+    let kind = worlds::control::kind(id).unwrap();
     let mut ppo = Ppo::new(kind, config, seed, Isa::best()).unwrap();
     let mut next = 0;
     while ppo.progress().env_steps < limit {
@@ -35,7 +35,8 @@ fn steps_to_solve(id: &str, config: PpoConfig, seed: u32, limit: u64) -> Option<
 }
 
 fn preset_solves(id: &str, seed: u32, limit: u64) {
-    let steps = steps_to_solve(id, PpoConfig::preset(id), seed, limit);
+    let preset = PpoConfig::preset(worlds::control::kind(id).unwrap());
+    let steps = steps_to_solve(id, preset, seed, limit);
     assert!(steps.is_some(), "{id}, seed {seed}");
 }
 
@@ -75,15 +76,15 @@ fn lunar_lander_is_solved() {
 /// Solved means something: what the first weights do does not pass for it, in any world.
 #[test]
 fn nothing_is_solved_by_chance() {
-    for kind in worlds::kinds() {
-        let frozen = PpoConfig { lr: 0.0, envs: 256, ..PpoConfig::preset(kind.spec.id) };
+    for kind in worlds::control::kinds() {
+        let frozen = PpoConfig { lr: 0.0, envs: 256, ..PpoConfig::preset(kind) };
         assert_eq!(steps_to_solve(kind.spec.id, frozen, 1, 3 * 256 * 16), None, "{}", kind.spec.id);
     }
 }
 
 #[test]
 fn the_preset_stays_solved() {
-    let mut ppo = Ppo::new(worlds::kind("CartPole-v1").unwrap(), PpoConfig::default(), 1, Isa::best()).unwrap();
+    let mut ppo = Ppo::new(worlds::control::kind("CartPole-v1").unwrap(), PpoConfig::default(), 1, Isa::best()).unwrap();
     while ppo.progress().env_steps < 6_000_000 {
         ppo.advance();
     }
@@ -102,7 +103,7 @@ fn the_preset_stays_solved() {
 #[test]
 fn unfused_arithmetic_learns_too() {
     let mut portable =
-        Ppo::new(worlds::kind("CartPole-v1").unwrap(), PpoConfig { epochs: 2, ..PpoConfig::default() }, 1, Isa::Portable).unwrap();
+        Ppo::new(worlds::control::kind("CartPole-v1").unwrap(), PpoConfig { epochs: 2, ..PpoConfig::default() }, 1, Isa::Portable).unwrap();
     let mut first = None;
     let mut last = None;
     while portable.progress().env_steps < 200_000 {

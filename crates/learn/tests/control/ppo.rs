@@ -5,13 +5,13 @@
 use learn::control::{IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS};
 use learn::{Data, Learner, Slice};
 use math::Isa;
-use worlds::Kind;
+use worlds::control::Kind;
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn cart_pole() -> &'static Kind {
-    worlds::kind("CartPole-v1").unwrap()
+    worlds::control::kind("CartPole-v1").unwrap()
 }
 
 fn small() -> PpoConfig {
@@ -29,7 +29,7 @@ fn ways() -> [(&'static Kind, PpoConfig); 5] {
         ("Acrobot-v1", PpoConfig { shared: true, tanh: true, ..small() }),
         ("LunarLander-v3", PpoConfig { tanh: true, clip_value: true, ..normalized }),
     ]
-    .map(|(id, config)| (worlds::kind(id).unwrap(), config))
+    .map(|(id, config)| (worlds::control::kind(id).unwrap(), config))
 }
 
 fn ppo(config: &PpoConfig) -> Ppo {

@@ -195,7 +195,7 @@ fn ppo_goes_on_from_any_save_of_any_environment() {
     let iterate = |ppo: &mut Ppo| while !matches!(ppo.advance(), learn::Slice::Ended(_)) {};
     let mut numbers = Rng::new(3, 1).sequence(0);
     let mut restored = 0;
-    for kind in worlds::kinds() {
+    for kind in worlds::control::kinds() {
         for seed in 0..8 {
             let mut config = ppo_settings(&mut numbers);
             let what = format!("{}, seed {seed} of {config:?}", kind.spec.id);
@@ -231,7 +231,7 @@ fn ppo_goes_on_from_any_save_of_any_environment() {
 /// Weights that are no numbers any more are told apart, so that whoever saves keeps the last good save.
 #[test]
 fn what_has_diverged_says_so() {
-    let kind = worlds::kind("Pendulum-v1").unwrap();
+    let kind = worlds::control::kind("Pendulum-v1").unwrap();
     let config = PpoConfig { envs: 32, rollout_steps: 8, minibatches: 1, hidden: 8, ..PpoConfig::default() };
     let mut state = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap().parts();
     for (_, _, data) in state.iter_mut().filter(|part| part.0.ends_with("weight")) {

@@ -9,13 +9,13 @@ use crate::{AnyRun, DIGEST_EVERY, Host, Run};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
 use math::Isa;
-use worlds::{Actions, CartPoles, Spec, Vector};
+use worlds::control::{Actions, CartPoles, Spec, Vector};
 
 pub(super) fn run(bench: &mut Bench) {
     let Bench { isa, now, attach, sink, .. } = bench;
     let (isa, now): (Isa, &dyn Fn() -> f64) = (*isa, now);
     let mut give = |name: &str, rounds: &[f64]| sink(Figure::measured(name, rounds, "steps/s"));
-    for kind in worlds::kinds() {
+    for kind in worlds::control::kinds() {
         let make = kind.many;
         let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
         let name = format!("control.{}.steps_per_s_core", name.to_lowercase());
@@ -98,7 +98,7 @@ fn small_ppo(isa: Isa, now: &dyn Fn() -> f64) -> (Vec<f64>, f32) {
 }
 
 fn cart_pole(config: PpoConfig, isa: Isa) -> Ppo {
-    let kind = worlds::kind("CartPole-v1").expect("a world there is");
+    let kind = worlds::control::kind("CartPole-v1").expect("a world there is");
     Ppo::new(kind, config, 1, isa).expect("the settings are in range")
 }
 

@@ -2,8 +2,8 @@
 //! f64 twin. It keeps what the rules leave open: nothing can be done before a reset or after an end.
 
 use serde::Serialize;
-pub use worlds::{Action, Actions, Spec};
-use worlds::{World64, WorldError};
+pub use worlds::control::{Action, Actions, Spec};
+use worlds::control::{World64, WorldError};
 
 /// What one step led to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -41,7 +41,7 @@ enum Phase {
 
 impl Env {
     pub fn new(id: &str) -> Result<Env, EnvError> {
-        let kind = worlds::kind(id).ok_or_else(|| {
+        let kind = worlds::control::kind(id).ok_or_else(|| {
             let known: Vec<_> = specs().into_iter().map(|spec| spec.id).collect();
             EnvError::Unknown { id: id.into(), known: known.join(", ") }
         })?;
@@ -82,5 +82,5 @@ impl Env {
 
 /// Every environment there is.
 pub fn specs() -> Vec<&'static Spec> {
-    worlds::kinds().iter().map(|kind| kind.spec).collect()
+    worlds::control::kinds().iter().map(|kind| kind.spec).collect()
 }

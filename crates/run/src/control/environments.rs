@@ -1,38 +1,31 @@
-//! The environments that there are, as variants of the room, and the plane that each is pictured on.
+//! The environments that there are, as variants of the room, and pictures of what a policy makes of their states.
 
 use super::protocol::{Axis, Environment, Picture};
 use super::schema::SCHEMA;
+use super::shown::{self, Of, shown};
 use crate::RunError;
 use crate::protocol::{Goal, Variant};
 use learn::control::Ppo;
-use worlds::{Actions, Kind, Of, Spec};
+use worlds::control::{Actions, Kind, Spec};
 
 /// Points of a picture along one side at most.
 const MAX_PICTURE: u32 = 512;
 
 pub fn variants() -> Vec<Variant> {
-    let variant = |spec: &'static Spec| Variant {
+    let variant = |&Kind { spec, steps, .. }: &Kind| Variant {
         id: spec.id,
         name: spec.id.split_once('-').map_or(spec.id, |(name, _)| name),
         summary: spec.summary,
         goal: Some(Goal { column: "mean_return", at: spec.solved_at }),
-        sweep_budget: sweep_steps(spec),
+        sweep_budget: steps,
         about: serde_json::to_value(environment(spec)).expect("plain data with string keys"),
     };
-    worlds::kinds().iter().map(|kind| variant(kind.spec)).collect()
+    worlds::control::kinds().into_iter().map(variant).collect()
 }
 
 pub fn kind(id: &str) -> Result<&'static Kind, RunError> {
-    let known = || worlds::kinds().iter().map(|kind| kind.spec.id).collect::<Vec<_>>().join(", ");
-    worlds::kind(id).ok_or_else(|| RunError::UnknownVariant { word: SCHEMA.variant_word, id: id.into(), known: known() })
-}
-
-/// Twice what its preset takes to solve it, or more.
-fn sweep_steps(spec: &Spec) -> f64 {
-    match spec.id {
-        "MountainCar-v0" | "LunarLander-v3" => 3e6,
-        _ => 1e6,
-    }
+    let known = || worlds::control::kinds().iter().map(|kind| kind.spec.id).collect::<Vec<_>>().join(", ");
+    worlds::control::kind(id).ok_or_else(|| RunError::UnknownVariant { word: SCHEMA.variant_word, id: id.into(), known: known() })
 }
 
 fn environment(spec: &Spec) -> Environment {
@@ -41,13 +34,14 @@ fn environment(spec: &Spec) -> Environment {
         Actions::Choices(count) => [0.0, f64::from(count) - 1.0],
         Actions::Range(low, high) => [low, high],
     };
-    let axis = |axis: worlds::Axis| {
+    let axis = |axis: shown::Axis| {
         let of = match axis.of {
             Of::Number(i) => vec![i as u32],
             Of::Angle { cos, sin } => vec![cos as u32, sin as u32],
         };
         Axis { name: axis.name.into(), low: axis.low, high: axis.high, of }
     };
+    let shown = shown(spec);
     Environment {
         id: spec.id.into(),
         summary: spec.summary.into(),
@@ -58,8 +52,8 @@ fn environment(spec: &Spec) -> Environment {
         step_limit: spec.step_limit,
         solved_at: spec.solved_at,
         returns: spec.returns,
-        step_s: spec.shown_step_s,
-        plane: [axis(spec.plane.x), axis(spec.plane.y)],
+        step_s: shown.step_s,
+        plane: [axis(shown.x), axis(shown.y)],
     }
 }
 
@@ -67,11 +61,12 @@ fn environment(spec: &Spec) -> Environment {
 pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec;
-    let at = |axis: worlds::Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
+    let shown = shown(spec);
+    let at = |axis: shown::Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
     let mut observations = Vec::with_capacity((width * height) as usize * spec.observation.len());
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-        let (x, y) = (at(spec.plane.x, x, width), at(spec.plane.y, y, height));
-        observations.extend(spec.plane.observation(x, y).into_iter().map(|x| x as f32));
+        let (x, y) = (at(shown.x, x, width), at(shown.y, y, height));
+        observations.extend(shown.observation(x, y).into_iter().map(|x| x as f32));
     }
     let mut odds = vec![0.0; (width * height) as usize * ppo.policy_len()];
     let mut values = vec![0.0; (width * height) as usize];

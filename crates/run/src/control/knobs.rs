@@ -2,13 +2,14 @@
 
 use crate::knobs::Table;
 use learn::control::PpoConfig;
-use worlds::Actions;
+use worlds::control::Actions;
 
 /// The knobs of an environment; their defaults are its preset.
 pub(super) fn table(env: &str) -> Table<PpoConfig> {
-    let table = Table::new(PpoConfig::preset(env));
-    match worlds::kind(env) {
-        Some(kind) if matches!(kind.spec.actions, Actions::Range(..)) => table,
+    let kind = worlds::control::kind(env);
+    let table = Table::new(kind.map_or_else(PpoConfig::general, PpoConfig::preset));
+    match kind.map(|kind| kind.spec.actions) {
+        Some(Actions::Range(..)) => table,
         _ => table.without(&["spread", "squash"]),
     }
 }
@@ -21,12 +22,12 @@ mod tests {
 
     #[test]
     fn defaults_lie_in_their_own_ranges_and_survive_the_round_trip() {
-        for env in worlds::kinds().iter().map(|kind| kind.spec.id) {
-            let table = table(env);
+        for kind in worlds::control::kinds() {
+            let table = table(kind.spec.id);
             for knob in table.knobs() {
                 knob.kind.check(knob.name, &knob.default).unwrap();
             }
-            let all = table.values(&PpoConfig::preset(env));
+            let all = table.values(&PpoConfig::preset(kind));
             assert_eq!(table.values(&table.settings(&all).unwrap()), all);
         }
     }

@@ -1,4 +1,4 @@
-//! The room of control: six environments of Gymnasium under PPO.
+//! The room of control: environments of Gymnasium under PPO.
 
 pub mod bench;
 pub mod env;
@@ -8,6 +8,7 @@ mod plan;
 pub mod protocol;
 mod room;
 mod schema;
+mod shown;
 mod stage;
 
 pub use room::{Control, TEST_EPISODES};

@@ -11,7 +11,7 @@ use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
 use learn::Learner;
 use learn::control::{Evaluation, Ppo, PpoConfig, ppo};
-use worlds::Spec;
+use worlds::control::Spec;
 
 /// Episodes of a test.
 pub const TEST_EPISODES: u32 = 100;

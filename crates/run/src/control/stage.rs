@@ -3,9 +3,10 @@
 //! plays a second one from the same start.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
+use super::shown::shown;
 use learn::control::Ppo;
 use math::rng::Rng;
-use worlds::{Actions, Kind, Spec, World64};
+use worlds::control::{Actions, Kind, Spec, World64};
 
 /// How long an episode that is over stays as it ended.
 const REST_S: f64 = 0.8;
@@ -20,6 +21,8 @@ const STREAM: u32 = 0x57a6_e000;
 
 pub(crate) struct Stage {
     spec: &'static Spec,
+    /// Seconds of the real world in which a step is shown.
+    step_s: f64,
     player: Player,
     /// The agent, while a hand drives.
     rival: Option<Player>,
@@ -65,6 +68,7 @@ impl Stage {
     pub fn new(kind: &'static Kind, seed: u32) -> Self {
         let mut stage = Self {
             spec: kind.spec,
+            step_s: shown(kind.spec).step_s,
             player: Player::new((kind.twin)(), 0),
             rival: None,
             make: kind.twin,
@@ -104,7 +108,7 @@ impl Stage {
         } else {
             self.owed_s += dt_s;
         }
-        let step_s = self.spec.shown_step_s;
+        let step_s = self.step_s;
         let mut policy = vec![0.0; ppo.policy_len()];
         while self.owed_s >= step_s && !self.over() {
             self.owed_s -= step_s;

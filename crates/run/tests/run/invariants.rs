@@ -102,22 +102,32 @@ fn each_crate_knows_only_those_below_it() {
     }
 }
 
-/// Where rooms are listed, each with a line of its own.
-const LISTS: [&str; 5] = [
-    "crates/run/src/lib.rs",
-    "crates/web/src/rooms.rs",
-    "www/rooms/index.ts",
-    // The tables of README.
-    "scripts/figures/parts.mjs",
-    "scripts/figures/tables.mjs",
+/// The only files that name rooms, and why they do.
+const LISTS: [(&str, &str); 12] = [
+    ("crates/math/src/lib.rs", "declares modules"),
+    ("crates/worlds/src/lib.rs", "declares modules"),
+    ("crates/learn/src/lib.rs", "declares modules"),
+    ("crates/gpu/src/lib.rs", "declares modules"),
+    ("crates/gpu/src/rooms.rs", "lists rooms with kernels of their own"),
+    ("crates/run/src/lib.rs", "lists rooms"),
+    ("crates/cli/src/rooms/mod.rs", "lists what rooms have in the terminal"),
+    ("crates/web/src/rooms.rs", "lists rooms, each a module of the page"),
+    ("crates/python/src/rooms/mod.rs", "lists what rooms have in Python"),
+    ("www/rooms/index.ts", "lists rooms of the page"),
+    ("scripts/figures/parts.mjs", "README's figures"),
+    ("scripts/figures/tables.mjs", "README's tables"),
 ];
 
-/// Sources under a folder, without those of other programs and of rooms.
+/// Rooms whose names are everyday words: as a name's lower-case part they say nothing of the room.
+const EVERYDAY: [&str; 2] = ["control", "words"];
+
+/// Sources under a folder, without those of other programs and of rooms: a room's file or folder has its name, or begins with it.
 fn of_no_room(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().to_string();
-        if rooms.contains(&&*stem) || ["target", "node_modules", "pkg", "tests"].contains(&&*stem) {
+        let own = rooms.iter().any(|room| stem.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with('_')));
+        if own || ["target", "node_modules", "pkg", "tests"].contains(&&*stem) {
             continue;
         }
         if path.is_dir() {
@@ -126,6 +136,80 @@ fn of_no_room(folder: &Path, rooms: &[&str], found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// A line without what stands in its strings.
+fn without_strings(line: &str) -> String {
+    let (mut code, mut within) = (String::new(), None);
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match within {
+            Some(mark) if letter == mark => within = None,
+            Some(_) if letter == '\\' => drop(letters.next()),
+            Some(_) => {}
+            None if letter == '"' || letter == '`' => within = Some(letter),
+            None => code.push(letter),
+        }
+    }
+    code
+}
+
+/// `ControlView`, `words_of`: the parts of a name in lower case.
+fn parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut lower = false;
+    for letter in name.chars() {
+        if letter == '_' || (letter.is_uppercase() && lower) {
+            parts.push(String::new());
+        }
+        lower = letter.is_lowercase();
+        if letter != '_' {
+            parts.last_mut().unwrap().extend(letter.to_lowercase());
+        }
+    }
+    parts
+}
+
+/// Whether code names a room: by a module's path, by a name that has its name as a part, or in a string.
+fn names(line: &str, room: &str) -> bool {
+    let quoted = [format!("\"{room}\""), format!("'{room}'"), format!("#/{room}"), format!("/{room}/"), format!("/{room}\"")];
+    if quoted.iter().any(|name| line.contains(name)) {
+        return true;
+    }
+    let code = without_strings(line);
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut before = "";
+    for name in code.split(|letter| !is_part(letter)).filter(|name| !name.is_empty()) {
+        let at = name.as_ptr().addr() - code.as_ptr().addr();
+        let rest = &code[at + name.len()..];
+        let is_module = code[..at].ends_with("::") || rest.starts_with("::") || before == "mod";
+        let is_type = name.starts_with(char::is_uppercase) && parts(name)[0] == room;
+        let everyday = EVERYDAY.contains(&room);
+        if (name == room && is_module) || is_type || (!everyday && parts(name).iter().any(|part| part == room)) {
+            return true;
+        }
+        before = name;
+    }
+    false
+}
+
+#[test]
+fn a_room_is_named_by_paths_identifiers_and_strings() {
+    for line in [
+        "use learn::control::Ppo;",
+        "mod control;",
+        "let view: ControlView = brings;",
+        "import { view } from \"./control/view\";",
+        "if room == 'control' {",
+        "CONTROL.lock()",
+    ] {
+        assert!(names(line, "control"), "{line}");
+    }
+    for line in ["let control = flow.control();", "new AbortController()", "\"no-cache control\"", "headers.cache_control"] {
+        assert!(!names(line, "control"), "{line}");
+    }
+    assert!(names("fn cube_of(state: u8) {", "cube") && names("let solved = twoCube();", "cube"));
+    assert!(!names("let cubed = x * x * x;", "cube") && !names("say(\"a cube of ice\")", "cube"));
 }
 
 #[test]
@@ -137,18 +221,21 @@ fn nothing_outside_a_rooms_folders_names_it_but_a_list() {
         of_no_room(&root.join(folder), &rooms, &mut files);
     }
     assert!(files.len() > 150, "{}", files.len());
-    let lists = LISTS.map(|list| root.join(list));
-    for path in files.iter().filter(|path| !lists.contains(path)) {
+    let mut found = Vec::new();
+    for path in &files {
         let text = fs::read_to_string(path).unwrap();
+        let file = path.strip_prefix(&root).unwrap().to_string_lossy().to_string();
         // Tests may take any room as an example.
-        let code = text.split("#[cfg(test)]").next().unwrap();
+        let code = text.split("#[cfg(test)]\nmod ").next().unwrap();
         let is_code = |line: &&str| !["//", "*", "/*"].iter().any(|mark| line.trim_start().starts_with(mark));
         for line in code.lines().filter(is_code) {
-            for room in &rooms {
-                let names = [format!("\"{room}\""), format!("'{room}'"), format!("#/{room}"), format!("/{room}/")];
-                let named = names.iter().any(|name| line.contains(name));
-                assert!(!named, "{} names {room}: {}", path.display(), line.trim());
-            }
+            found.extend(rooms.iter().filter(|room| names(line, room)).map(|room| (file.clone(), format!("{room}: {}", line.trim()))));
         }
+    }
+    let listed = |file: &str| LISTS.iter().any(|(list, _)| *list == file);
+    let strays: Vec<_> = found.iter().filter(|(file, _)| !listed(file)).collect();
+    assert!(strays.is_empty(), "these name a room: {strays:#?}");
+    for (list, why) in LISTS {
+        assert!(found.iter().any(|(file, _)| file == list), "{list} ({why}) names no room: take it from the list");
     }
 }

@@ -3,7 +3,7 @@
 use math::{Isa, Rng};
 use testkit::allocations;
 use worlds::backgammon::{Board, Game, Results, Roll, Stage, Stakes};
-use worlds::{Actions, kinds};
+use worlds::control::{Actions, kinds};
 
 #[test]
 fn a_step_allocates_nothing() {

@@ -3,7 +3,7 @@
 
 use crate::recorded::{BEGINNINGS, CART_POLE, PENDULUM, RECORDED, act, begin_evenly, episodes, twin};
 use testkit::{distance, test};
-use worlds::{Action, Actions, WorldError, kind, kinds};
+use worlds::control::{Action, Actions, WorldError, kind, kinds};
 
 #[test]
 fn the_recordings_hold_every_way_an_episode_ends() {
@@ -14,7 +14,7 @@ fn the_recordings_hold_every_way_an_episode_ends() {
         for end in [(true, false), (true, true)] {
             assert_eq!(ends.contains(&end), id != PENDULUM, "{id}: (terminated, truncated) = {end:?}");
         }
-        let off_track = episodes.iter().any(|e| e.states.last().unwrap()[0].abs() > worlds::cartpole::X_LIMIT);
+        let off_track = episodes.iter().any(|e| e.states.last().unwrap()[0].abs() > worlds::control::cartpole::X_LIMIT);
         assert!(off_track || id != CART_POLE, "no cart leaves the track");
     }
 }

@@ -1,7 +1,7 @@
 //! Many environments of any kind at once, and what one step of each gave.
 
 use math::Isa;
-use worlds::{Impossible, Kind, Vector, kind};
+use worlds::control::{Impossible, Kind, Vector, kind};
 
 /// All there is to save of an environment: its state, its steps, and its episodes so far.
 pub type Saved = (Vec<f32>, u32, u32);

@@ -7,9 +7,9 @@ use math::rng::uniform_from_word;
 use math::{Isa, Rng};
 use serde_json::Value;
 use testkit::{distance, test};
-use worlds::lunar_lander::{GROUND, OBSERVATION, SCATTER, STATE, STEP_LIMIT, coins, heuristic, key};
-use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use worlds::{Action, LunarLander64, LunarLanders, Vector, World64, kind};
+use worlds::control::lunar_lander::{GROUND, OBSERVATION, SCATTER, STATE, STEP_LIMIT, coins, heuristic, key};
+use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::control::{Action, LunarLander64, LunarLanders, Vector, World64, kind};
 
 pub const ID: &str = "LunarLander-v3";
 /// Places, angles and their speeds come first in a state.

@@ -7,8 +7,8 @@ use crate::recorded::{BEGINNINGS, CART_POLE, PENDULUM, RECORDED, act, begin_even
 use math::Isa;
 use std::f64::consts::{PI, TAU};
 use testkit::{distance, test, worst};
-use worlds::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use worlds::{Impossible, cartpole, kinds};
+use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
+use worlds::control::{Impossible, cartpole, kinds};
 
 const ACROBOT: &str = "Acrobot-v1";
 

@@ -5,9 +5,9 @@ use crate::many::play;
 use crate::recorded::CART_POLE;
 use math::Isa;
 use testkit::test;
-use worlds::cartpole::{EPISODES, STEP_LIMIT};
-use worlds::vector::{LENGTH_SHIFT, Vector};
-use worlds::{CartPole64, CartPoles};
+use worlds::control::cartpole::{EPISODES, STEP_LIMIT};
+use worlds::control::vector::{LENGTH_SHIFT, Vector};
+use worlds::control::{CartPole64, CartPoles};
 
 #[test]
 fn a_hand_pushes_where_it_says() {

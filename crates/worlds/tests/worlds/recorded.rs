@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::f64::consts::PI;
-use worlds::{Action, Actions, World64, kind};
+use worlds::control::{Action, Actions, World64, kind};
 
 pub const CART_POLE: &str = "CartPole-v1";
 pub const PENDULUM: &str = "Pendulum-v1";

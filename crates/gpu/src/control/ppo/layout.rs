@@ -7,7 +7,7 @@ use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
 use crate::program::{Program, Region, Space, groups};
-use ::worlds::vector::{LENGTH_SHIFT, TERMINATED};
+use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 use graph::Table;
 use learn::Fault;
 use learn::control::ppo::accelerator::Shuffle;
@@ -142,8 +142,8 @@ pub struct Layout {
 
 impl Layout {
     pub fn new(spec: &LearnerSpec, table: &Table, space: &mut Space, program: &mut Program) -> Result<Layout, Fault> {
-        let (config, kind) = (&spec.config, spec.kind.spec);
-        let world = world(kind.id).ok_or_else(|| Fault::Unknown { what: kind.id.into() })?;
+        let (config, kind) = (&spec.config, spec.kind);
+        let world = world(kind).ok_or_else(|| Fault::Unknown { what: kind.spec.id.into() })?;
         let &PpoConfig { envs, rollout_steps: steps, .. } = config;
         if steps > MOST_STEPS {
             return Err(Fault::Unknown { what: format!("a rollout of more than {MOST_STEPS} steps") });
@@ -366,7 +366,7 @@ impl Builder<'_> {
                 middle.to_bits(),
                 half.to_bits(),
             ];
-            args.extend((self.world.key)(*seed));
+            args.extend((self.world.kernels.key)(*seed));
             args.extend(draws);
             each(program, "rollout step", &text, &args, config.envs);
         }

@@ -13,7 +13,7 @@ use math::Rng;
 pub use math::Shuffle;
 use math::par::{Movable, Pinned};
 use std::sync::Arc;
-use worlds::Kind;
+use worlds::control::Kind;
 
 /// What a learner does, for whoever does the same.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ pub struct IterationOutput {
     /// Over the minibatches that were learned from.
     pub sums: LossSums,
     pub explained_variance: f32,
-    /// `[envs][state_len]`, as `worlds::Vector::environment` gives them.
+    /// `[envs][state_len]`, as `worlds::control::Vector::environment` gives them.
     pub states: Vec<f32>,
     pub steps: Vec<u32>,
     pub episodes: Vec<u32>,

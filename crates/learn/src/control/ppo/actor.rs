@@ -9,8 +9,8 @@ use super::stats::Episode;
 use graph::{Executor, Packed, Params, Plan};
 use math::{Isa, PANEL, Rng, dispatch};
 use std::sync::Arc;
-use worlds::vector::{LENGTH_SHIFT, TERMINATED};
-use worlds::{Kind, Vector};
+use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
+use worlds::control::{Kind, Vector};
 
 /// Up to 128 environments and their rollout of T steps. Panels of the last
 /// actor that hold no environment are stepped too and never looked at.
@@ -289,8 +289,8 @@ mod tests {
     use super::super::nets::plan_acting;
     use super::super::testing::close;
     use super::*;
-    use worlds::vector::TRUNCATED;
-    use worlds::{Actions, Axis, Impossible, Of, Plane, Spec};
+    use worlds::control::vector::TRUNCATED;
+    use worlds::control::{Actions, Impossible, Spec};
 
     const FEATURES: usize = 2;
 
@@ -374,8 +374,6 @@ mod tests {
         }
     }
 
-    const AXIS: Axis = Axis { name: "time", low: 0.0, high: 1.0, of: Of::Number(0) };
-
     static SPEC: Spec = Spec {
         id: "Clocks",
         summary: "time passes",
@@ -386,19 +384,17 @@ mod tests {
         step_limit: Clocks::LIMIT,
         solved_at: 0.0,
         returns: [0.0, 1.0],
-        shown_step_s: 1.0,
-        plane: Plane { x: AXIS, y: AXIS, base: &[0.0; FEATURES] },
     };
 
-    static KIND: Kind = Kind {
-        spec: &SPEC,
-        twin: || (worlds::kinds()[0].twin)(),
-        many: |_, seed, first, _| {
+    static KIND: Kind = Kind::new(
+        &SPEC,
+        || (worlds::control::kinds()[0].twin)(),
+        |_, seed, first, _| {
             let mut clocks = Clocks { at: [(0, 0); LANES], observations: vec![0.0; LANES * FEATURES] };
             clocks.reset(seed, first);
             Box::new(clocks)
         },
-    };
+    );
 
     /// All that becomes of two rollouts, against what is known of the world: episodes that end stop what flows back,
     /// those that time cuts short go on at the value of the state that was reached, and never at the next one's.

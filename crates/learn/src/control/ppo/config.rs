@@ -2,7 +2,7 @@
 
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log};
-use worlds::Impossible;
+use worlds::control::{Impossible, Kind};
 
 /// Samples of one iteration at most: they take about 100 bytes each.
 pub(super) const MAX_SAMPLES: usize = 1 << 22;
@@ -67,26 +67,22 @@ settings! {
 }
 
 impl PpoConfig {
-    /// The settings that solve an environment in five of five seeds (`hothouse solve`). What has no preset of
-    /// its own gets the general one.
-    pub fn preset(id: &str) -> Self {
-        let general = Self {
-            normalize_observation: true,
-            normalize_reward: true,
-            hidden: 64,
-            tanh: true,
-            lr: 0.003,
-            lr_floor: 0.1,
-            ..Self::default()
-        };
-        match id {
-            "CartPole-v1" => Self::default(),
-            // Its flag is found by chance, and then there is much to make of few samples.
-            "MountainCar-v0" => Self { epochs: 8, ..general },
-            // The flag may be a thousand steps away.
-            "MountainCarContinuous-v0" => Self { gamma: 0.999, ..general },
-            _ => general,
+    /// The settings that solve an environment in five of five seeds (`hothouse solve`): the general ones, and what it says of itself.
+    pub fn preset(kind: &Kind) -> Self {
+        let mut preset = Self::general();
+        for &(name, value) in kind.tuned {
+            preset.visit(&mut |setting, field| {
+                if setting.name == name {
+                    field.set(&value.into());
+                }
+            });
         }
+        preset
+    }
+
+    /// Those that solve most environments.
+    pub fn general() -> Self {
+        Self { normalize_observation: true, normalize_reward: true, hidden: 64, tanh: true, lr: 0.003, lr_floor: 0.1, ..Self::default() }
     }
 
     /// The learning rate, so many environment steps after a setting was last changed.

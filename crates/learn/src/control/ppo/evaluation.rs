@@ -6,7 +6,7 @@ use super::sampling::{GreedyActions, MeanActions};
 use graph::{Executor, Packed, Params, Plan};
 use math::{Isa, PANEL, dispatch, ops, par};
 use std::sync::Arc;
-use worlds::{Kind, Vector};
+use worlds::control::{Kind, Vector};
 
 /// Evaluators that play at once, each a panel of episodes.
 const EVALUATORS: usize = 4;

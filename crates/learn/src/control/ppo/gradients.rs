@@ -253,7 +253,7 @@ mod tests {
     fn samples_are_copied_from_their_places_of_the_shuffle_whatever_their_width() {
         let config = PpoConfig { envs: LANES + 72, rollout_steps: 5, epochs: 1, minibatches: 4, hidden: 16, ..PpoConfig::default() };
         let samples = 5 * (LANES + 72);
-        let kind = worlds::kind("CartPole-v1").unwrap();
+        let kind = worlds::control::kind("CartPole-v1").unwrap();
         let mut ppo = Ppo::new(kind, config, 7, Isa::best()).unwrap();
         for (i, actor) in ppo.acting.actors.iter_mut().enumerate() {
             for (n, x) in actor.samples.iter_mut().enumerate() {

@@ -9,7 +9,7 @@ use super::trajectory::{RECORDED_ENVS, STEPS};
 use super::{PpoConfig, PpoError};
 use graph::Layout;
 use math::{Isa, PANEL};
-use worlds::Kind;
+use worlds::control::Kind;
 
 impl PpoConfig {
     /// Bytes that a run of an environment with these settings takes, about, and rather more than less: for who has to refuse one

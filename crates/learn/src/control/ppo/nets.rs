@@ -5,7 +5,7 @@ use graph::{Graph, Init, Layout, NodeId, Params, Plan};
 use math::{Isa, Simd, poly};
 use std::f32::consts::{LN_2, PI};
 use std::sync::Arc;
-use worlds::{Actions, Kind};
+use worlds::control::{Actions, Kind};
 
 /// What the policy's outputs stand for.
 #[derive(Clone, Copy, Debug, PartialEq)]

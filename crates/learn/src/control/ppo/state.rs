@@ -10,7 +10,7 @@ use super::{Ppo, PpoConfig, PpoError, Progress};
 use crate::{Data, Find, Parts};
 use graph::Optimizer;
 use math::Isa;
-use worlds::Kind;
+use worlds::control::Kind;
 
 impl Ppo {
     /// All there is to go on from, at a boundary.

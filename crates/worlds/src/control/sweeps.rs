@@ -5,7 +5,7 @@
 //! A lane that no longer changes is put down as it is then, so that no scene depends on its neighbours; and no
 //! multiply-add is fused, so that all instruction sets agree.
 
-use crate::angle;
+use super::angle;
 use math::{Isa, Kernel, Simd, dispatch};
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 

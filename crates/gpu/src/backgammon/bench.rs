@@ -2,9 +2,9 @@
 //! beside it: from how many leaves on the device is worth asking, and for which minibatches. And rounds of the published learner
 //! with each of the arrangements that a run has to choose from.
 
-use super::report::{Sink, count, give, rates};
+use super::break_even;
 use crate::Gpu;
-use crate::backgammon::break_even;
+use crate::bench::report::{Sink, count, give, rates};
 use graph::{Adam, Executor, Optimizer, Packed, Params};
 use learn::backgammon::published::accelerator::{
     Answer, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words, packed_sample,

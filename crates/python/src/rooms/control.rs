@@ -8,8 +8,8 @@ use numpy::{PyArray1, PyArray2, PyArray3};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::MutexGuard;
-use worlds::vector::{TERMINATED, TRUNCATED};
-use worlds::{Actions, Kind, Vector};
+use worlds::control::vector::{TERMINATED, TRUNCATED};
+use worlds::control::{Actions, Kind, Vector};
 
 /// Environments that are stepped while what they give is in the first cache.
 const SHARD: usize = 16 * PANEL;
@@ -384,8 +384,8 @@ fn over(shards: &[Shard]) -> usize {
 impl Envs {
     #[new]
     fn new(py: Python, id: &str, count: usize, mode: &str, threads: Option<usize>) -> PyResult<Envs> {
-        let kind = worlds::kind(id).ok_or_else(|| {
-            let known: Vec<_> = worlds::kinds().iter().map(|kind| kind.spec.id).collect();
+        let kind = worlds::control::kind(id).ok_or_else(|| {
+            let known: Vec<_> = worlds::control::kinds().iter().map(|kind| kind.spec.id).collect();
             PyValueError::new_err(format!("there is no environment '{id}'. Choose one of: {}", known.join(", ")))
         })?;
         if !(1..=MOST).contains(&count) {
@@ -541,4 +541,15 @@ impl Envs {
         show(shard.world.observations(), features, lane, rows);
         Ok(())
     }
+}
+
+/// The names of the environments of control.
+#[pyfunction]
+fn environments() -> Vec<&'static str> {
+    worlds::control::kinds().iter().map(|kind| kind.spec.id).collect()
+}
+
+pub fn register(module: &Bound<PyModule>) -> PyResult<()> {
+    module.add_class::<Envs>()?;
+    module.add_function(wrap_pyfunction!(environments, module)?)
 }

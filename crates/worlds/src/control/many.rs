@@ -6,8 +6,8 @@
 //! the last panel are environments too; nobody need look at them. A new episode's state is a function
 //! of (seed, environment, episode), whatever the lanes or threads.
 
-use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
-use crate::world::Spec;
+use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use super::world::Spec;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 

@@ -1,7 +1,8 @@
 //! PPO whole on the device, and the same by the processor beside it.
 
-use super::report::{Sink, count, give};
-use crate::{Gpu, GpuPpo, OpenOptions};
+use super::GpuPpo;
+use crate::bench::report::{Sink, count, give};
+use crate::{Gpu, OpenOptions};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Fault, Learner, Offload, Slice};
 use math::Isa;
@@ -89,7 +90,7 @@ fn cart_pole(config: PpoConfig, isa: Isa) -> Result<Ppo, Fault> {
 
 fn seeded(config: PpoConfig, seed: u32, isa: Isa) -> Result<Ppo, Fault> {
     let unknown = || Fault::Unknown { what: "CartPole".into() };
-    let kind = ::worlds::kind("CartPole-v1").ok_or_else(unknown)?;
+    let kind = ::worlds::control::kind("CartPole-v1").ok_or_else(unknown)?;
     Ppo::new(kind, config, seed, isa).map_err(|error| Fault::Refused { why: error.to_string() })
 }
 

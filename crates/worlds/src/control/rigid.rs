@@ -8,7 +8,7 @@
 //! be felt: 180 sweeps do not converge where a heavy body stands on light legs. In free flight they all but do;
 //! f32 takes at once what they tend to, which is the motion of one rigid body.
 
-use crate::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching};
+use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching};
 use std::ops::{Add, Mul, Neg, Sub};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -6,13 +6,14 @@
 //! episode *terminates* when the hull touches the ground or the craft leaves the picture (-100), or when all
 //! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
 
-use crate::rigid::{
+use super::kind::{Kernels, Kind, Throws};
+use super::rigid::{
     BENDS, BODIES, Body, Effort, HINGES, Hinge, NAMED, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn, V2, mass_of, v2,
 };
-use crate::sweeps::Real;
-use crate::sweeps::{System, sweep_many};
-use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
-use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
+use super::sweeps::Real;
+use super::sweeps::{System, sweep_many};
+use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use super::world::{Actions, Spec, Step64, World64};
 use math::{Isa, PANEL, Rng, rng};
 
 /// Of the picture, in metres.
@@ -69,7 +70,7 @@ const SIDE_ABOVE: f64 = 14.0 / 30.0;
 /// An engine's place scatters by up to this, in metres.
 pub const SCATTER: f64 = 1.0 / 30.0;
 
-pub(crate) static SPEC: Spec = Spec {
+static SPEC: Spec = Spec {
     id: "LunarLander-v3",
     summary: "set a craft down between the flags, on its legs and gently",
     actions: Actions::Choices(4),
@@ -163,12 +164,20 @@ pub(crate) static SPEC: Spec = Spec {
     step_limit: STEP_LIMIT,
     solved_at: 200.0,
     returns: [-400.0, 300.0],
-    shown_step_s: STEP_S,
-    plane: Plane {
-        x: Axis { name: "horizontal position", low: -1.0, high: 1.0, of: Of::Number(0) },
-        y: Axis { name: "height", low: 0.0, high: 1.5, of: Of::Number(1) },
-        base: &[0.0; OBSERVATION],
-    },
+};
+
+pub(super) static KIND: Kind = Kind {
+    steps: 3e6,
+    kernels: Some(Kernels {
+        text: include_str!("lunar_lander.wgsl"),
+        repeated: &[("#BEND ", BENDS), ("#PIECE ", BENDS - 1)],
+        constants,
+        key,
+        coins,
+        episode_mask: u32::MAX,
+        throws: Throws::Parts,
+    }),
+    ..Kind::new(&SPEC, || Box::new(LunarLander64::new(0)), |isa, seed, first, count| Box::new(LunarLanders::new(isa, seed, first, count)))
 };
 
 pub const OBSERVATION: usize = 8;

@@ -1,11 +1,11 @@
 //! What the greedy policy's return is after so many million steps, by seed, and the median: whether learning goes on.
-//! `cargo run --release -p learn --example returns -- --env all --at 1,10,50 --first 101 --seeds 5`
+//! `cargo run --release -p learn --example control_returns -- --env all --at 1,10,50 --first 101 --seeds 5`
 //! `--env all` takes one environment after the other; `--set lr=0.005` changes a setting of its preset.
 
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
 use math::Isa;
-use worlds::Kind;
+use worlds::control::Kind;
 
 fn main() {
     let (mut seeds, mut first, mut threads, mut isa) = (5, 1, 2, Isa::best());
@@ -26,10 +26,10 @@ fn main() {
         }
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build().unwrap();
-    let kinds: Vec<_> = worlds::kinds().iter().filter(|kind| env == "all" || kind.spec.id == env).collect();
+    let kinds: Vec<_> = worlds::control::kinds().into_iter().filter(|kind| env == "all" || kind.spec.id == env).collect();
     assert!(!kinds.is_empty(), "no environment {env}");
     for kind in kinds {
-        let mut config = PpoConfig::preset(kind.spec.id);
+        let mut config = PpoConfig::preset(kind);
         settings.iter().for_each(|setting| set(&mut config, setting));
         let run = Run { kind, config, isa };
         pool.install(|| run.returns(first..first + seeds, &at));

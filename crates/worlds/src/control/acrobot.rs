@@ -5,10 +5,11 @@
 //! Runge-Kutta over 0.2 s. Every step costs 1 but the one that *terminates*, with the tip more than a
 //! link above the bar; an episode is *truncated* at 500 steps.
 
-use crate::angle;
-use crate::many::{self, Many, Rules};
-use crate::numpy::rounded;
-use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
+use super::angle;
+use super::kind::{Kernels, Kind};
+use super::many::{self, Many, Rules};
+use super::numpy::rounded;
+use super::world::{Actions, Spec, Step64, World64};
 use math::Simd;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -33,7 +34,7 @@ pub const RESET_SPREAD: f64 = 0.1;
 /// Steps an episode lasts at most.
 pub const STEP_LIMIT: u32 = 500;
 
-pub(crate) static SPEC: Spec = Spec {
+static SPEC: Spec = Spec {
     id: "Acrobot-v1",
     summary: "swing two links up by a motor between them; torque of -1, 0 or 1 N·m",
     actions: Actions::Choices(3),
@@ -43,12 +44,11 @@ pub(crate) static SPEC: Spec = Spec {
     step_limit: STEP_LIMIT,
     solved_at: -100.0,
     returns: [-500.0, -60.0],
-    shown_step_s: 1.0 / 15.0,
-    plane: Plane {
-        x: Axis { name: "angle 1 (rad)", low: -PI, high: PI, of: Of::Angle { cos: 0, sin: 1 } },
-        y: Axis { name: "angular velocity 1 (rad/s)", low: -2.0 * PI, high: 2.0 * PI, of: Of::Number(4) },
-        base: &[1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
-    },
+};
+
+pub(super) static KIND: Kind = Kind {
+    kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)),
+    ..Kind::new(&SPEC, || Box::new(Acrobot64::new([0.0; 4])), |isa, seed, first, count| Box::new(Acrobots::new(isa, seed, first, count)))
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -251,4 +251,24 @@ fn accelerations<S: Simd>(
     let acc_a = s.neg(s.mul_add(phi1, c(END_INERTIA), s.mul(d2, rest)));
     let acc_b = s.mul_add(d2, s.mul_add(rest, c(2.0), phi1), s.mul(rest, c(M * L * L)));
     [s.mul(acc_a, scale), s.mul(acc_b, scale)]
+}
+
+/// What the kernels read.
+fn constants() -> Vec<(&'static str, f64)> {
+    let (end_inertia, link_inertia) = (MASS * CENTRE * CENTRE + INERTIA, MASS * LENGTH * LENGTH);
+    vec![
+        ("RESET_SPREAD", RESET_SPREAD),
+        ("TORQUE", TORQUE),
+        ("STEP_S", STEP_S),
+        ("HALF_S", STEP_S / 2.0),
+        ("SIXTH_S", STEP_S / 6.0),
+        ("SPEED_LIMIT_1", SPEED_LIMITS[0]),
+        ("SPEED_LIMIT_2", SPEED_LIMITS[1]),
+        ("ARM", MASS * LENGTH * CENTRE),
+        ("END_INERTIA", end_inertia),
+        ("LINK_INERTIA", link_inertia),
+        ("DETERMINANT", end_inertia * (end_inertia + link_inertia)),
+        ("LOWER_WEIGHT", MASS * CENTRE * GRAVITY),
+        ("UPPER_WEIGHT", (MASS * CENTRE + MASS * LENGTH) * GRAVITY),
+    ]
 }

@@ -9,10 +9,11 @@
 //! NumPy's rounding is part of its rules: see `numpy`. A throttle beyond its range moves that car as
 //! the end of the range does, and is paid for in full.
 
-use crate::angle;
-use crate::many::{self, Many, Rules};
-use crate::numpy::{Number, f64_number, fits_f32, from_outside, python, rounded};
-use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
+use super::angle;
+use super::kind::{Kernels, Kind, Make};
+use super::many::{self, Many, Rules};
+use super::numpy::{Number, f64_number, fits_f32, from_outside, python, rounded};
+use super::world::{Actions, Spec, Step64, World64};
 use math::Simd;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -79,7 +80,7 @@ impl Car for MountainCarContinuous {
     const NARROW: bool = true;
 }
 
-pub(crate) static SPEC: Spec = Spec {
+static SPEC: Spec = Spec {
     id: "MountainCar-v0",
     summary: "swing a weak car up a hill; throttle back, none or forward",
     actions: Actions::Choices(3),
@@ -89,11 +90,9 @@ pub(crate) static SPEC: Spec = Spec {
     step_limit: 200,
     solved_at: -110.0,
     returns: [-200.0, -80.0],
-    shown_step_s: SHOWN_STEP_S,
-    plane: PLANE,
 };
 
-pub(crate) static CONTINUOUS: Spec = Spec {
+static CONTINUOUS: Spec = Spec {
     id: "MountainCarContinuous-v0",
     summary: "swing a weak car up a hill and spare the throttle",
     actions: Actions::Range(-1.0, 1.0),
@@ -103,18 +102,21 @@ pub(crate) static CONTINUOUS: Spec = Spec {
     step_limit: 999,
     solved_at: 90.0,
     returns: [-100.0, 100.0],
-    shown_step_s: SHOWN_STEP_S,
-    plane: PLANE,
 };
+
+// Its flag is found by chance, and then there is much to make of few samples.
+pub(super) static KIND: Kind = Kind { tuned: &[("epochs", 8.0)], steps: 3e6, ..of::<MountainCar>() };
+
+// The flag may be a thousand steps away.
+pub(super) static CONTINUOUS_KIND: Kind = Kind { tuned: &[("gamma", 0.999)], ..of::<MountainCarContinuous>() };
+
+const fn of<C: Car>() -> Kind {
+    let kernels = Kernels::of::<C, 2, 2>(include_str!("mountain_car.wgsl"), constants::<C>);
+    let many: Make = |isa, seed, first, count| Box::new(Many::<C, 2, 2>::new(isa, seed, first, count));
+    Kind { kernels: Some(kernels), ..Kind::new(C::SPEC, || Box::new(Car64::<C>::new([-0.5, 0.0])), many) }
+}
 
 const NUMBERS: &[&str] = &["position", "velocity"];
-const SHOWN_STEP_S: f64 = 1.0 / 30.0;
-const PLANE: Plane = Plane {
-    x: Axis { name: NUMBERS[0], low: X_MIN, high: X_MAX, of: Of::Number(0) },
-    y: Axis { name: NUMBERS[1], low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(1) },
-    base: &[-0.5, 0.0],
-};
-
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Car64<C> {
     /// x and ẋ, in road and road a step.
@@ -233,4 +235,22 @@ impl<C: Car> Rules<2, 2> for C {
         let on_road = x >= X_MIN as f32 && x <= X_MAX as f32 && v.abs() <= SPEED_LIMIT as f32;
         on_road && !(x >= C::GOAL as f32 && v >= 0.0)
     }
+}
+
+/// What the kernels read.
+fn constants<C: Car>() -> Vec<(&'static str, f64)> {
+    vec![
+        ("RESET_FROM", RESET_FROM),
+        ("RESET_WIDTH", RESET_TO - RESET_FROM),
+        ("GRAVITY", GRAVITY),
+        ("SPEED_LIMIT", SPEED_LIMIT),
+        ("X_MIN", X_MIN),
+        ("X_MAX", X_MAX),
+        ("GOAL", C::GOAL),
+        ("POWER", C::POWER),
+        ("REST", C::REST),
+        ("STEP_REWARD", C::STEP_REWARD),
+        ("LAST_REWARD", C::STEP_REWARD + C::GOAL_REWARD),
+        ("THROTTLE_COST", C::THROTTLE_COST),
+    ]
 }

@@ -7,10 +7,11 @@
 //! *terminated* when the cart leaves the track or the pole leans over 12°, *truncated* at 500 steps,
 //! and both can happen on the same step.
 
-pub use crate::world::Step64;
+pub use super::kind::{Kernels, Kind, Throws};
+use super::world::Step64;
 
-use crate::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
-use crate::world::{Actions, Axis, Of, Plane, Spec, World64};
+use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
+use super::world::{Actions, Spec, World64};
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 
 /// m/s²
@@ -84,7 +85,7 @@ impl CartPole64 {
     }
 }
 
-pub(crate) static SPEC: Spec = Spec {
+static SPEC: Spec = Spec {
     id: "CartPole-v1",
     summary: "balance a pole on a cart; push left or right",
     actions: Actions::Choices(ACTIONS as u32),
@@ -94,12 +95,20 @@ pub(crate) static SPEC: Spec = Spec {
     step_limit: STEP_LIMIT,
     solved_at: 475.0,
     returns: [0.0, 500.0],
-    shown_step_s: STEP_S,
-    plane: Plane {
-        x: Axis { name: "angle (rad)", low: -THETA_LIMIT, high: THETA_LIMIT, of: Of::Number(2) },
-        y: Axis { name: "angular velocity (rad/s)", low: -2.5, high: 2.5, of: Of::Number(3) },
-        base: &[0.0; OBSERVATION],
-    },
+};
+
+pub(super) static KIND: Kind = Kind {
+    tuned: &[("lr", 0.01), ("lr_floor", 0.001), ("hidden", 32.0), ("tanh", 0.0), ("normalize_observation", 0.0), ("normalize_reward", 0.0)],
+    kernels: Some(Kernels {
+        text: include_str!("cartpole.wgsl"),
+        repeated: &[],
+        constants,
+        key,
+        coins: |seed| Keys::new(seed).action,
+        episode_mask: EPISODES - 1,
+        throws: Throws::Coins,
+    }),
+    ..Kind::new(&SPEC, || Box::new(CartPole64::new([0.0; 4])), |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)))
 };
 
 impl World64 for CartPole64 {
@@ -565,4 +574,33 @@ fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [
     let x_acc = s.neg_mul_add(s.mul(c(POLE_MOMENT / MASS), theta_acc), cos, push);
     let tau = c(STEP_S);
     [s.mul_add(tau, v, x), s.mul_add(tau, x_acc, v), s.mul_add(tau, w, theta), s.mul_add(tau, theta_acc, w)]
+}
+
+/// What the kernels read.
+fn constants() -> Vec<(&'static str, f64)> {
+    let mass = MASS;
+    // The largest θ² between two steps. The next term of each series is spread over the others, so that it errs
+    // both ways: θ⁷ ≈ 0.85·q·θ⁵ and θ⁶ ≈ 3/2·q·θ⁴ - 9/16·q²·θ² (+ q³/32) for θ² <= q.
+    let q = THETA_LIMIT * THETA_LIMIT;
+    // 1 over the inertia a - b·cos²θ, with r = b/(a - b).
+    let (a, b) = (HALF_LENGTH * 4.0 / 3.0, HALF_LENGTH * MASS_POLE / mass);
+    let r = b / (a - b);
+    let last = -(2.0 / 45.0 * r + 2.0 / 3.0 * r * r + r * r * r);
+    let ease = |c: f64| c / (a - b);
+    vec![
+        ("SPREAD", f64::from(SPREAD)),
+        ("GRAVITY", GRAVITY),
+        ("PUSH", FORCE / mass),
+        ("POLE_SHARE", MASS_POLE * HALF_LENGTH / mass),
+        ("STEP_S", STEP_S),
+        ("X_LIMIT", X_LIMIT),
+        ("THETA_LIMIT", THETA_LIMIT),
+        ("SIN_3", -1.0 / 6.0),
+        ("SIN_5", 1.0 / 120.0 - 0.85 * q / 5040.0),
+        ("COS_2", -0.5 + 9.0 / 16.0 * q * q / 720.0),
+        ("COS_4", 1.0 / 24.0 - 1.5 * q / 720.0),
+        ("EASE_0", ease(1.0 + last * q * q * q / 32.0)),
+        ("EASE_2", ease(-r - 9.0 / 16.0 * last * q * q)),
+        ("EASE_4", ease(r / 3.0 + r * r + 1.5 * last * q)),
+    ]
 }

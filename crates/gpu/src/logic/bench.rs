@@ -1,7 +1,8 @@
 //! A population of published checkerboards, all members in one step, and the same by the processor beside it.
 
-use super::report::{Sink, count, give};
-use crate::{Gpu, GpuPopulation};
+use super::GpuPopulation;
+use crate::Gpu;
+use crate::bench::report::{Sink, count, give};
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::experiment::{Config, Experiment, Preset};
 use learn::logic::offload::{Local, OffloadSpec, Trained};

@@ -5,10 +5,11 @@
 //! never terminates: an episode is *truncated* at 200 steps. The price of a step is of the state it
 //! began in.
 
-use crate::angle;
-use crate::many::{self, Many, Rules};
-use crate::numpy::{from_outside, python};
-use crate::world::{Actions, Axis, Of, Plane, Spec, Step64, World64};
+use super::angle;
+use super::kind::{Kernels, Kind};
+use super::many::{self, Many, Rules};
+use super::numpy::{from_outside, python};
+use super::world::{Actions, Spec, Step64, World64};
 use math::Simd;
 use std::f64::consts::{PI, TAU};
 
@@ -29,7 +30,7 @@ pub const RESET_SPEED: f64 = 1.0;
 /// Steps an episode lasts.
 pub const STEP_LIMIT: u32 = 200;
 
-pub(crate) static SPEC: Spec = Spec {
+static SPEC: Spec = Spec {
     id: "Pendulum-v1",
     summary: "swing a rod up with a weak motor and hold it; torque in N·m",
     actions: Actions::Range(-TORQUE_LIMIT, TORQUE_LIMIT),
@@ -39,12 +40,11 @@ pub(crate) static SPEC: Spec = Spec {
     step_limit: STEP_LIMIT,
     solved_at: -200.0,
     returns: [-1600.0, 0.0],
-    shown_step_s: STEP_S,
-    plane: Plane {
-        x: Axis { name: "angle from upright (rad)", low: -PI, high: PI, of: Of::Angle { cos: 0, sin: 1 } },
-        y: Axis { name: "angular velocity (rad/s)", low: -SPEED_LIMIT, high: SPEED_LIMIT, of: Of::Number(2) },
-        base: &[1.0, 0.0, 0.0],
-    },
+};
+
+pub(super) static KIND: Kind = Kind {
+    kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)),
+    ..Kind::new(&SPEC, || Box::new(Pendulum64::new([0.0; 2])), |isa, seed, first, count| Box::new(Pendulums::new(isa, seed, first, count)))
 };
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -141,4 +141,17 @@ impl Rules<2, 3> for Pendulum {
     fn possible([theta, w]: [f32; 2]) -> bool {
         theta.abs() <= PI as f32 * 1.000_001 && w.abs() <= SPEED_LIMIT as f32
     }
+}
+
+/// What the kernels read.
+fn constants() -> Vec<(&'static str, f64)> {
+    vec![
+        ("HALF_TURN", PI),
+        ("RESET_SPEED", RESET_SPEED),
+        ("TORQUE_LIMIT", TORQUE_LIMIT),
+        ("SPEED_LIMIT", SPEED_LIMIT),
+        ("STEP_S", STEP_S),
+        ("GRAVITY_GAIN", 3.0 * GRAVITY / (2.0 * LENGTH) * STEP_S),
+        ("TORQUE_GAIN", 3.0 / (MASS * LENGTH * LENGTH) * STEP_S),
+    ]
 }

@@ -46,50 +46,6 @@ pub struct Spec {
     pub solved_at: f64,
     /// About the least and the greatest return of an episode, for an axis.
     pub returns: [f64; 2],
-    /// Seconds of the real world in which a step is shown.
-    pub shown_step_s: f64,
-    /// Where states are drawn, and what a policy makes of them.
-    pub plane: Plane,
-}
-
-/// Two directions through the observations.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plane {
-    pub x: Axis,
-    pub y: Axis,
-    /// The observation of which a point of the plane replaces what its axes are of.
-    pub base: &'static [f64],
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis {
-    pub name: &'static str,
-    pub low: f64,
-    pub high: f64,
-    pub of: Of,
-}
-
-/// What an axis is of: one number of an observation, or the angle of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
-    Number(usize),
-    Angle { cos: usize, sin: usize },
-}
-
-impl Plane {
-    /// The observation at a point.
-    pub fn observation(&self, x: f64, y: f64) -> Vec<f64> {
-        let mut observation = self.base.to_vec();
-        for (axis, value) in [(self.x, x), (self.y, y)] {
-            match axis.of {
-                Of::Number(i) => observation[i] = value,
-                Of::Angle { cos, sin } => {
-                    (observation[sin], observation[cos]) = value.sin_cos();
-                }
-            }
-        }
-        observation
-    }
 }
 
 /// Why a world did not do as told.

@@ -1,0 +1,40 @@
+//! The rooms that have kernels of their own, a line each.
+
+use crate::bench::report::Sink;
+use crate::device::Gpu;
+use learn::Fault;
+use math::Isa;
+use std::any::Any;
+use std::sync::RwLock;
+
+/// What a room asks of a device beyond plans, served where the request is that room's.
+pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
+
+#[cfg(feature = "every_room")]
+static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special, crate::logic::special];
+#[cfg(not(feature = "every_room"))]
+static SPECIAL: &[Special] = &[];
+/// Those that a shell adds.
+static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
+
+/// Adds a room's kernels, before any device is offered to a run.
+pub fn add_special(special: Special) {
+    MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(special);
+}
+
+pub(crate) fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+    let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+    SPECIAL.iter().chain(more.iter()).find_map(|serve| serve(gpu, request))
+}
+
+#[cfg(not(target_family = "wasm"))]
+type Bench = fn(&Gpu, Isa, &dyn Fn() -> f64, Sink) -> Result<(), Fault>;
+
+/// Their learners, for those that can wait.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) static LEARNERS: &[Bench] = &[crate::control::bench::all, crate::backgammon::bench::all, crate::logic::bench::all];
+
+/// What they do on a device without a learner, beside its bandwidth.
+pub(crate) async fn bench(gpu: &Gpu, isa: Isa, bytes_per_s: &[f64], now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
+    crate::control::stepped::poles(gpu, isa, bytes_per_s, now, sink).await
+}

@@ -1,0 +1,70 @@
+//! How environments are shown: how fast, and the plane on which states are drawn and what a policy makes of them. What says nothing
+//! here is shown by the first two numbers of its observation.
+
+use std::f64::consts::PI;
+use worlds::control::{Spec, cartpole, lunar_lander, mountain_car, pendulum};
+
+pub(super) struct Shown {
+    /// Seconds of the real world in which a step is shown.
+    pub step_s: f64,
+    pub x: Axis,
+    pub y: Axis,
+    /// The observation of which a point of the plane replaces what its axes are of.
+    base: Vec<f64>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Axis {
+    pub name: &'static str,
+    pub low: f64,
+    pub high: f64,
+    pub of: Of,
+}
+
+/// What an axis is of: one number of an observation, or the angle of two.
+#[derive(Clone, Copy)]
+pub(super) enum Of {
+    Number(usize),
+    Angle { cos: usize, sin: usize },
+}
+
+pub(super) fn shown(spec: &Spec) -> Shown {
+    let number = |i: usize, low, high| Axis { name: spec.observation[i], low, high, of: Of::Number(i) };
+    let angle = |name, cos| Axis { name, low: -PI, high: PI, of: Of::Angle { cos, sin: cos + 1 } };
+    let base = vec![0.0; spec.observation.len()];
+    let of = |step_s, x, y| Shown { step_s, x, y, base: base.clone() };
+    match spec.id {
+        "CartPole-v1" => of(cartpole::STEP_S, number(2, -cartpole::THETA_LIMIT, cartpole::THETA_LIMIT), number(3, -2.5, 2.5)),
+        "MountainCar-v0" | "MountainCarContinuous-v0" => {
+            use mountain_car::{SPEED_LIMIT, X_MAX, X_MIN};
+            of(1.0 / 30.0, number(0, X_MIN, X_MAX), number(1, -SPEED_LIMIT, SPEED_LIMIT))
+        }
+        "Pendulum-v1" => {
+            let speed = number(2, -pendulum::SPEED_LIMIT, pendulum::SPEED_LIMIT);
+            of(pendulum::STEP_S, angle("angle from upright (rad)", 0), speed)
+        }
+        "Acrobot-v1" => {
+            let upper = of(1.0 / 15.0, angle("angle 1 (rad)", 0), number(4, -2.0 * PI, 2.0 * PI));
+            // The lower link hangs in line.
+            Shown { base: vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0], ..upper }
+        }
+        "LunarLander-v3" => of(lunar_lander::STEP_S, number(0, -1.0, 1.0), number(1, 0.0, 1.5)),
+        _ => of(0.05, number(0, -1.0, 1.0), number(1.min(spec.observation.len() - 1), -1.0, 1.0)),
+    }
+}
+
+impl Shown {
+    /// The observation at a point.
+    pub(super) fn observation(&self, x: f64, y: f64) -> Vec<f64> {
+        let mut observation = self.base.clone();
+        for (axis, value) in [(self.x, x), (self.y, y)] {
+            match axis.of {
+                Of::Number(i) => observation[i] = value,
+                Of::Angle { cos, sin } => {
+                    (observation[sin], observation[cos]) = value.sin_cos();
+                }
+            }
+        }
+        observation
+    }
+}

@@ -1,0 +1,129 @@
+//! A new environment is one file (`puck.rs`) and one line ([`add`]): PPO solves it, and it is saved, shown and driven as every other.
+
+mod puck;
+
+use learn::{Learner, Slice};
+use learn::control::{Ppo, PpoConfig};
+use math::{Isa, PANEL};
+use run::control::env::Env;
+use run::control::{Control, TEST_EPISODES};
+use run::protocol::{Command, Config, Event};
+use run::room::Room;
+use run::{AnyRun, Host, Run};
+use serde_json::{Value as Json, json};
+use std::sync::Once;
+use worlds::control::Action;
+
+/// Adds it, as a line of the list in `worlds/src/control/kinds.rs` would.
+fn add() {
+    static ADDED: Once = Once::new();
+    ADDED.call_once(|| worlds::control::add(&puck::KIND));
+}
+
+/// A run of it with the settings that it has by itself, but for fewer environments.
+fn begin(seed: u32) -> Run<Control> {
+    add();
+    let knobs = [("envs", 256.0)].map(|(name, value)| (name.to_string(), value.into())).into();
+    let config = Config { variant: "Puck-v0".into(), seed, knobs, ..run::config_of(run::room("control").unwrap()) };
+    Run::new(config, Host::new(Isa::best())).unwrap()
+}
+
+/// Advances it to a boundary, as a shell does.
+fn train(run: &mut dyn AnyRun, iterations: u32) {
+    while run.progress().iteration < iterations {
+        run.advance(0.0);
+    }
+}
+
+fn saved(run: &mut dyn AnyRun) -> Vec<u8> {
+    run.command(Command::Save).unwrap();
+    loop {
+        let saved = run.events().into_iter().find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None });
+        match saved {
+            Some(bytes) => return bytes,
+            None => assert!(run.advance(0.0), "a save in the middle of an iteration ends it"),
+        }
+    }
+}
+
+fn answer(run: &mut dyn AnyRun, question: Json) -> Json {
+    serde_json::to_value(run.ask(question).unwrap()).unwrap()
+}
+
+#[test]
+fn ppo_solves_it_by_the_general_settings() {
+    add();
+    let config = PpoConfig { envs: 256, ..PpoConfig::preset(&puck::KIND) };
+    assert_eq!(PpoConfig::preset(&puck::KIND), PpoConfig::general());
+    let mut ppo = Ppo::new(&puck::KIND, config, 1, Isa::best()).unwrap();
+    let before = ppo.evaluate(TEST_EPISODES, 1).mean;
+    while ppo.progress().env_steps < 400_000 {
+        while !matches!(ppo.advance(), Slice::Ended(_)) {}
+    }
+    let after = ppo.evaluate(TEST_EPISODES, 2).mean;
+    assert!(before < 60.0 && f64::from(after) >= puck::KIND.spec.solved_at, "from {before} to {after}");
+}
+
+#[test]
+fn thousands_step_as_the_twin_does() {
+    for isa in Isa::available() {
+        let mut many = (puck::KIND.many)(isa, 3, 0, PANEL);
+        let mut twin = (puck::KIND.twin)();
+        let mut state = [0.0; 2];
+        let (mut reached, mut rewards, mut ended) = ([0.0; 2 * PANEL], [0.0; PANEL], [0; PANEL]);
+        for t in 0..1000 {
+            let (steps, _) = many.environment(0, &mut state);
+            twin.set_state(&state.map(f64::from), steps).unwrap();
+            let choice = t % 7 % 3;
+            many.step(&[choice as f32; PANEL], &mut reached, &mut rewards, &mut ended);
+            let step = twin.step(Action::Choice(choice)).unwrap();
+            assert!((f64::from(reached[0]) - twin.state()[0]).abs() < 1e-6, "step {t}");
+            assert!((f64::from(rewards[0]) - step.reward).abs() < 1e-6, "step {t}");
+            assert_eq!(ended[0] != 0, step.terminated || step.truncated, "step {t}");
+        }
+    }
+}
+
+#[test]
+fn it_is_a_variant_with_a_goal_and_a_budget() {
+    add();
+    let variants = run::room("control").unwrap().variants();
+    let variant = variants.iter().find(|variant| variant.id == "Puck-v0").unwrap();
+    assert_eq!((variant.name, variant.goal.unwrap().at), ("Puck", 90.0));
+    assert_eq!(variant.sweep_budget, puck::KIND.steps);
+    assert_eq!(variant.about["plane"][1]["name"], "speed");
+    assert!(Control::knobs("Puck-v0").iter().any(|knob| knob.name == "envs"));
+}
+
+#[test]
+fn what_is_saved_goes_on_to_the_bit() {
+    let mut whole = begin(4);
+    whole.command(Command::Start).unwrap();
+    train(&mut whole, 6);
+    let mut half = begin(4);
+    half.command(Command::Start).unwrap();
+    train(&mut half, 3);
+    let mut resumed = run::restore(&saved(&mut half), Host::new(Isa::best())).unwrap();
+    resumed.command(Command::Start).unwrap();
+    train(&mut *resumed, 6);
+    assert_eq!(resumed.digest(), whole.digest());
+}
+
+#[test]
+fn it_is_shown_driven_and_stepped_from_outside() {
+    let mut run = begin(1);
+    run.command(Command::Start).unwrap();
+    run.room().frame();
+    train(&mut run, 1);
+    let frame = run.room().frame();
+    assert_eq!((frame.features, frame.steps), (2, 16));
+    let picture = answer(&mut run, json!({ "ask": "picture", "width": 5, "height": 3 }));
+    assert_eq!((&picture["width"], &picture["channels"]), (&json!(5), &json!(3)));
+    let touch = json!({ "dt_s": 0.1, "cart_force": 0, "tip_force": 0, "drive": 2 });
+    let stage = answer(&mut run, json!({ "ask": "touch", "touch": touch }));
+    assert_eq!((&stage["player"]["steps"], &stage["player"]["action"]), (&json!(2), &json!(2.0)));
+    let mut env = Env::new("Puck-v0").unwrap();
+    let first = env.reset(1);
+    let next = env.step(Action::Choice(2)).unwrap();
+    assert!(next.obs[0] > first[0] && !next.terminated);
+}

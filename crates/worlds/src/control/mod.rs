@@ -1,0 +1,27 @@
+//! Control: Gymnasium's environments, each a file of its own, found by the name that Gymnasium gives it.
+
+pub mod acrobot;
+mod angle;
+pub mod cartpole;
+mod kind;
+mod kinds;
+pub mod lunar_lander;
+pub mod many;
+pub mod mountain_car;
+mod numpy;
+pub mod pendulum;
+mod rigid;
+mod sweeps;
+pub mod vector;
+pub mod world;
+
+pub use acrobot::{Acrobot64, Acrobots};
+pub use cartpole::{CartPole64, CartPoles};
+pub use kind::{Kernels, Kind, Make, Throws};
+pub use kinds::{add, kind, kinds};
+pub use lunar_lander::{LunarLander64, LunarLanders};
+pub use many::Many;
+pub use mountain_car::{MountainCar64, MountainCarContinuous64, MountainCars, MountainCarsContinuous};
+pub use pendulum::{Pendulum64, Pendulums};
+pub use vector::{Impossible, Vector};
+pub use world::{Action, Actions, Spec, Step64, World64, WorldError};
