@@ -15,7 +15,7 @@ export interface Place {
 const PROGRESS_HEAD = 2;
 
 /** The same memory twice: for sequence numbers, and for what stands under them. */
-class Words {
+class TwoViews {
   private readonly words: BigUint64Array;
   private readonly floats: Float64Array;
 
@@ -47,20 +47,20 @@ type Placed = [place: number, event: Event];
 type Track = { kind: "metrics" | "test"; layout: TrackLayout; next: number };
 
 export class Monitor {
-  private words: Words;
+  private words: TwoViews;
   private epoch = 0;
   private readonly metrics: Track;
   private readonly tests: Track;
 
   constructor(layout: Layout, buffer: ArrayBufferLike, offset: number) {
-    this.words = new Words(layout, buffer, offset);
+    this.words = new TwoViews(layout, buffer, offset);
     this.metrics = { kind: "metrics", layout: layout.metrics, next: 0 };
     this.tests = { kind: "test", layout: layout.tests, next: 0 };
   }
 
   /** Memory that grows is another buffer. */
   look(buffer: ArrayBufferLike, offset: number): void {
-    this.words = new Words(this.words.layout, buffer, offset);
+    this.words = new TwoViews(this.words.layout, buffer, offset);
   }
 
   /** A run has begun, of which all up to here is known. */
@@ -106,12 +106,12 @@ export class Monitor {
 
 /** How far a run is, for the page: at this moment where memory is shared, and else as it was told last. */
 export class Heartbeat {
-  private readonly words: Words | undefined;
+  private readonly words: TwoViews | undefined;
   private epoch = 0;
   private newest: Progress | undefined;
 
   constructor({ layout, offset, memory }: Place) {
-    this.words = memory ? new Words(layout, memory.buffer, offset) : undefined;
+    this.words = memory ? new TwoViews(layout, memory.buffer, offset) : undefined;
   }
 
   /** What came with events, and the epoch of a run that began with them. */

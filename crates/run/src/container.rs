@@ -26,8 +26,8 @@ pub(crate) const DATA: &str = "run.data";
 pub(crate) enum Sum {
     /// Byte by byte, as in every file that there is.
     Bytes,
-    /// By words: of what is read once, by the same version.
-    Words,
+    /// By whole words of memory: of what is read once, by the same version.
+    Whole,
 }
 
 /// What any room's header begins with, so that it can be told whose it is before the rest is read.
@@ -150,7 +150,7 @@ fn checksum<'a>(text: &str, parts: impl Iterator<Item = (&'a str, &'a [u8])>, su
             all.for_each(|bytes| hash.write(bytes));
             hash.hex()
         }
-        Sum::Words => digest::of_words(all),
+        Sum::Whole => digest::of_words(all),
     }
 }
 

@@ -37,11 +37,11 @@ fn build<R: Room>(isa: Isa) -> String {
 
 pub(crate) fn pack<R: Room>(tensors: Tensors, isa: Isa) -> Vec<u8> {
     let of = Of { room: R::SCHEMA.id.into() };
-    container::pack(&Header { version: VERSION, config: of, build: build::<R>(isa) }, tensors, Sum::Words)
+    container::pack(&Header { version: VERSION, config: of, build: build::<R>(isa) }, tensors, Sum::Whole)
 }
 
 pub(crate) fn unpack<R: Room>(bytes: &[u8], isa: Isa) -> Result<Tensors, RunError> {
-    let (text, tensors) = container::unpack(bytes, R::SCHEMA.id, Sum::Words)?;
+    let (text, tensors) = container::unpack(bytes, R::SCHEMA.id, Sum::Whole)?;
     let Header { build: found, .. } = serde_json::from_str(&text).map_err(RunError::damaged)?;
     let here = build::<R>(isa);
     if found != here {

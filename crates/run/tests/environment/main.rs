@@ -2,8 +2,8 @@
 
 mod puck;
 
-use learn::{Learner, Slice};
 use learn::control::{Ppo, PpoConfig};
+use learn::{Learner, Slice};
 use math::{Isa, PANEL};
 use run::control::env::Env;
 use run::control::{Control, TEST_EPISODES};
@@ -53,15 +53,20 @@ fn answer(run: &mut dyn AnyRun, question: Json) -> Json {
 #[test]
 fn ppo_solves_it_by_the_general_settings() {
     add();
-    let config = PpoConfig { envs: 256, ..PpoConfig::preset(&puck::KIND) };
     assert_eq!(PpoConfig::preset(&puck::KIND), PpoConfig::general());
-    let mut ppo = Ppo::new(&puck::KIND, config, 1, Isa::best()).unwrap();
-    let before = ppo.evaluate(TEST_EPISODES, 1).mean;
-    while ppo.progress().env_steps < 400_000 {
-        while !matches!(ppo.advance(), Slice::Ended(_)) {}
+    let config = PpoConfig { envs: 256, ..PpoConfig::general() };
+    // Some policies that learned nothing happen to do well.
+    let mut worst = f32::INFINITY;
+    for seed in 1..=4 {
+        let mut ppo = Ppo::new(&puck::KIND, config.clone(), seed, Isa::best()).unwrap();
+        worst = worst.min(ppo.evaluate(TEST_EPISODES, 1).mean);
+        while ppo.progress().env_steps < 200_000 {
+            while !matches!(ppo.advance(), Slice::Ended(_)) {}
+        }
+        let mean = ppo.evaluate(TEST_EPISODES, 2).mean;
+        assert!(f64::from(mean) >= puck::KIND.spec.solved_at, "seed {seed}: {mean}");
     }
-    let after = ppo.evaluate(TEST_EPISODES, 2).mean;
-    assert!(before < 60.0 && f64::from(after) >= puck::KIND.spec.solved_at, "from {before} to {after}");
+    assert!(worst < 60.0, "{worst} without learning");
 }
 
 #[test]
