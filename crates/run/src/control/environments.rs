@@ -2,7 +2,7 @@
 
 use super::protocol::{Axis, Environment, Picture};
 use super::schema::SCHEMA;
-use super::shown::{self, Of, shown};
+use super::shown::{self, Of, Shown};
 use crate::RunError;
 use crate::protocol::{Goal, Variant};
 use learn::control::Ppo;
@@ -41,7 +41,7 @@ fn environment(spec: &Spec) -> Environment {
         };
         Axis { name: axis.name.into(), low: axis.low, high: axis.high, of }
     };
-    let shown = shown(spec);
+    let shown = Shown::of(spec);
     Environment {
         id: spec.id.into(),
         summary: spec.summary.into(),
@@ -61,7 +61,7 @@ fn environment(spec: &Spec) -> Environment {
 pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec;
-    let shown = shown(spec);
+    let shown = Shown::of(spec);
     let at = |axis: shown::Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
     let mut observations = Vec::with_capacity((width * height) as usize * spec.observation.len());
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {

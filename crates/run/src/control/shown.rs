@@ -28,32 +28,32 @@ pub(super) enum Of {
     Angle { cos: usize, sin: usize },
 }
 
-pub(super) fn shown(spec: &Spec) -> Shown {
-    let number = |i: usize, low, high| Axis { name: spec.observation[i], low, high, of: Of::Number(i) };
-    let angle = |name, cos| Axis { name, low: -PI, high: PI, of: Of::Angle { cos, sin: cos + 1 } };
-    let base = vec![0.0; spec.observation.len()];
-    let of = |step_s, x, y| Shown { step_s, x, y, base: base.clone() };
-    match spec.id {
-        "CartPole-v1" => of(cartpole::STEP_S, number(2, -cartpole::THETA_LIMIT, cartpole::THETA_LIMIT), number(3, -2.5, 2.5)),
-        "MountainCar-v0" | "MountainCarContinuous-v0" => {
-            use mountain_car::{SPEED_LIMIT, X_MAX, X_MIN};
-            of(1.0 / 30.0, number(0, X_MIN, X_MAX), number(1, -SPEED_LIMIT, SPEED_LIMIT))
-        }
-        "Pendulum-v1" => {
-            let speed = number(2, -pendulum::SPEED_LIMIT, pendulum::SPEED_LIMIT);
-            of(pendulum::STEP_S, angle("angle from upright (rad)", 0), speed)
-        }
-        "Acrobot-v1" => {
-            let upper = of(1.0 / 15.0, angle("angle 1 (rad)", 0), number(4, -2.0 * PI, 2.0 * PI));
-            // The lower link hangs in line.
-            Shown { base: vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0], ..upper }
-        }
-        "LunarLander-v3" => of(lunar_lander::STEP_S, number(0, -1.0, 1.0), number(1, 0.0, 1.5)),
-        _ => of(0.05, number(0, -1.0, 1.0), number(1.min(spec.observation.len() - 1), -1.0, 1.0)),
-    }
-}
-
 impl Shown {
+    pub(super) fn of(spec: &Spec) -> Shown {
+        let number = |i: usize, low, high| Axis { name: spec.observation[i], low, high, of: Of::Number(i) };
+        let angle = |name, cos| Axis { name, low: -PI, high: PI, of: Of::Angle { cos, sin: cos + 1 } };
+        let base = vec![0.0; spec.observation.len()];
+        let of = |step_s, x, y| Shown { step_s, x, y, base: base.clone() };
+        match spec.id {
+            "CartPole-v1" => of(cartpole::STEP_S, number(2, -cartpole::THETA_LIMIT, cartpole::THETA_LIMIT), number(3, -2.5, 2.5)),
+            "MountainCar-v0" | "MountainCarContinuous-v0" => {
+                use mountain_car::{SPEED_LIMIT, X_MAX, X_MIN};
+                of(1.0 / 30.0, number(0, X_MIN, X_MAX), number(1, -SPEED_LIMIT, SPEED_LIMIT))
+            }
+            "Pendulum-v1" => {
+                let speed = number(2, -pendulum::SPEED_LIMIT, pendulum::SPEED_LIMIT);
+                of(pendulum::STEP_S, angle("angle from upright (rad)", 0), speed)
+            }
+            "Acrobot-v1" => {
+                let upper = of(1.0 / 15.0, angle("angle 1 (rad)", 0), number(4, -2.0 * PI, 2.0 * PI));
+                // The lower link hangs in line.
+                Shown { base: vec![1.0, 0.0, 1.0, 0.0, 0.0, 0.0], ..upper }
+            }
+            "LunarLander-v3" => of(lunar_lander::STEP_S, number(0, -1.0, 1.0), number(1, 0.0, 1.5)),
+            _ => of(0.05, number(0, -1.0, 1.0), number(1.min(spec.observation.len() - 1), -1.0, 1.0)),
+        }
+    }
+
     /// The observation at a point.
     pub(super) fn observation(&self, x: f64, y: f64) -> Vec<f64> {
         let mut observation = self.base.clone();

@@ -3,7 +3,7 @@
 //! plays a second one from the same start.
 
 use super::protocol::{Body, Round, Stage as View, Touch};
-use super::shown::shown;
+use super::shown::Shown;
 use learn::control::Ppo;
 use math::rng::Rng;
 use worlds::control::{Actions, Kind, Spec, World64};
@@ -68,7 +68,7 @@ impl Stage {
     pub fn new(kind: &'static Kind, seed: u32) -> Self {
         let mut stage = Self {
             spec: kind.spec,
-            step_s: shown(kind.spec).step_s,
+            step_s: Shown::of(kind.spec).step_s,
             player: Player::new((kind.twin)(), 0),
             rival: None,
             make: kind.twin,
