@@ -5,9 +5,9 @@
 //! is read.
 
 use crate::RunError;
-use crate::container::{self, DATA, HISTORY, Sum};
+use crate::container::{self, DATA, HISTORY, Sum, Tensors};
 use crate::protocol::{Config, Dataset, Knobs, Mark, Progress, Row, Value};
-use crate::room::{Schema, Tensors};
+use crate::schema::Schema;
 use learn::Data;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;

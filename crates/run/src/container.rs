@@ -3,10 +3,10 @@
 //!
 //! It refuses to guess: a file that is foreign, damaged, newer or of another room is named as such.
 
+use crate::digest;
 use crate::error::RunError;
 use crate::protocol::Dataset;
-use crate::room::Tensors;
-use crate::{check_version, digest};
+use crate::version::check_version;
 use learn::Data;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,9 @@ const CHECKSUM: &str = r#","checksum":"#;
 pub(crate) const HISTORY: &str = "run.history";
 /// The bytes of what a user brought.
 pub(crate) const DATA: &str = "run.data";
+
+/// Shape and contents of parts of a checkpoint, by name.
+pub type Tensors = learn::Parts;
 
 /// How the checksum is taken.
 #[derive(Clone, Copy)]

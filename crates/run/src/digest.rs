@@ -2,7 +2,11 @@
 //! runs apart; it is no defence against somebody who wants them to look alike.
 
 use crate::protocol::{Digest, Level};
+use learn::WorkedOn;
 use math::Isa;
+
+/// Iterations between two digests of the weights.
+pub const DIGEST_EVERY: u32 = 16;
 
 pub(crate) struct Fnv(u64);
 
@@ -147,6 +151,32 @@ impl Arithmetic {
 
     pub fn name(self) -> &'static str {
         self.0
+    }
+}
+
+/// What the digests of a run say, and what they are compared with.
+pub(crate) struct Digests {
+    pub arithmetic: Arithmetic,
+    pub expected: Expected,
+    /// The newest.
+    pub told: Option<Digest>,
+    /// Some of this iteration was done elsewhere, and then that machine was lost.
+    pub partly_away: bool,
+}
+
+impl Digests {
+    pub fn of(arithmetic: Arithmetic) -> Digests {
+        Digests { arithmetic, expected: Expected::default(), told: None, partly_away: false }
+    }
+
+    /// An iteration ended, which was worked on there, or on a processor with this instruction set.
+    pub fn note(&mut self, iteration: u32, at: WorkedOn, isa: Isa) {
+        let now = match (std::mem::take(&mut self.partly_away), at) {
+            (false, WorkedOn::Processor) => arithmetic(isa),
+            (false, WorkedOn::Offloaded) => GPU,
+            _ => MIXED,
+        };
+        self.arithmetic.note(iteration, now);
     }
 }
 

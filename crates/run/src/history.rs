@@ -7,19 +7,29 @@ const MAX_GAP_S: f64 = 1.0;
 /// Past this many rows the history keeps every second one, so that a long run stays small.
 const MAX_HISTORY: usize = 4096;
 
+/// Seconds of an iteration, and those of testing beside it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Spent {
+    pub round_s: f64,
+    pub tests_s: f64,
+}
+
 /// What the shell's clock said.
 pub(crate) struct Clock {
     /// Asked by whoever tells where the time goes.
     pub lent: fn() -> f64,
     last_s: Option<f64>,
-    /// Seconds of training, and those of this iteration or round.
+    /// Seconds of training.
     pub train_s: f64,
-    pub round_s: f64,
+    /// In this iteration.
+    pub spent: Spent,
+    /// The last slice was one of a test.
+    tested: bool,
 }
 
 impl Clock {
     pub fn new() -> Clock {
-        Clock { lent: || 0.0, last_s: None, train_s: 0.0, round_s: 0.0 }
+        Clock { lent: || 0.0, last_s: None, train_s: 0.0, spent: Spent::default(), tested: false }
     }
 
     /// What happens until it is looked at again is not training.
@@ -27,8 +37,23 @@ impl Clock {
         self.last_s = None;
     }
 
+    /// The time since the last slice was training; whose, that slice says.
+    pub fn take(&mut self, now_s: f64) {
+        let passed_s = self.trained(now_s);
+        if std::mem::take(&mut self.tested) {
+            self.spent.tests_s += passed_s;
+        } else {
+            self.spent.round_s += passed_s;
+        }
+    }
+
+    /// The slice that begins is one of a test.
+    pub fn tests(&mut self) {
+        self.tested = true;
+    }
+
     /// The time since the last look was training; gives it.
-    pub fn trained(&mut self, now_s: f64) -> f64 {
+    fn trained(&mut self, now_s: f64) -> f64 {
         let passed = self.last_s.map_or(0.0, |last| (now_s - last).clamp(0.0, MAX_GAP_S));
         self.last_s = Some(now_s);
         self.train_s += passed;

@@ -23,43 +23,43 @@ mod digest;
 mod error;
 pub mod format;
 mod history;
+mod host;
 pub mod knobs;
 pub mod logic;
 pub mod monitor;
 pub mod outcomes;
 pub mod permalink;
 pub mod protocol;
+mod questions;
 pub mod room;
 mod runs;
+mod schema;
 mod shared;
 pub mod sweep;
+mod tuned;
 pub mod typed;
+mod version;
 pub mod words;
 
 pub use container::{data_wanted, room_of};
+pub use digest::DIGEST_EVERY;
 pub use error::RunError;
+pub use host::Host;
 pub use learn::{Data, Fault, Learner, Machine, Slice, choices, progress, settings};
-pub use permalink::native_command;
+pub use permalink::{MOST_CHANGES, native_command};
 use protocol::{Config, Dataset};
-pub use room::snake_case;
-pub use runs::{AnyRoom, AnyRun, Entry, Run};
+pub use questions::snake_case;
+pub use runs::{AnyRoom, AnyRun, Entry, Run, config_of};
 #[doc(hidden)]
 pub use serde;
-pub use shared::play;
-use std::collections::BTreeMap;
 use std::sync::RwLock;
 pub use sweep::Sweep;
 #[cfg(feature = "typescript")]
 #[doc(hidden)]
 pub use ts_rs;
+pub use version::VERSION;
+use version::check_version;
 pub use words::is_vocabulary;
-
-/// The format of configs, links and checkpoints. Another one is refused, with a way out.
-pub const VERSION: u32 = 2;
-/// Iterations between two digests of the weights.
-pub const DIGEST_EVERY: u32 = 16;
-/// Live changes of knobs that a config, and so a link, can have.
-pub const MOST_CHANGES: usize = 64;
 
 /// Every room of this crate; the first is the default.
 macro_rules! rooms {
@@ -103,43 +103,20 @@ fn known(rooms: &[&dyn AnyRoom]) -> Vec<&'static str> {
     IDS.iter().copied().chain(more).collect()
 }
 
-/// What a shell knows of the machine that a run is on.
-#[derive(Clone, Copy, Debug)]
-pub struct Host {
-    pub isa: math::Isa,
-    /// What a run may allocate.
-    pub memory_bytes: u64,
-}
-
-impl Host {
-    /// With as much memory as anyone asks for.
-    pub fn new(isa: math::Isa) -> Host {
-        Host { isa, memory_bytes: u64::MAX }
-    }
-}
-
 /// What runs when nobody says otherwise.
 pub fn default_config() -> Config {
     config_of(rooms()[0])
-}
-
-/// What runs in a room when nobody says otherwise.
-pub fn config_of(room: &dyn AnyRoom) -> Config {
-    Config {
-        version: VERSION,
-        room: room.schema().id.into(),
-        variant: room.variants()[0].id.into(),
-        seed: 1,
-        knobs: BTreeMap::new(),
-        data: None,
-        changes: Vec::new(),
-    }
 }
 
 /// A run from its beginning.
 pub fn begin(config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
     check_version(config.version)?;
     room(&config.room)?.begin(config, host)
+}
+
+/// Does pieces of an iteration of any room: [`AnyRoom::play`].
+pub fn play(due: &[u8], pieces: std::ops::Range<u64>, host: Host) -> Result<Vec<u8>, RunError> {
+    room(&container::stated_room_of(due)?)?.play(due, pieces, host)
 }
 
 /// A run that was saved, of whichever room.
@@ -161,12 +138,4 @@ pub fn bytes(config: &Config, host: Host) -> Result<u64, RunError> {
 pub fn validate(config: &Config, host: Host) -> Result<(), RunError> {
     check_version(config.version)?;
     room(&config.room)?.check(config, host)
-}
-
-fn check_version(found: u32) -> Result<(), RunError> {
-    match found {
-        VERSION => Ok(()),
-        ..VERSION => Err(RunError::NoSuchVersion { found }),
-        _ => Err(RunError::Future { found, known: VERSION }),
-    }
 }

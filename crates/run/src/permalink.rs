@@ -2,11 +2,16 @@
 //! It carries the config and the seed, live changes of knobs (`&at=320:lr=0.0001`, after 320 iterations), and, where the run was
 //! checked, the digest it should reach.
 
-use crate::dataset::{is_hash, shown};
-use crate::digest::{AMX, BF16, FUSED, GPU, UNFUSED};
-use crate::protocol::{Change, Config, Dataset, Digest, Knob, Shared, Value};
-use crate::{Host, MOST_CHANGES, RunError, check_version, knobs};
-use std::collections::BTreeMap;
+mod reading;
+
+pub use reading::decode;
+
+use crate::RunError;
+use crate::digest::{AMX, BF16, DIGEST_EVERY, FUSED, GPU, UNFUSED};
+use crate::protocol::{Change, Config, Digest, Shared, Value};
+
+/// Live changes of knobs that a config, and so a link, can have.
+pub const MOST_CHANGES: usize = 64;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
@@ -84,7 +89,7 @@ pub(crate) fn share(mut config: Config, now: u32, digest: Option<&Digest>, arith
         limits.push(format!(
             "No digest is known yet: one is taken every {} {iteration_word}s. Until then whoever opens the link is not told whether the \
              run was reproduced.",
-            crate::DIGEST_EVERY
+            DIGEST_EVERY
         ));
     }
     if let Some(data) = &config.data {
@@ -109,107 +114,10 @@ pub fn parse_change(text: &str) -> Result<(u32, &str, &str), RunError> {
     parts.ok_or_else(|| RunError::Link { why: format!("a change is written as 320:lr=0.0001, after 320 iterations, and not as '{text}'") })
 }
 
-/// An empty link is the default run.
-pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
-    let bad = |why: String| RunError::Link { why };
-    let text = link.trim().trim_start_matches('#').trim_start_matches('/');
-    let mut digest = None;
-    if text.is_empty() {
-        return Ok(Link { config: crate::default_config(), digest });
-    }
-    let (name, query) = text.split_once('?').unwrap_or((text, ""));
-    let mut pairs = BTreeMap::new();
-    let mut changes = Vec::new();
-    for pair in query.split('&').filter(|p| !p.is_empty()) {
-        let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{pair}' has no value")))?;
-        let value = plain(value).ok_or_else(|| bad(format!("'{pair}' is not well written")))?;
-        if key == AT {
-            changes.push(value);
-        } else if pairs.insert(key, value).is_some() {
-            return Err(bad(format!("'{key}' stands twice")));
-        }
-    }
-    // The version decides how the rest is read, so it comes first.
-    let version = match pairs.remove("v") {
-        Some(v) => v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?,
-        None => crate::VERSION,
-    };
-    check_version(version)?;
-    let room = crate::room(name.trim_end_matches('/'))?;
-    let mut config = crate::config_of(room);
-    for word in [VARIANT, room.schema().variant_word] {
-        if let Some(variant) = pairs.remove(word) {
-            config.variant = variant;
-        }
-    }
-    if let Some(data) = pairs.remove(DATA) {
-        config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}'")))?);
-    }
-    // An unknown one is refused before its knobs are read.
-    room.check(&config, host)?;
-    let known = room.knobs(&config.variant);
-    for (key, value) in pairs {
-        match key {
-            "seed" => {
-                config.seed = value.parse().map_err(|_| bad(format!("seed '{value}' is not from 0 to 4294967295")))?;
-            }
-            "digest" => digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}'")))?),
-            _ => {
-                let value = knob_value(&known, key, value)?;
-                config.knobs.insert(key.to_string(), value);
-            }
-        }
-    }
-    for change in &changes {
-        let (iteration, knob, value) = parse_change(change)?;
-        let value = knob_value(&known, knob, value.into())?;
-        config.changes.push(Change { iteration, knob: knob.into(), value });
-    }
-    config.changes.sort_by_key(|change| change.iteration);
-    room.check(&config, host)?;
-    Ok(Link { config, digest })
-}
-
-/// One that is not known is refused where the whole config is checked.
-fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
-    known.iter().find(|knob| knob.name == name).map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
-}
-
 /// With whatever could end or split a value as its bytes in hexadecimal.
 fn escaped(text: &str) -> String {
     let keep = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~+/:,".contains(&byte);
     text.bytes().map(|b| if keep(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
-}
-
-fn plain(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let digits = [rest.next()?, rest.next()?].map(|digit| char::from(digit).to_digit(16));
-                (16 * digits[0]? + digits[1]?) as u8
-            }
-            _ => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
-}
-
-fn parse_data(text: &str) -> Option<Dataset> {
-    let mut parts = text.splitn(3, '.');
-    let hash = parts.next().filter(|hash| is_hash(hash))?.into();
-    let bytes = parts.next()?.parse().ok()?;
-    let name = parts.next().filter(|name| !name.is_empty() && *name == shown(name))?.into();
-    Some(Dataset { name, bytes, hash, content: None })
-}
-
-fn parse_digest(text: &str) -> Option<Digest> {
-    let mut parts = text.splitn(3, '.');
-    let iteration = parts.next()?.parse().ok()?;
-    let weights = parts.next().filter(|weights| is_hash(weights))?;
-    let arithmetic = parts.next().filter(|arithmetic| can_be_reached(arithmetic))?;
-    Some(Digest { iteration, weights: weights.into(), arithmetic: arithmetic.into() })
 }
 
 /// The command that runs the same at the machine's full speed.
@@ -256,6 +164,9 @@ pub fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Host;
+    use crate::protocol::Dataset;
+    use std::collections::BTreeMap;
 
     fn host() -> Host {
         Host::new(math::Isa::best())

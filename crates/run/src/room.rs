@@ -3,142 +3,17 @@
 //! shows a run reads the [`Schema`].
 
 use crate::bench::Bench;
-use crate::protocol::{Column, Config, DataInfo, Dataset, Goal, Knob, Knobs, Part, Rate, RoomInfo, Value, Variant};
+use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Row, Value, Variant};
 use crate::{Host, RunError};
 use learn::{Data, Find, Learner, Offload};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
 use std::sync::Arc;
 
+pub use crate::container::Tensors;
+pub use crate::questions::{Answer, TypeName, type_name};
+pub use crate::schema::{COMMON_PARTS, Schema};
 pub use learn::{ByName, Iteration};
-
-/// A room's numbers and words, declared once.
-#[derive(Debug)]
-pub struct Schema {
-    pub id: &'static str,
-    pub title: &'static str,
-    pub variant_word: &'static str,
-    pub iteration_word: &'static str,
-    /// The first is the budget's unit.
-    pub counters: &'static [Column],
-    pub metrics: &'static [Column],
-    pub tests: &'static [Column],
-    /// What the learner measures of its own time; `tests` and `rest` are the run's ([`COMMON_PARTS`]).
-    pub parts: &'static [Part],
-}
-
-/// Time between two slices of a learner, which every room has.
-pub const COMMON_PARTS: [Part; 2] = [
-    Part { name: "tests", label: "Tests", help: "Testing what was learned, which trains nothing." },
-    Part { name: "rest", label: "Rest", help: "Between two slices: showing, answering, saving." },
-];
-
-impl Schema {
-    /// All parts of an iteration's time, in the order in which their shares follow a row's metrics.
-    pub fn all_parts(&self) -> impl Iterator<Item = &Part> {
-        self.parts.iter().chain(&COMMON_PARTS)
-    }
-
-    /// Where a column of the metrics stands in a row.
-    pub fn metric(&self, name: &str) -> Option<usize> {
-        self.metrics.iter().position(|column| column.name == name)
-    }
-
-    pub fn test(&self, name: &str) -> Option<usize> {
-        self.tests.iter().position(|column| column.name == name)
-    }
-
-    pub fn counter(&self, name: &str) -> Option<usize> {
-        self.counters.iter().position(|column| column.name == name)
-    }
-
-    /// Numbers in a row of metrics.
-    pub fn row_len(&self) -> usize {
-        self.metrics.len() + self.parts.len() + COMMON_PARTS.len()
-    }
-
-    /// What a learner counts, in the order of the counters.
-    ///
-    /// # Panics
-    /// Where it counts others.
-    pub fn counts(&self, told: &ByName<f64>) -> Vec<f64> {
-        let counts = in_order(self.id, self.counters.iter().map(|column| column.name), told);
-        counts.into_iter().map(|count| count.expect("a learner tells every counter")).collect()
-    }
-
-    /// What a test found, in the order of its columns; nothing where one was not tested.
-    ///
-    /// # Panics
-    /// Where there is no such column.
-    pub fn test_row(&self, told: &ByName<Option<f64>>) -> Vec<Option<f64>> {
-        let values = in_order(self.id, self.tests.iter().map(|column| column.name), told);
-        values.into_iter().map(Option::flatten).collect()
-    }
-
-    pub(crate) fn info(&self, variants: Vec<Variant>, data: Option<DataInfo>) -> RoomInfo {
-        RoomInfo {
-            id: self.id,
-            title: self.title,
-            variant_word: self.variant_word,
-            iteration_word: self.iteration_word,
-            counters: self.counters.to_vec(),
-            metrics: self.metrics.to_vec(),
-            tests: self.tests.to_vec(),
-            parts: self.all_parts().copied().collect(),
-            variants,
-            data,
-        }
-    }
-}
-
-/// What is told by name, in the order of these names; nothing where one is not told.
-///
-/// # Panics
-/// Where another is told, or one twice: the room `id` and its learner disagree.
-pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static str>, told: &ByName<T>) -> Vec<Option<T>> {
-    let find = |name| told.iter().find(|(known, _)| *known == name).map(|&(_, value)| value);
-    let ordered: Vec<Option<T>> = names.map(find).collect();
-    let found = ordered.iter().flatten().count();
-    let names = told.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-    assert_eq!(found, told.len(), "{id} has no columns for some of {names:?}");
-    ordered
-}
-
-impl Column {
-    pub const fn new(name: &'static str, label: &'static str, help: &'static str) -> Column {
-        Column { name, label, unit: "", help, chart: "", log: false, share: false, brief: "", spread: &[], rate: None }
-    }
-
-    pub const fn unit(self, unit: &'static str) -> Column {
-        Column { unit, ..self }
-    }
-
-    /// Drawn in the chart of this name.
-    pub const fn chart(self, chart: &'static str) -> Column {
-        Column { chart, ..self }
-    }
-
-    pub const fn log(self) -> Column {
-        Column { log: true, ..self }
-    }
-
-    pub const fn share(self) -> Column {
-        Column { share: true, ..self }
-    }
-
-    /// In a line of the terminal, under this name.
-    pub const fn brief(self, brief: &'static str) -> Column {
-        Column { brief, ..self }
-    }
-
-    pub const fn spread(self, spread: &'static [&'static str]) -> Column {
-        Column { spread, ..self }
-    }
-
-    pub const fn rate(self, counter: &'static str, seconds: f64) -> Column {
-        Column { rate: Some(Rate { counter, seconds }), ..self }
-    }
-}
 
 /// What a room's learner is made from.
 #[derive(Clone, Copy)]
@@ -164,9 +39,6 @@ impl<'a> Setup<'a> {
     }
 }
 
-/// Shape and contents of parts of a checkpoint, by name.
-pub type Tensors = learn::Parts;
-
 /// What a room saved of itself.
 pub struct Saved<'a> {
     pub tensors: &'a Tensors,
@@ -179,9 +51,6 @@ impl Saved<'_> {
         learn::part(self.tensors, name)
     }
 }
-
-/// The answer to a question of a room: any plain data.
-pub type Answer = Box<dyn erased_serde::Serialize>;
 
 /// What was learned by a moment, apart from its run: it acts on batches of observations, `[n][observation]`.
 pub trait Policy: Send + Sync {
@@ -248,7 +117,7 @@ pub trait Room: Send + Sync + Sized + 'static {
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
 
     /// Whether to test now, at a boundary: by what was done and never by the time, so that it is the same for the same run.
-    fn test_is_due(&self, tests: &[crate::protocol::Row], solved: bool) -> bool;
+    fn test_is_due(&self, tests: &[Row], solved: bool) -> bool;
     /// Tests what is learned by now. What is learned meanwhile is not tested.
     fn begin_test(&mut self) {}
     /// Tests it once more after a test that reached the goal, on draws that follow from this seed, which is of a stream that neither
@@ -283,96 +152,6 @@ pub trait Room: Send + Sync + Sized + 'static {
 
     /// The room's figures.
     fn bench(_bench: &mut Bench) {}
-
     /// Where the time of its training step goes, call by call of its plan, where it has one.
     fn profile(_bench: &mut Bench) {}
-}
-
-/// What a test came to in the goal's column, what it has to reach, and whether it does.
-pub(crate) fn goal_of(schema: &Schema, goal: Option<Goal>, values: &[Option<f64>]) -> Option<(Option<f64>, f64, bool)> {
-    let Goal { column, at } = goal?;
-    let value = values.get(schema.test(column)?).copied().flatten();
-    Some((value, at, value.is_some_and(|value| value >= at)))
-}
-
-/// Declares what can be asked of a room: each question with its fields and the type of its answer, once. Makes the
-/// `Question` that arrives as `{ ask: "name", … }`, and with the feature `typescript` the page's types of both.
-///
-/// ```ignore
-/// questions! {
-///     /// What the policy would do all over the plane.
-///     Picture { width: u32, height: u32 } -> PictureView,
-/// }
-/// ```
-#[macro_export]
-macro_rules! questions {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident : $type:ty),* $(,)? } -> $answer:ty),* $(,)?) => {
-        $crate::question_type! {
-            $($(#[$doc])* $name { $($field : $type),* }),*
-        }
-
-        /// `Answers["name"]` is what the page gets for a question of that name: in TypeScript.
-        pub const ANSWERS: &[(&str, $crate::room::TypeName)] =
-            &[$((stringify!($name), $crate::room::type_name::<$answer>)),*];
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-#[cfg(feature = "typescript")]
-macro_rules! question_type {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident : $type:ty),* }),*) => {
-        #[derive(Clone, Debug, PartialEq, $crate::serde::Deserialize, $crate::ts_rs::TS)]
-        #[serde(crate = "run::serde", tag = "ask", rename_all = "snake_case")]
-        #[ts(crate = "run::ts_rs")]
-        pub enum Question {
-            $($(#[$doc])* $name { $($field: $type),* }),*
-        }
-    };
-}
-
-#[doc(hidden)]
-#[macro_export]
-#[cfg(not(feature = "typescript"))]
-macro_rules! question_type {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident : $type:ty),* }),*) => {
-        #[derive(Clone, Debug, PartialEq, $crate::serde::Deserialize)]
-        #[serde(crate = "run::serde", tag = "ask", rename_all = "snake_case")]
-        pub enum Question {
-            $($(#[$doc])* $name { $($field: $type),* }),*
-        }
-    };
-}
-
-/// What a type is called in TypeScript, where that is built in.
-#[cfg(feature = "typescript")]
-pub type TypeName = fn(&ts_rs::Config) -> String;
-#[cfg(not(feature = "typescript"))]
-pub type TypeName = fn() -> &'static str;
-
-#[cfg(feature = "typescript")]
-pub fn type_name<T: ts_rs::TS>(style: &ts_rs::Config) -> String {
-    T::name(style)
-}
-#[cfg(not(feature = "typescript"))]
-pub fn type_name<T>() -> &'static str {
-    std::any::type_name::<T>()
-}
-
-/// `BestMove` as `best_move`.
-pub fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (i, letter) in name.char_indices() {
-        if letter.is_uppercase() && i > 0 {
-            snake.push('_');
-        }
-        snake.extend(letter.to_lowercase());
-    }
-    snake
-}
-
-/// `Vec<f32>` as bytes, so that a page receives one typed array and not a list of numbers.
-pub fn floats<S: serde::Serializer>(values: &[f32], out: S) -> Result<S::Ok, S::Error> {
-    let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
-    out.serialize_bytes(&bytes)
 }

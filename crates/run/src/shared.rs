@@ -1,10 +1,11 @@
 //! What travels between a run whose iterations are shared and who does pieces of them: a learner's parts in the file of runs, with the
 //! build that made them. A piece from a build that plays otherwise would be a run that no machine could do again, so it is refused.
 
-use crate::container::{self, Sum};
+use crate::RunError;
+use crate::container::{self, Sum, Tensors};
 use crate::digest::arithmetic;
-use crate::room::{Room, Tensors};
-use crate::{RunError, VERSION};
+use crate::room::Room;
+use crate::version::VERSION;
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -48,9 +49,4 @@ pub(crate) fn unpack<R: Room>(bytes: &[u8], isa: Isa) -> Result<Tensors, RunErro
         return Err(RunError::OtherBuild { found, here });
     }
     Ok(tensors)
-}
-
-/// Does pieces of an iteration of any room: [`crate::AnyRoom::play`].
-pub fn play(due: &[u8], pieces: std::ops::Range<u64>, host: crate::Host) -> Result<Vec<u8>, RunError> {
-    crate::room(&container::stated_room_of(due)?)?.play(due, pieces, host)
 }

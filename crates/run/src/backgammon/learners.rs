@@ -3,29 +3,45 @@
 //! It refuses to know how they learn.
 
 use crate::RunError;
-use crate::knobs::Table;
-use crate::protocol::{Goal, Knob, Knobs, Value, Variant};
+use crate::protocol::{Goal, Knobs, Value, Variant};
 use crate::room::Setup;
+use crate::tuned::{Entry, Tunable, Tuned, of_learner};
 use learn::Find;
 use learn::backgammon::{Published, PublishedConfig, SelfTaught, Strong, StrongConfig};
-use learn::settings::Settings;
-use math::Isa;
 
-type Made = Result<Box<dyn Tuned>, RunError>;
-
-/// A learner with the settings in force.
-pub(super) trait Tuned: Send + Sync {
+/// A learner with the settings in force, whichever it is.
+pub(super) trait AnyTuned: Send + Sync {
     fn learner(&self) -> &(dyn SelfTaught + 'static);
     fn learner_mut(&mut self) -> &mut (dyn SelfTaught + 'static);
-
-    /// Every knob with its value in force.
     fn values(&self) -> Knobs;
-
-    /// What [`Tuned::set`] would say.
-    fn check(&self, name: &str, value: &Value) -> Result<(), RunError>;
-
-    /// Changes a live knob between two rounds: from what, and to what.
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError>;
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
+}
+
+impl<L: Tunable + SelfTaught> AnyTuned for Tuned<L> {
+    fn learner(&self) -> &(dyn SelfTaught + 'static) {
+        &self.learner
+    }
+
+    fn learner_mut(&mut self) -> &mut (dyn SelfTaught + 'static) {
+        &mut self.learner
+    }
+
+    fn values(&self) -> Knobs {
+        self.values()
+    }
+
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.may_set(name, value)
+    }
+
+    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
+        self.set(name, value)
+    }
+}
+
+fn boxed<L: Tunable + SelfTaught>(tuned: Tuned<L>, _: Setup) -> Result<Box<dyn AnyTuned>, RunError> {
+    Ok(Box::new(tuned))
 }
 
 /// One of the learners.
@@ -36,13 +52,7 @@ pub(super) struct Kind {
     goal: Goal,
     /// Some minutes for a sweep with a few settings.
     sweep_games: f64,
-    pub knobs: fn() -> Vec<Knob>,
-    /// Refuses what cannot be learned with.
-    pub check: fn(&Knobs) -> Result<(), RunError>,
-    /// About what it allocates, at most.
-    pub bytes: fn(&Knobs) -> Result<u64, RunError>,
-    pub begin: fn(Setup) -> Made,
-    pub restore: fn(Setup, &Find) -> Made,
+    pub learner: Entry<dyn AnyTuned>,
 }
 
 pub(super) fn variants() -> Vec<Variant> {
@@ -71,11 +81,7 @@ static KINDS: [Kind; 2] = [
                   ahead where it is asked to.",
         goal: Goal { column: "linear_points", at: 0.4 },
         sweep_games: 20_000.0,
-        knobs: With::<Strong>::knobs,
-        check: With::<Strong>::check,
-        bytes: With::<Strong>::bytes,
-        begin: With::<Strong>::begin,
-        restore: With::<Strong>::restore,
+        learner: of_learner!(Strong, StrongConfig::default(), boxed),
     },
     Kind {
         id: "published",
@@ -84,128 +90,36 @@ static KINDS: [Kind; 2] = [
                   is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
         goal: Goal { column: "random_points", at: 1.2 },
         sweep_games: 4000.0,
-        knobs: With::<Published>::knobs,
-        check: With::<Published>::check,
-        bytes: With::<Published>::bytes,
-        begin: With::<Published>::begin,
-        restore: With::<Published>::restore,
+        learner: of_learner!(Published, PublishedConfig::default(), boxed),
     },
 ];
 
-/// What a learner has to have to be among them.
-trait Tunable: SelfTaught + Sized + 'static {
-    type Settings: Settings + Default + Send + Sync;
-    fn begin(settings: Self::Settings, seed: u32, isa: Isa) -> Result<Self, RunError>;
-    fn restore(settings: Self::Settings, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError>;
-    fn sound(settings: &Self::Settings) -> Result<(), RunError>;
-    fn bytes(settings: &Self::Settings) -> u64;
-    fn set(&mut self, settings: Self::Settings) -> Result<(), RunError>;
+macro_rules! tunable {
+    ($learner:ident, $settings:ident) => {
+        impl Tunable for $learner {
+            type Settings = $settings;
+
+            fn check(settings: &$settings) -> Result<(), RunError> {
+                Ok(settings.check()?)
+            }
+
+            fn bytes(settings: &$settings) -> u64 {
+                $settings::bytes(settings)
+            }
+
+            fn make(settings: $settings, setup: Setup, saved: Option<&Find>) -> Result<Self, RunError> {
+                match saved {
+                    None => Ok($learner::new(settings, setup.seed, setup.host.isa)?),
+                    Some(find) => $learner::restore(settings, setup.seed, setup.host.isa, find).map_err(RunError::damaged),
+                }
+            }
+
+            fn retune(&mut self, settings: $settings) -> Result<(), RunError> {
+                Ok(self.set_config(settings)?)
+            }
+        }
+    };
 }
 
-fn table<L: Tunable>() -> Table<L::Settings> {
-    Table::new(L::Settings::default())
-}
-
-struct With<L: Tunable> {
-    learner: L,
-    settings: L::Settings,
-}
-
-impl<L: Tunable> With<L> {
-    fn knobs() -> Vec<Knob> {
-        table::<L>().knobs()
-    }
-
-    fn check(knobs: &Knobs) -> Result<(), RunError> {
-        L::sound(&table::<L>().settings(knobs)?)
-    }
-
-    fn bytes(knobs: &Knobs) -> Result<u64, RunError> {
-        Ok(L::bytes(&table::<L>().settings(knobs)?))
-    }
-
-    fn begin(setup: Setup) -> Made {
-        let settings = table::<L>().settings(setup.knobs)?;
-        let learner = L::begin(settings.clone(), setup.seed, setup.host.isa)?;
-        Ok(Box::new(With { learner, settings }))
-    }
-
-    fn restore(setup: Setup, find: &Find) -> Made {
-        let settings = table::<L>().settings(setup.knobs)?;
-        let learner = L::restore(settings.clone(), setup.seed, setup.host.isa, find)?;
-        Ok(Box::new(With { learner, settings }))
-    }
-}
-
-impl<L: Tunable> Tuned for With<L> {
-    fn learner(&self) -> &(dyn SelfTaught + 'static) {
-        &self.learner
-    }
-
-    fn learner_mut(&mut self) -> &mut (dyn SelfTaught + 'static) {
-        &mut self.learner
-    }
-
-    fn values(&self) -> Knobs {
-        table::<L>().values(&self.settings)
-    }
-
-    fn check(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        L::sound(&table::<L>().changed(&self.settings, name, value)?.0)
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let (settings, change) = table::<L>().changed(&self.settings, name, value)?;
-        self.learner.set(settings.clone())?;
-        self.settings = settings;
-        Ok(change)
-    }
-}
-
-impl Tunable for Strong {
-    type Settings = StrongConfig;
-
-    fn begin(settings: StrongConfig, seed: u32, isa: Isa) -> Result<Self, RunError> {
-        Ok(Strong::new(settings, seed, isa)?)
-    }
-
-    fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError> {
-        Strong::restore(settings, seed, isa, find).map_err(RunError::damaged)
-    }
-
-    fn sound(settings: &StrongConfig) -> Result<(), RunError> {
-        Ok(settings.check()?)
-    }
-
-    fn bytes(settings: &StrongConfig) -> u64 {
-        StrongConfig::bytes(settings)
-    }
-
-    fn set(&mut self, settings: StrongConfig) -> Result<(), RunError> {
-        Ok(self.set_config(settings)?)
-    }
-}
-
-impl Tunable for Published {
-    type Settings = PublishedConfig;
-
-    fn begin(settings: PublishedConfig, seed: u32, isa: Isa) -> Result<Self, RunError> {
-        Ok(Published::new(settings, seed, isa)?)
-    }
-
-    fn restore(settings: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Self, RunError> {
-        Published::restore(settings, seed, isa, find).map_err(RunError::damaged)
-    }
-
-    fn sound(settings: &PublishedConfig) -> Result<(), RunError> {
-        Ok(settings.check()?)
-    }
-
-    fn bytes(settings: &PublishedConfig) -> u64 {
-        PublishedConfig::bytes(settings)
-    }
-
-    fn set(&mut self, settings: PublishedConfig) -> Result<(), RunError> {
-        Ok(self.set_config(settings)?)
-    }
-}
+tunable!(Strong, StrongConfig);
+tunable!(Published, PublishedConfig);

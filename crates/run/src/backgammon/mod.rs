@@ -9,6 +9,7 @@ mod learners;
 mod player_lines;
 mod players;
 pub mod protocol;
+mod record;
 mod room;
 mod rules_lines;
 mod schema;

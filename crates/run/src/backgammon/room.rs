@@ -3,7 +3,7 @@
 //! answered by the weights of the last round that has ended.
 
 use super::analysis;
-use super::learners::{self, Tuned};
+use super::learners::{self, AnyTuned};
 use super::players::{CachedPlayer, FrozenAgent, PlayerPool};
 use super::protocol::{FREEZE_MINUTES, Frozen, Question, RoomEvent};
 use super::schema::SCHEMA;
@@ -26,7 +26,7 @@ const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
 const TEST_SHARE: u64 = 20;
 const TEST_GROWTH: u64 = 3;
 pub struct Backgammon {
-    tuned: Box<dyn Tuned>,
+    tuned: Box<dyn AnyTuned>,
     frozen_agents: Vec<FrozenAgent>,
     baseline_test: Option<BaselineTest>,
     session: Option<GameSession>,
@@ -51,7 +51,7 @@ fn frozen_name(minutes: u32) -> String {
 }
 
 impl Backgammon {
-    fn around(tuned: Box<dyn Tuned>) -> Backgammon {
+    fn around(tuned: Box<dyn AnyTuned>) -> Backgammon {
         Backgammon { tuned, frozen_agents: Vec::new(), baseline_test: None, session: None, former_session: None, player_cache: Vec::new() }
     }
 
@@ -82,24 +82,24 @@ impl Room for Backgammon {
     }
 
     fn knobs(variant: &str) -> Vec<Knob> {
-        (learners::kind(variant).knobs)()
+        (learners::kind(variant).learner.knobs)()
     }
 
     fn check(setup: Setup) -> Result<(), RunError> {
-        (learners::kind(setup.variant).check)(setup.knobs)
+        (learners::kind(setup.variant).learner.check)(setup.knobs)
     }
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
-        (learners::kind(setup.variant).bytes)(setup.knobs)
+        (learners::kind(setup.variant).learner.bytes)(setup.knobs)
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
-        Ok(Backgammon::around((learners::kind(setup.variant).begin)(setup)?))
+        Ok(Backgammon::around((learners::kind(setup.variant).learner.make)(setup, None)?))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
         let find = |name: &str| saved.find(name);
-        let mut room = Backgammon::around((learners::kind(setup.variant).restore)(setup, &find)?);
+        let mut room = Backgammon::around((learners::kind(setup.variant).learner.make)(setup, Some(&find))?);
         let notes = match saved.notes {
             serde_json::Value::Null => Notes::default(),
             notes => Notes::deserialize(notes).map_err(RunError::damaged)?,
@@ -155,7 +155,7 @@ impl Room for Backgammon {
     }
 
     fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.tuned.check(name, value)
+        self.tuned.may_set(name, value)
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {

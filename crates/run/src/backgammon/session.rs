@@ -9,6 +9,8 @@ use super::protocol::{
     Act, AllowedActs, Analysis, CubeAct, CubeReview, EndedBy, Ending, Engine, EngineAct, Judged, Moment, Phase, Played, Reply, Review,
     Session, Setup, Verdict,
 };
+use super::record::{Action, Record, seat};
+use super::transcript;
 use crate::RunError;
 use math::Rng;
 use serde::{Deserialize, Serialize};
@@ -26,36 +28,6 @@ const GAMES_KEPT: usize = 100;
 const CONSIDERED: usize = 10;
 /// An engine declines to be given less than it expects, but for so much.
 const GENEROUS: f64 = 0.05;
-
-/// One thing done in a game.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Action {
-    /// As thrown at the opening, else the larger first.
-    Rolled([u8; 2]),
-    /// To a board seen by whoever moved.
-    Moved(Board),
-    Doubled,
-    Took,
-    Passed,
-    Resigned {
-        seat: u8,
-        level: u32,
-    },
-}
-
-/// A game that was played, or is being played.
-#[derive(Clone, Debug)]
-pub(crate) struct Record {
-    pub stakes: Stakes,
-    pub actions: Vec<Action>,
-    pub ending: Option<rules::Ending>,
-}
-
-impl Record {
-    fn new(stakes: Stakes) -> Record {
-        Record { stakes, actions: Vec::new(), ending: None }
-    }
-}
 
 /// What is saved of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,10 +64,6 @@ pub(crate) struct GameSession {
     reviewed: u32,
     lost: f64,
     scratch: Results,
-}
-
-fn seat(player: Seat) -> u8 {
-    player as u8
 }
 
 fn refused(what: &str, next: &str) -> RunError {
@@ -720,25 +688,16 @@ impl GameSession {
     pub fn transcript(&self) -> String {
         let now = Record { ending: self.ending(), ..self.now.clone() };
         let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
-        super::transcript::write(&self.setup, &self.names, self.earlier, self.earlier_score, &records)
+        transcript::write(&self.setup, &self.names, self.earlier, self.earlier_score, &records)
     }
 
     pub fn saved(&self) -> SavedSession {
-        let word = |action: &Action| match action {
-            Action::Rolled([one, other]) => format!("{one}{other}"),
-            Action::Moved(after) => after.id().to_string(),
-            Action::Doubled => "D".into(),
-            Action::Took => "T".into(),
-            Action::Passed => "P".into(),
-            Action::Resigned { seat, level } => format!("R{seat}{level}"),
-        };
-        let game = |record: &Record| record.actions.iter().map(word).collect::<Vec<_>>().join(" ");
         SavedSession {
             setup: self.setup.clone(),
             names: self.names.clone(),
             earlier: self.earlier,
             earlier_score: self.earlier_score,
-            games: self.done.iter().chain([&self.now]).map(game).collect(),
+            games: self.done.iter().chain([&self.now]).map(Record::words).collect(),
             throws: self.throws,
             reviewed: self.reviewed,
             lost: self.lost,
@@ -759,7 +718,7 @@ impl GameSession {
                 session.next_game().map_err(|_| damaged("goes on after its end"))?;
             }
             for word in game.split_ascii_whitespace() {
-                let action = action_from(word).ok_or_else(|| damaged("has a word that means nothing"))?;
+                let action = Action::from_word(word).ok_or_else(|| damaged("has a word that means nothing"))?;
                 session.redo(action).map_err(|_| damaged("was played against the rules"))?;
             }
         }
@@ -777,18 +736,4 @@ fn expected(players: &mut dyn Players, engine: Engine, game: &Game) -> Result<ru
 
 fn no_move_due() -> RunError {
     refused("No move of yours is due", "See whose turn it is")
-}
-
-fn action_from(word: &str) -> Option<Action> {
-    let digit = |at: usize| word.as_bytes().get(at).filter(|b| b.is_ascii_digit()).map(|b| b - b'0');
-    Some(match word {
-        "D" => Action::Doubled,
-        "T" => Action::Took,
-        "P" => Action::Passed,
-        _ if word.len() == 2 => Action::Rolled([digit(0)?, digit(1)?]),
-        _ if word.len() == 3 && word.starts_with('R') => {
-            Action::Resigned { seat: digit(1).filter(|&seat| seat < 2)?, level: digit(2)?.into() }
-        }
-        _ => Action::Moved(Board::from_id(word).ok()?),
-    })
 }

@@ -4,7 +4,7 @@
 //! It refuses to evaluate what was played, and writes what it is given.
 
 use super::protocol::Setup;
-use super::session::{Action, Record};
+use super::record::{Action, Record};
 use worlds::backgammon::notation::{Step, route};
 use worlds::backgammon::{Game, Stage, Stakes};
 

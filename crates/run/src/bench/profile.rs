@@ -1,7 +1,8 @@
 //! Where the time of a training step goes, call by call of its plan. The clock is read between two calls and nothing else is added, so
 //! parts add up to the step, and weights are those of a step that is not timed, to the bit.
 
-use super::{Figure, ROUND_S, Training, sustained_s};
+use super::training::Training;
+use super::{Figure, ROUND_S, sustained_s};
 use graph::Operation;
 
 /// What a step does once, behind all runs of its plan.
@@ -41,7 +42,7 @@ impl Training {
 
 /// Milliseconds in a step and the share of the step of each operation, the longest first; then the step itself, timed by operations and
 /// timed at its ends alone. Rounds are as for every figure: the median of sustained ones.
-pub(crate) fn profile(prefix: &str, training: &mut Training, rounds: usize, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+pub(crate) fn profile_training(prefix: &str, training: &mut Training, rounds: usize, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
     // What the first step alone does is done.
     training.train();
     let mut found: Vec<(Operation, Vec<f64>)> = Vec::new();
@@ -72,7 +73,8 @@ pub(crate) fn profile(prefix: &str, training: &mut Training, rounds: usize, now:
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{noise, small_step};
+    use crate::bench::compute::small_step;
+    use crate::bench::noise;
     use math::Isa;
     use std::cell::Cell;
 
@@ -127,7 +129,7 @@ mod tests {
     #[test]
     fn rows_have_names_shapes_and_shares_that_add_up() {
         let mut rows = Vec::new();
-        profile("x", &mut small_step(Isa::best()), 3, read_s, &mut |figure| rows.push(figure));
+        profile_training("x", &mut small_step(Isa::best()), 3, read_s, &mut |figure| rows.push(figure));
         let names: Vec<_> = rows.iter().map(|row| row.name().to_string()).collect();
         for wanted in ["x.profile.linear.64x144x128", "x.profile.linear_dw.64x144x128", "x.profile.adam.27216"] {
             assert!(names.iter().any(|name| name == wanted), "{wanted} is not in {names:?}");

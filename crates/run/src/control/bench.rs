@@ -1,17 +1,20 @@
 //! The figures of control: how fast environments step and PPO learns, and what it costs when a run is watched.
 
-use super::{Control, TEST_EPISODES};
+use super::testing::TEST_EPISODES;
+use crate::Host;
 use crate::bench::{Bench, Figure, ROUNDS, noise, rounds_s};
+use crate::digest::DIGEST_EVERY;
 use crate::monitor::Writer;
 use crate::protocol::{Command, Event};
 use crate::room::{Room, Schema};
-use crate::{AnyRun, DIGEST_EVERY, Host, Run};
+use crate::runs::{AnyRun, Entry, Run, config_of};
 use learn::control::{Ppo, PpoConfig};
 use learn::{Learner, Slice};
 use math::Isa;
 use worlds::control::{Actions, CartPoles, Spec, Vector};
 
-pub(super) fn run(bench: &mut Bench) {
+/// Of the room `R`, whose default is watched.
+pub(super) fn run<R: Room>(bench: &mut Bench) {
     let Bench { isa, now, attach, sink, .. } = bench;
     let (isa, now): (Isa, &dyn Fn() -> f64) = (*isa, now);
     let mut give = |name: &str, rounds: &[f64]| sink(Figure::measured(name, rounds, "steps/s"));
@@ -27,7 +30,7 @@ pub(super) fn run(bench: &mut Bench) {
     give("control.ppo.cartpole.small.steps_per_s", &rates);
     let name = "control.ppo.cartpole.small.mean_return";
     sink(Figure::counted(name, reached.into(), "best test of that run"));
-    if let Some(rounds) = monitored(isa, now, attach) {
+    if let Some(rounds) = monitored::<R>(isa, now, attach) {
         sink(Figure::measured("control.monitor.overhead", &rounds, "of the time without a monitor"));
     }
 }
@@ -117,13 +120,13 @@ fn iterations_rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
 
 /// The share of its time that a monitor takes from the default run: a stretch with one and a stretch without in each round. None where
 /// it cannot be attached.
-fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&Schema) -> Option<Writer>) -> Option<Vec<f64>> {
+fn monitored<R: Room>(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&Schema) -> Option<Writer>) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
     /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
-    let config = crate::config_of(&crate::Entry::<Control>::NEW);
-    let mut run = Run::<Control>::new(config, Host::new(isa)).expect("the default config is in range");
+    let config = config_of(&Entry::<R>::NEW);
+    let mut run = Run::<R>::new(config, Host::new(isa)).expect("the default config is in range");
     let began = run.events().into_iter().find(|event| matches!(event, Event::Began(_)))?;
     run.command(Command::Start).expect("a fresh run can start");
     let mut stretch_s = |mut monitor: Option<Writer>| {
@@ -149,7 +152,7 @@ fn monitored(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&Schema) ->
     }
     let mut shares = Vec::new();
     for _ in 0..ROUNDS {
-        let with_s = stretch_s(Some(attach(Control::SCHEMA)?));
+        let with_s = stretch_s(Some(attach(R::SCHEMA)?));
         shares.push(with_s / stretch_s(None) - 1.0);
     }
     Some(shares)

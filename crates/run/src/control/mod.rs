@@ -5,10 +5,13 @@ pub mod env;
 mod environments;
 mod knobs;
 mod plan;
+mod policy;
 pub mod protocol;
 mod room;
 mod schema;
 mod shown;
 mod stage;
+mod testing;
 
-pub use room::{Control, TEST_EPISODES};
+pub use room::Control;
+pub use testing::TEST_EPISODES;

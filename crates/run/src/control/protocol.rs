@@ -1,7 +1,7 @@
 //! What crosses the boundary in the room of control alone: what an environment is, what many of them live through, the one
 //! that a person can push and drive, and what policy and critic think. This file refuses to hold behaviour.
 
-pub use crate::room::floats;
+pub use crate::questions::floats;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;

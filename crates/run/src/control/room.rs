@@ -4,40 +4,29 @@
 use super::protocol::{Frame, Question};
 use super::schema::SCHEMA;
 use super::stage::Stage;
+use super::testing::{self, TEST_EPISODES, columns};
 use super::{environments, knobs};
 use crate::RunError;
 use crate::bench::Bench;
+use crate::knobs::Table;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
 use learn::Learner;
-use learn::control::{Evaluation, Ppo, PpoConfig, ppo};
-use worlds::control::Spec;
-
-/// Episodes of a test.
-pub const TEST_EPISODES: u32 = 100;
-/// Iterations between tests, before and after the task is solved, at least.
-const TEST_EVERY: [u32; 2] = [2, 16];
-/// And so many that the steps of a test are this many times those of training at most.
-const TEST_SHARE: f64 = 1.0;
+use learn::control::{Ppo, PpoConfig};
 
 pub struct Control {
-    settings: PpoConfig,
     ppo: Ppo,
     stage: Stage,
 }
 
 impl Control {
-    fn around(seed: u32, settings: PpoConfig, ppo: Ppo) -> Control {
+    fn around(seed: u32, ppo: Ppo) -> Control {
         let stage = Stage::new(ppo.kind(), seed);
-        Control { settings, ppo, stage }
+        Control { ppo, stage }
     }
 
-    fn spec(&self) -> &'static Spec {
-        self.ppo.kind().spec
-    }
-
-    fn samples(&self) -> f64 {
-        (self.settings.envs * self.settings.rollout_steps) as f64
+    fn table(&self) -> Table<PpoConfig> {
+        knobs::table(self.ppo.kind().spec.id)
     }
 
     /// Mean, least and greatest return of fresh episodes, which leave no trace in the training.
@@ -85,16 +74,16 @@ impl Room for Control {
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
         let settings = knobs::table(setup.variant).settings(setup.knobs)?;
-        let ppo = Ppo::new(environments::kind(setup.variant)?, settings.clone(), setup.seed, setup.host.isa).map_err(RunError::below)?;
-        Ok(Control::around(setup.seed, settings, ppo))
+        let ppo = Ppo::new(environments::kind(setup.variant)?, settings, setup.seed, setup.host.isa).map_err(RunError::below)?;
+        Ok(Control::around(setup.seed, ppo))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
         let settings = knobs::table(setup.variant).settings(setup.knobs)?;
         let kind = environments::kind(setup.variant)?;
         let find = |name: &str| saved.find(name);
-        let ppo = Ppo::restore(kind, settings.clone(), setup.seed, setup.host.isa, &find).map_err(RunError::damaged)?;
-        Ok(Control::around(setup.seed, settings, ppo))
+        let ppo = Ppo::restore(kind, settings, setup.seed, setup.host.isa, &find).map_err(RunError::damaged)?;
+        Ok(Control::around(setup.seed, ppo))
     }
 
     fn learner(&self) -> Option<&Ppo> {
@@ -106,26 +95,21 @@ impl Room for Control {
     }
 
     fn values(&self) -> Knobs {
-        knobs::table(self.spec().id).values(&self.settings)
+        self.table().values(self.ppo.config())
     }
 
     fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        knobs::table(self.spec().id).changed(&self.settings, name, value).map(|_| ())
+        self.table().changed(self.ppo.config(), name, value).map(|_| ())
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let (settings, change) = knobs::table(self.spec().id).changed(&self.settings, name, value)?;
-        self.ppo.set_config(settings.clone()).map_err(RunError::below)?;
-        self.settings = settings;
+        let (settings, change) = self.table().changed(self.ppo.config(), name, value)?;
+        self.ppo.set_config(settings).map_err(RunError::below)?;
         Ok(change)
     }
 
-    /// Of the episodes that train it is known how long one takes.
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {
-        let last = tests.last().map_or(0, |test| test.progress.iteration);
-        let length = self.ppo.mean_length().map_or(self.spec().step_limit.into(), f64::from);
-        let worth_it = f64::from(TEST_EPISODES) * length / (self.samples() * TEST_SHARE);
-        self.ppo.progress().iterations as u32 >= last + TEST_EVERY[usize::from(solved)].max(worth_it.ceil() as u32)
+        testing::is_due(&self.ppo, tests, solved)
     }
 
     /// A test's episodes follow from the iteration after which it begins.
@@ -159,30 +143,6 @@ impl Room for Control {
     }
 
     fn bench(bench: &mut Bench) {
-        super::bench::run(bench);
-    }
-}
-
-/// Mean, least and greatest return, and their number.
-fn columns(Evaluation { mean, min, max }: Evaluation, episodes: u32) -> ByName<Option<f64>> {
-    let columns = [("mean_return", mean), ("min_return", min), ("max_return", max), ("episodes", episodes as f32)];
-    columns.map(|(name, value)| (name, Some(value.into()))).to_vec()
-}
-
-impl Policy for ppo::Policy {
-    fn observation_len(&self) -> usize {
-        self.observation_len()
-    }
-
-    fn policy_len(&self) -> usize {
-        self.policy_len()
-    }
-
-    fn act(&mut self, observations: &[f32], actions: &mut [f32]) {
-        self.act(observations, actions);
-    }
-
-    fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
-        self.predict(observations, policy, values);
+        super::bench::run::<Control>(bench);
     }
 }

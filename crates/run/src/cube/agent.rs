@@ -2,17 +2,18 @@
 //! learned. Questions are answered by the weights of the newest boundary.
 
 use super::judging::{Known, Test, scrambled};
-use super::learners::Tuned;
 use super::protocol::{ActionView, Inside, Scrambled, SolveMethod, SolveView, StateView};
 use super::solving::Solving;
+use super::teaching::Teaching;
 use crate::RunError;
 use crate::protocol::{Knobs, Value};
 use crate::room::ByName;
-use learn::cube::{Evaluator, Judge, Progress, Report, Scores, Stats, nearest};
+use crate::tuned::Tuned;
+use learn::cube::{Cube, CubeLearner, Evaluator, Judge, Progress, Report, Scores, Stats, nearest};
 use learn::{Fault, Learner, Machine, Offload, Pass, WorkedOn};
 use math::Rng;
 use std::sync::Arc;
-use worlds::cube::{Actions, Distances, Metric, Move, Scheme, Typed, notation, turn_stickers};
+use worlds::cube::{Actions, Distances, Metric, Move, Puzzle, Scheme, Typed, notation, turn_stickers};
 
 /// A learner, whichever cube it is of.
 pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
@@ -56,18 +57,18 @@ pub trait AnyAgent: Send + Sync {
     fn inside(&self) -> Result<Option<Inside>, RunError>;
 }
 
-pub(super) struct Agent<P> {
-    tuned: Box<dyn Tuned<P>>,
+pub(super) struct Agent<L: Teaching> {
+    tuned: Tuned<L>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
     /// Those that judge as they were at the newest boundary.
     weights: Vec<f32>,
     version: Version,
-    looked: Judged<P>,
-    solving: Option<Solving<P>>,
-    solved: Judged<P>,
-    test: Option<Box<dyn Test<P>>>,
-    tested: Judged<P>,
+    looked: Judged<L::Cube>,
+    solving: Option<Solving<L::Cube>>,
+    solved: Judged<L::Cube>,
+    test: Option<<L::Cube as Known>::Test>,
+    tested: Judged<L::Cube>,
     /// What is left beside the run.
     free_bytes: u64,
     /// A setting has changed since its work was offloaded.
@@ -85,11 +86,11 @@ struct Version {
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
-    fn now(&mut self, tuned: &dyn Tuned<P>, weights: &[f32], version: Version) -> Result<&mut Evaluator<P>, RunError> {
+    fn now(&mut self, learner: &impl CubeLearner<P>, weights: &[f32], version: Version) -> Result<&mut Evaluator<P>, RunError> {
         let kept = self.0.take().filter(|(_, of)| of.settings == version.settings);
         let (mut evaluator, of) = match kept {
             Some((evaluator, of)) => (evaluator, Some(of)),
-            None => (tuned.learner().judge().map_err(RunError::below)?, None),
+            None => (learner.judge().map_err(RunError::below)?, None),
         };
         if of != Some(version) {
             evaluator.set(weights);
@@ -109,13 +110,13 @@ impl<P: Known> Judged<P> {
     }
 }
 
-impl<P: Known> Agent<P> {
-    pub fn new(tuned: Box<dyn Tuned<P>>, free_bytes: u64) -> Agent<P> {
-        let metric = tuned.metric();
-        let learner = tuned.learner();
+impl<L: Teaching> Agent<L> {
+    pub fn new(tuned: Tuned<L>, free_bytes: u64) -> Agent<L> {
+        let metric = L::metric(tuned.settings());
+        let learner = &tuned.learner;
         Agent {
-            actions: Actions::of::<P>(metric),
-            exact: P::exact(metric),
+            actions: Actions::of::<L::Cube>(metric),
+            exact: L::Cube::exact(metric),
             weights: learner.weights().to_vec(),
             version: Version { boundary: learner.progress().iterations, settings: 0 },
             looked: Judged(None),
@@ -130,25 +131,26 @@ impl<P: Known> Agent<P> {
     }
 
     fn steps(&mut self) -> &mut dyn Offload {
-        self.tuned.learner_mut().offload().expect("asked for where the learner offloads its steps")
+        self.tuned.learner.offload().expect("asked for where the learner offloads its steps")
     }
 
     /// Has a machine judge where many states are judged, in tests and in wide searches.
     fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         for judged in [&mut self.tested, &mut self.solved] {
-            let judge = judged.now(&*self.tuned, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
+            let judge =
+                judged.now(&self.tuned.learner, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
             judge.lend(machine)?;
         }
         Ok(())
     }
 
-    fn distance(&self, state: P) -> Option<u32> {
+    fn distance(&self, state: L::Cube) -> Option<u32> {
         state.distance(self.exact.as_deref()?).map(u32::from)
     }
 
     /// After these moves from the solved state, each of them an action.
     fn scrambled(&self, moves: &[Move]) -> Scrambled {
-        let state = P::after(moves);
+        let state = L::Cube::after(moves);
         Scrambled {
             facelets: state.facelets(&Scheme::FACES),
             moves: moves.iter().map(Move::to_string).collect(),
@@ -159,13 +161,13 @@ impl<P: Known> Agent<P> {
 
 /// Whole iterations of learners whose steps are large enough are offloaded, and with them the judging of many states, in tests and in
 /// wide searches.
-impl<P: Known> Offload for Agent<P> {
+impl<L: Teaching> Offload for Agent<L> {
     fn ways(&self) -> &'static [&'static str] {
         &["Learning and judging many states on the GPU turned out to be faster."]
     }
 
     fn is_offloaded(&self) -> bool {
-        self.tuned.learner().worked_on() == WorkedOn::Offloaded
+        self.tuned.learner.worked_on() == WorkedOn::Offloaded
     }
 
     fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
@@ -211,9 +213,9 @@ fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
     Ok((state, state.facelets(&scheme)))
 }
 
-impl<P: Known> AnyAgent for Agent<P> {
+impl<L: Teaching> AnyAgent for Agent<L> {
     fn size(&self) -> usize {
-        P::SIZE
+        L::Cube::SIZE
     }
 
     fn metric(&self) -> Metric {
@@ -221,21 +223,21 @@ impl<P: Known> AnyAgent for Agent<P> {
     }
 
     fn learner(&self) -> &AnyLearner {
-        self.tuned.learner()
+        &self.tuned.learner
     }
 
     fn learner_mut(&mut self) -> &mut AnyLearner {
-        self.tuned.learner_mut()
+        &mut self.tuned.learner
     }
 
     fn end_iteration(&mut self) {
-        let learner = self.tuned.learner();
+        let learner = &self.tuned.learner;
         self.version.boundary = learner.progress().iterations;
         self.weights.copy_from_slice(learner.weights());
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        self.tuned.learner_mut().offload()?;
+        self.tuned.learner.offload()?;
         Ok(self)
     }
 
@@ -244,7 +246,7 @@ impl<P: Known> AnyAgent for Agent<P> {
     }
 
     fn check(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.tuned.check(name, value)
+        self.tuned.may_set(name, value)
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
@@ -252,13 +254,13 @@ impl<P: Known> AnyAgent for Agent<P> {
         self.is_outdated = true;
         // It may be another network that judges now, or its values may mean other numbers of moves.
         self.version.settings += 1;
-        self.weights.copy_from_slice(self.tuned.learner().weights());
+        self.weights.copy_from_slice(self.tuned.learner.weights());
         Ok(change)
     }
 
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError> {
-        self.test = Some(P::test(self.exact.as_ref(), self.metric(), fresh)?);
-        self.tested.now(&*self.tuned, &self.weights, self.version).map(|_| ())
+        self.test = Some(L::Cube::test(self.exact.as_ref(), self.metric(), fresh)?);
+        self.tested.now(&self.tuned.learner, &self.weights, self.version).map(|_| ())
     }
 
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
@@ -271,24 +273,24 @@ impl<P: Known> AnyAgent for Agent<P> {
     }
 
     fn report(&mut self) -> Result<Option<Report>, RunError> {
-        let judge = self.looked.now(&*self.tuned, &self.weights, self.version)?;
-        Ok(P::report(self.exact.as_ref(), judge))
+        let judge = self.looked.now(&self.tuned.learner, &self.weights, self.version)?;
+        Ok(L::Cube::report(self.exact.as_ref(), judge))
     }
 
     fn look(&mut self, facelets: &str) -> Result<StateView, RunError> {
-        let (state, facelets) = read::<P>(facelets)?;
+        let (state, facelets) = read::<L::Cube>(facelets)?;
         let count = self.actions.count();
-        let judge = self.looked.now(&*self.tuned, &self.weights, self.version)?;
-        let mut states = vec![P::SOLVED; 1 + count];
+        let judge = self.looked.now(&self.tuned.learner, &self.weights, self.version)?;
+        let mut states = vec![L::Cube::SOLVED; 1 + count];
         states[0] = state;
-        P::fill_children(&[state], &self.actions, &mut states[1..]);
+        L::Cube::fill_children(&[state], &self.actions, &mut states[1..]);
         let children = &states[1..];
         let (value, scores, best) = match judge.scores() {
             Scores::Value => {
                 let mut values = vec![0.0; states.len()];
                 judge.judge(&states, &mut values);
                 // What is solved is known to be, whatever a network says.
-                let known = states.iter().zip(&mut values).filter(|(state, _)| **state == P::SOLVED);
+                let known = states.iter().zip(&mut values).filter(|(state, _)| **state == L::Cube::SOLVED);
                 known.for_each(|(_, value)| *value = 0.0);
                 let best = nearest(children, None, |action| values[1 + action]);
                 (Some(values[0]), values[1..].to_vec(), best)
@@ -297,7 +299,7 @@ impl<P: Known> AnyAgent for Agent<P> {
                 let mut scores = vec![0.0; count];
                 judge.judge(&states[..1], &mut scores);
                 let best = nearest(children, None, |action| scores[action]);
-                let value = if state == P::SOLVED { 0.0 } else { scores[best] };
+                let value = if state == L::Cube::SOLVED { 0.0 } else { scores[best] };
                 (Some(value), scores, best)
             }
             Scores::Policy => {
@@ -307,13 +309,13 @@ impl<P: Known> AnyAgent for Agent<P> {
                 (None, scores.into_iter().map(f32::exp).collect(), best)
             }
         };
-        let action = |(action, (&child, score)): (usize, (&P, f32))| ActionView {
+        let action = |(action, (&child, score)): (usize, (&L::Cube, f32))| ActionView {
             action: self.actions.moves()[action].to_string(),
             score,
             distance: self.distance(child),
         };
         Ok(StateView {
-            solved: state == P::SOLVED,
+            solved: state == L::Cube::SOLVED,
             distance: self.distance(state),
             value,
             actions: children.iter().zip(scores).enumerate().map(action).collect(),
@@ -323,29 +325,29 @@ impl<P: Known> AnyAgent for Agent<P> {
     }
 
     fn scramble(&self, moves: u32, seed: u32) -> Result<Scrambled, RunError> {
-        Ok(self.scrambled(&scrambled::<P>(moves, seed, &self.actions)?))
+        Ok(self.scrambled(&scrambled::<L::Cube>(moves, seed, &self.actions)?))
     }
 
     fn draw(&self, distance: u32, seed: u32) -> Result<Scrambled, RunError> {
-        Ok(self.scrambled(&P::moves_to(distance, seed, &self.actions, self.exact.as_deref())?))
+        Ok(self.scrambled(&L::Cube::moves_to(distance, seed, &self.actions, self.exact.as_deref())?))
     }
 
     fn uniform(&self, seed: u32, number: u32) -> String {
-        P::drawn(&mut Rng::new(seed, UNIFORM).sequence(u64::from(number) << 32)).facelets(&Scheme::FACES)
+        L::Cube::drawn(&mut Rng::new(seed, UNIFORM).sequence(u64::from(number) << 32)).facelets(&Scheme::FACES)
     }
 
     fn turn(&self, facelets: &str, moves: &str) -> Result<Scrambled, RunError> {
-        let (_, facelets) = read::<P>(facelets)?;
+        let (_, facelets) = read::<L::Cube>(facelets)?;
         let moves = notation::read(moves)?;
         let mut stickers: Vec<char> = facelets.chars().collect();
         moves.iter().for_each(|&by| turn_stickers(&mut stickers, by));
-        let (state, facelets) = read::<P>(&stickers.iter().collect::<String>())?;
+        let (state, facelets) = read::<L::Cube>(&stickers.iter().collect::<String>())?;
         Ok(Scrambled { facelets, moves: moves.iter().map(Move::to_string).collect(), distance: self.distance(state) })
     }
 
     fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<&SolveView, RunError> {
-        let (state, facelets) = read::<P>(facelets)?;
-        let judge = self.solved.now(&*self.tuned, &self.weights, self.version)?;
+        let (state, facelets) = read::<L::Cube>(facelets)?;
+        let judge = self.solved.now(&self.tuned.learner, &self.weights, self.version)?;
         let exact = self.exact.clone();
         let begun = Solving::begin(state, facelets, method, self.actions, exact, self.free_bytes, judge)?;
         Ok(self.solving.insert(begun).view())
@@ -364,7 +366,7 @@ impl<P: Known> AnyAgent for Agent<P> {
     }
 
     fn inside(&self) -> Result<Option<Inside>, RunError> {
-        self.tuned.inside()
+        self.tuned.learner.inside()
     }
 }
 

@@ -1,12 +1,11 @@
 //! The figures of the cube: moves, steps of both kinds of learners, the pass over all states, and beams.
 
 use super::distances;
-use crate::bench::{Bench, FEW, Figure, rounds_s, warm_up};
+use crate::bench::{Bench, FEW, Figure, alone, rounds_s, warm_up};
 use learn::cube::{
     CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Limits, Method, Preset, Search, Signal, Supervised, SupervisedConfig,
 };
 use learn::{Learner, Slice};
-use math::par::Threads;
 use math::{Isa, Rng};
 use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 
@@ -40,10 +39,6 @@ fn moved<P: Puzzle>(now: &dyn Fn() -> f64) -> Vec<f64> {
         std::hint::black_box(&children);
     };
     rounds_s(now, all).into_iter().map(|all_s| moves / all_s).collect()
-}
-
-fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    Threads::of(1).expect("one there always is").run(f)
 }
 
 /// Milliseconds of a step on a batch that was drawn, or with its drawing.

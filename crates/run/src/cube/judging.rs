@@ -21,10 +21,11 @@ const ASKED: u32 = 0x4153_4B45;
 
 /// What the room has to know of a cube beyond what learners do.
 pub trait Known: cube::Cube {
+    type Test: Test<Self>;
     /// The distance of every state, where all are known.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
     /// Of scrambles, where they are drawn at all, those of all tests, or others that follow from a seed.
-    fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Box<dyn Test<Self>>, RunError>;
+    fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
     /// Bytes of a test, and of what is known of all states.
     fn bytes() -> u64;
 
@@ -47,12 +48,14 @@ pub trait Test<P>: Send + Sync {
 }
 
 impl Known for Two {
+    type Test = Exhaustive;
+
     fn exact(metric: Metric) -> Option<Arc<Distances>> {
         Some(super::distances(metric))
     }
 
-    fn test(exact: Option<&Arc<Distances>>, _: Metric, _: Option<u32>) -> Result<Box<dyn Test<Two>>, RunError> {
-        Ok(Box::new(Exhaustive::new(exact.expect("all of the 2x2x2 are known").clone())))
+    fn test(exact: Option<&Arc<Distances>>, _: Metric, _: Option<u32>) -> Result<Exhaustive, RunError> {
+        Ok(Exhaustive::new(exact.expect("all of the 2x2x2 are known").clone()))
     }
 
     fn bytes() -> u64 {
@@ -100,11 +103,13 @@ impl Test<Two> for Exhaustive {
 }
 
 impl Known for Three {
+    type Test = Scrambles;
+
     fn exact(_: Metric) -> Option<Arc<Distances>> {
         None
     }
 
-    fn test(_: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Box<dyn Test<Three>>, RunError> {
+    fn test(_: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Scrambles, RunError> {
         let search = Search::new(METHOD, LIMITS, Actions::of::<Three>(metric)).map_err(RunError::below)?;
         let (random, count) = match fresh {
             None => (Rng::new(0, TESTS), SCRAMBLES),
@@ -112,7 +117,7 @@ impl Known for Three {
         };
         let mut test = Scrambles { search, random, count, tried: 0, solved: 0, moves: 0 };
         test.begin();
-        Ok(Box::new(test))
+        Ok(test)
     }
 
     fn bytes() -> u64 {
@@ -128,7 +133,7 @@ const METHOD: Method = Method::Beam { width: WIDTH };
 const LIMITS: Limits = Limits { steps: STEPS, nodes: u64::MAX };
 
 /// Scrambles of the 3x3x3, one after another.
-struct Scrambles {
+pub struct Scrambles {
     search: Search<Three>,
     random: Rng,
     count: u64,

@@ -9,6 +9,7 @@ pub mod protocol;
 mod room;
 mod schema;
 mod solving;
+mod teaching;
 
 pub use agent::{AnyAgent, AnyLearner};
 pub use learn::cube::evaluate::Row;

@@ -26,7 +26,7 @@ pub struct Cube {
 impl Cube {
     fn make(setup: Setup, saved: Option<&learn::Find>) -> Result<Cube, RunError> {
         let kind = learners::kind(setup.variant);
-        let agent = kind.maker.make(setup, saved)?;
+        let agent = (kind.learner.make)(setup, saved)?;
         Ok(Cube { agent, kind, test_fault: None })
     }
 
@@ -46,15 +46,15 @@ impl Room for Cube {
     }
 
     fn knobs(variant: &str) -> Vec<Knob> {
-        learners::kind(variant).maker.knobs()
+        (learners::kind(variant).learner.knobs)()
     }
 
     fn check(setup: Setup) -> Result<(), RunError> {
-        learners::kind(setup.variant).maker.check(setup.knobs)
+        (learners::kind(setup.variant).learner.check)(setup.knobs)
     }
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
-        learners::kind(setup.variant).maker.bytes(setup.knobs)
+        (learners::kind(setup.variant).learner.bytes)(setup.knobs)
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {

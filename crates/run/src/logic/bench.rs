@@ -1,12 +1,11 @@
 //! The figures of the room: training steps of one automaton, and a hardened circuit on a big grid.
 
-use crate::bench::{Bench, Figure, rounds_s, warm_up};
+use crate::bench::{Bench, Figure, alone, rounds_s, warm_up};
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::circuit::{Circuit, PackedGrid};
 use learn::logic::experiment::{Config, Preset};
 use learn::logic::train::{Optimiser, Trainer};
 use learn::logic::{OPS, Wirings};
-use math::par::Threads;
 use math::{Isa, Rng};
 
 /// On one core where the figure is one core's, and on all of them.
@@ -20,10 +19,6 @@ pub(super) fn run(bench: &mut Bench) {
     give("logic.lizard.step_ms_core", &alone(|| step_ms(Preset::Lizard, isa, &now)), "ms");
     give("logic.g.step_ms_core", &alone(|| step_ms(Preset::ColourG, isa, &now)), "ms");
     give("logic.hard.gate_cells_per_s_core", &alone(|| hard_rates(isa, &now)), "gate-cells/s");
-}
-
-fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    Threads::of(1).expect("one there always is").run(f)
 }
 
 /// Milliseconds of an update of the shape that Miotti and others published (`learn::logic`).

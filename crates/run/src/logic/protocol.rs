@@ -2,7 +2,7 @@
 //! damaged, and circuits. The grid, the circuit that was asked for last and the big grid stand beside the training and leave no
 //! trace in it. This file refuses to hold behaviour.
 
-pub use crate::room::floats;
+pub use crate::questions::floats;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;

@@ -1,13 +1,11 @@
 //! Logic as a room: a population that learns, its tests, and beside it what is looked at, none of which leaves a trace in what is
 //! learned.
 
-use super::circuits::{Big, Taken};
+use super::asking::Asked;
 use super::experiments;
-use super::grids::{Begin, Viewed};
 use super::protocol::Question;
 use super::schema::SCHEMA;
 use super::testing::{Notes, Tests};
-use super::views;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
@@ -23,14 +21,9 @@ const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
     table: Table<Config>,
-    pub(super) population: Population,
+    population: Population,
     tests: Tests,
-    /// What is looked at.
-    viewed: Option<Viewed>,
-    big: Option<Big>,
-    clock: Option<fn() -> f64>,
-    /// What there is beside the training.
-    free_bytes: u64,
+    asked: Asked,
 }
 
 /// The knobs of an experiment.
@@ -48,39 +41,13 @@ fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
 impl Logic {
     fn make(setup: Setup, population: Population, tests: Tests) -> Result<Logic, RunError> {
         let table = table(setup.variant);
-        let free_bytes = setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?);
-        Ok(Logic { table, population, tests, viewed: None, big: None, clock: None, free_bytes })
+        let asked = Asked::new(setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?));
+        Ok(Logic { table, population, tests, asked })
     }
 
     /// For programs that are about this room.
     pub fn population(&self) -> &Population {
         &self.population
-    }
-
-    fn member(&self, member: u32) -> Result<usize, RunError> {
-        let count = self.population.members().len();
-        if (member as usize) < count {
-            return Ok(member as usize);
-        }
-        let what = format!("there is no member {member} in a population of {count}");
-        Err(RunError::refused(what, format!("Choose one of 0 to {}", count - 1)))
-    }
-
-    fn taken(&self, member: usize) -> Taken {
-        Taken::new(self.population.experiment(), &self.population.members()[member])
-    }
-
-    fn viewed(&mut self) -> Result<&mut Viewed, RunError> {
-        let none = || RunError::refused("no grid has begun", "Begin one");
-        self.viewed.as_mut().ok_or_else(none)
-    }
-
-    fn begin_grid(&mut self, member: usize, begin: Begin) -> Result<(), RunError> {
-        let (population, taken) = (&self.population, self.taken(member));
-        let automaton = population.members()[member].trainer.automaton();
-        let viewed = Viewed::new(population.isa(), population.experiment(), member, automaton, &taken, &begin)?;
-        self.viewed = Some(viewed);
-        Ok(())
     }
 }
 
@@ -136,7 +103,7 @@ impl Room for Logic {
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {
-        self.clock = Some(clock);
+        self.asked.clock = Some(clock);
     }
 
     fn values(&self) -> Knobs {
@@ -172,49 +139,7 @@ impl Room for Logic {
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
-        Ok(match question {
-            Question::Automaton {} => Box::new(views::automaton(&self.population)),
-            Question::Population {} => Box::new(views::members(&self.population, self.tests.best(&self.population))),
-            Question::Gates { member } => Box::new(views::gates(&self.population, self.member(member)?)),
-            Question::Grid { width, height, start, seed, member, soft } => {
-                let begin = Begin { width, height, start, seed, soft };
-                self.begin_grid(self.member(member)?, begin)?;
-                Box::new(self.viewed()?.view())
-            }
-            Question::Advance { steps } => {
-                let viewed = self.viewed()?;
-                viewed.advance(steps)?;
-                Box::new(viewed.view())
-            }
-            Question::Damage { x, y, radius, how } => {
-                let viewed = self.viewed()?;
-                viewed.damage([x, y, radius], how)?;
-                Box::new(viewed.view())
-            }
-            Question::Circuit { member } => {
-                let member = self.member(member)?;
-                let taken = self.taken(member);
-                if let Some(viewed) = self.viewed.as_mut().filter(|viewed| viewed.member() == member) {
-                    viewed.take_up(&taken);
-                }
-                Box::new(taken.view())
-            }
-            Question::Values { x, y } => Box::new(self.viewed()?.values(x, y)?),
-            Question::Export { member, format } => Box::new(views::export(&self.taken(self.member(member)?).pruned, format)),
-            Question::Big { width, height, seed, member } => {
-                let circuit = self.taken(self.member(member)?).pruned;
-                let isa = self.population.isa();
-                let big = Big::new(isa, &circuit, [width, height], seed, self.free_bytes)?;
-                Box::new(self.big.insert(big).view())
-            }
-            Question::BigAdvance { ms } => {
-                let clock = self.clock;
-                let none = || RunError::refused("no big grid has begun", "Begin one");
-                let big = self.big.as_mut().ok_or_else(none)?;
-                big.advance(ms, clock);
-                Box::new(big.view())
-            }
-        })
+        self.asked.answer(&self.population, &self.tests, question)
     }
 
     fn bench(bench: &mut Bench) {

@@ -24,7 +24,7 @@ pub use writer::Writer;
 use crate::digest::Fnv;
 use crate::digest::{BF16, FUSED, GPU, MIXED, UNFUSED};
 use crate::protocol::{Config, Knobs, Progress};
-use crate::room::Schema;
+use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -1,11 +1,12 @@
 //! What is asked of the model, and answered by copies of its weights.
 
+use super::knobs::Settings;
 use super::protocol::{AttentionView, Ended, ModelView, NextView, Question, ReadView, Sampling, TensorView, TokenView};
-use super::room::{Learning, Words};
+use super::stage::Learning;
 use super::testing;
 use super::writing::Written;
 use crate::RunError;
-use crate::room::Answer;
+use crate::questions::Answer;
 use learn::words::{Pretrainer, Reader, Shape};
 use learn::{Learner, WorkedOn};
 use math::ops;
@@ -79,11 +80,9 @@ fn check(sampling: &Sampling) -> Result<(), RunError> {
     Ok(())
 }
 
-impl Words {
+impl Asked {
     /// Questions that need the model.
-    pub(super) fn answer(&mut self, question: Question) -> Result<Answer, RunError> {
-        let not_yet = || RunError::refused("the text is still being prepared", "Ask again when training has begun");
-        let (learning, settings, asked) = self.learning_and_asked().ok_or_else(not_yet)?;
+    pub fn answer(&mut self, learning: &Learning, settings: &Settings, question: Question) -> Result<Answer, RunError> {
         let Learning { prepared, learner, .. } = learning;
         let (tokenizer, shape) = (&prepared.tokenizer, learner.config().shape);
         let (isa, iteration) = (learner.isa(), learner.progress().iterations as u32);
@@ -96,7 +95,7 @@ impl Words {
             }
             Question::Read { text, next } => {
                 let tokens = fitting(tokenizer, &shape, &text, "the text")?;
-                let reader = asked.reader(learner, fresh);
+                let reader = self.reader(learner, fresh);
                 Box::new(read(reader, tokenizer, iteration, &tokens, next as usize))
             }
             Question::Attention { text, layer, head } => {
@@ -106,7 +105,7 @@ impl Words {
                     let next = format!("Choose a layer of 0 to {} and a head of 0 to {}", shape.layers - 1, shape.heads - 1);
                     return Err(RunError::refused(what, next));
                 }
-                let reader = asked.reader(learner, fresh);
+                let reader = self.reader(learner, fresh);
                 reader.forget();
                 reader.read(&tokens);
                 let weights = reader.attention(layer as usize, head as usize);
@@ -120,25 +119,23 @@ impl Words {
                 };
                 check(&sampling)?;
                 let written = Written::new(fresh(), &prompt, &sampling, most.min(LONGEST), &stop);
-                let (iteration, written) = asked.written.insert((iteration, written));
+                let (iteration, written) = self.written.insert((iteration, written));
                 Box::new(written.view(*iteration))
             }
             Question::Continue { tokens } => {
-                let (iteration, written) = asked.written.as_mut().ok_or_else(unbegun)?;
+                let (iteration, written) = self.written.as_mut().ok_or_else(unbegun)?;
                 written.advance(tokenizer, tokens.min(MOST_AT_ONCE));
                 Box::new(written.view(*iteration))
             }
             Question::Stop {} => {
-                let (iteration, written) = asked.written.as_mut().ok_or_else(unbegun)?;
+                let (iteration, written) = self.written.as_mut().ok_or_else(unbegun)?;
                 written.end(Ended::Asked);
                 Box::new(written.view(*iteration))
             }
             Question::About {} | Question::Samples {} => unreachable!("answered by the room"),
         })
     }
-}
 
-impl Asked {
     /// A reader of the weights as they are.
     fn reader(&mut self, learner: &Pretrainer, fresh: impl FnOnce() -> Reader) -> &mut Reader {
         let progress = learner.progress();

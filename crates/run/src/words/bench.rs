@@ -1,7 +1,7 @@
 //! The figures of the room: whole steps of each preset's size with GPT-2's parts, forward, backward and AdamW, on all threads.
 
 use super::knobs::preset;
-use crate::bench::{Bench, FEW, Figure, ROUNDS, Training, noise, profile, sustained_s};
+use crate::bench::{Bench, FEW, Figure, ROUNDS, Training, noise, profile_training, sustained_s};
 use learn::Learner;
 use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, Writing, plan_training};
 use math::Isa;
@@ -69,7 +69,7 @@ pub(super) fn profiled(bench: &mut Bench) {
         }
         let starts = training.executor.input_mut("starts").iter_mut().enumerate();
         starts.for_each(|(i, start)| *start = (i * window) as f32);
-        profile(&format!("words.{id}"), &mut training, FEW, bench.now, bench.sink);
+        profile_training(&format!("words.{id}"), &mut training, FEW, bench.now, bench.sink);
     }
 }
 

@@ -44,6 +44,12 @@ settings! {
 }
 
 impl Settings {
+    /// The learner's, for a vocabulary of so many tokens.
+    pub fn learner(&self, vocab: usize) -> Config {
+        let half = self.precision == Precision::F16;
+        Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
+    }
+
     /// What the run computes with on a processor that has this set.
     pub fn isa(&self, host: Isa) -> Isa {
         match self.precision {

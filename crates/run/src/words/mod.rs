@@ -6,9 +6,11 @@ mod knobs;
 pub mod protocol;
 mod room;
 mod schema;
+mod stage;
 mod telling;
 mod testing;
 mod text;
+mod trials;
 mod writing;
 
 pub use bench::Steps;

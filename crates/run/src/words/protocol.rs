@@ -2,7 +2,7 @@
 //! that it writes. What is asked stands beside the training and leaves no trace in it; it is answered with the weights of the newest
 //! step, and a text that has begun is written to its end with those that it began with. This file refuses to hold behaviour.
 
-pub use crate::room::floats;
+pub use crate::questions::floats;
 use learn::choices;
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]

@@ -1,20 +1,21 @@
 //! Words as a room: a text becomes tokens, a transformer learns them, and what is asked of it is answered by copies of its weights, so
 //! that nothing leaves a trace in what is learned.
 
-use super::asking::Asked;
-use super::knobs::{self, Precision, Settings};
-use super::protocol::{AboutView, Preparing, Question, RoomEvent, Sample};
+use super::asking::{self, Asked};
+use super::knobs::{self, Settings};
+use super::protocol::{AboutView, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
+use super::stage::{Spent, Stage};
 use super::telling::Telling;
-use super::testing::{Test, Validation, prompt};
-use super::text::{Preparation, Prepared, bounds};
+use super::text::{Preparation, bounds};
+use super::trials::Trials;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::protocol::{DataInfo, Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Learner;
-use learn::words::{Config, Pretrainer, Reader, Shape};
+use learn::words::{Pretrainer, Reader};
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use worlds::words::Tokenizer;
@@ -25,35 +26,11 @@ pub struct Words {
     seed: u32,
     isa: Isa,
     stage: Stage,
-    test: Option<Test>,
-    /// The text of a confirmation, or why there is none; of a test it is the learner's.
-    fresh: Option<Result<(Prepared, Validation), RunError>>,
+    trials: Trials,
     telling: Telling,
     asked: Asked,
     clock: fn() -> f64,
-    /// Seconds of the preparation, which the first iteration tells of, and those of them before the part that it is at.
-    prepared_s: f64,
-    parts_before_s: f64,
-}
-
-enum Stage {
-    Preparing(Box<Preparation>),
-    Learning(Box<Learning>),
-}
-
-impl Stage {
-    fn learning(prepared: Prepared, mut learner: Pretrainer, clock: fn() -> f64) -> Stage {
-        learner.set_clock(clock);
-        let validation = Validation::new(&prepared);
-        Stage::Learning(Box::new(Learning { prepared, learner, validation }))
-    }
-}
-
-/// A text in tokens, and whoever learns from it.
-pub(super) struct Learning {
-    pub prepared: Prepared,
-    pub learner: Pretrainer,
-    pub validation: Validation,
+    spent: Spent,
 }
 
 /// What is saved beside the tensors.
@@ -61,14 +38,6 @@ pub(super) struct Learning {
 struct Notes {
     tokenizer: serde_json::Value,
     samples: Vec<Sample>,
-}
-
-impl Settings {
-    /// The learner's, for a vocabulary of so many tokens.
-    fn learner(&self, vocab: usize) -> Config {
-        let half = self.precision == Precision::F16;
-        Config { shape: Shape { vocab, ..self.config.shape }, half, ..self.config }
-    }
 }
 
 fn table(variant: &str) -> Table<Settings> {
@@ -87,52 +56,20 @@ impl Words {
             settings,
             seed: setup.seed,
             stage,
-            test: None,
-            fresh: None,
+            trials: Trials::default(),
             telling: Telling::default(),
             asked: Asked::default(),
             clock: || 0.0,
-            prepared_s: 0.0,
-            parts_before_s: 0.0,
+            spent: Spent::default(),
         }
-    }
-
-    /// Nothing before the text is prepared.
-    pub(super) fn learning(&self) -> Option<&Learning> {
-        match &self.stage {
-            Stage::Learning(learning) => Some(learning),
-            Stage::Preparing(_) => None,
-        }
-    }
-
-    /// The model with its text, the settings in force, and what answers questions about it.
-    pub(super) fn learning_and_asked(&mut self) -> Option<(&Learning, &Settings, &mut Asked)> {
-        match &self.stage {
-            Stage::Learning(learning) => Some((learning, &self.settings, &mut self.asked)),
-            Stage::Preparing(_) => None,
-        }
-    }
-
-    /// Begins a test on the text of a confirmation, or on the learner's.
-    fn test_on(&mut self) {
-        let Stage::Learning(learning) = &self.stage else { return };
-        let Learning { prepared, learner, validation } = &**learning;
-        let (prepared, validation) = match &self.fresh {
-            Some(Ok((prepared, validation))) => (prepared, validation),
-            _ => (prepared, validation),
-        };
-        let reader = Reader::new(&learner.config().shape, learner.params(), self.isa);
-        let progress = learner.progress();
-        let at = (progress.iterations as u32, progress.tokens as f64);
-        self.test = Some(Test::new(reader, prepared, validation, at));
     }
 
     fn about(&self) -> AboutView {
         let preparing = if let Stage::Preparing(now) = &self.stage { Some(now.progress()) } else { None };
-        let learning = self.learning();
+        let learning = self.stage.learning();
         AboutView {
             preparing,
-            model: learning.map(|learning| super::asking::model(&learning.learner)),
+            model: learning.map(|learning| asking::model(&learning.learner)),
             corpus: learning.map(|learning| learning.prepared.view(learning.validation.floor)),
         }
     }
@@ -174,7 +111,7 @@ impl Room for Words {
     fn begin(setup: Setup) -> Result<Self, RunError> {
         let settings = settings(setup)?;
         let preparation = Preparation::new(&settings, setup, None)?;
-        Ok(Words::new(setup, settings, Stage::Preparing(Box::new(preparation))))
+        Ok(Words::new(setup, settings, Stage::begin(preparation)))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
@@ -198,13 +135,13 @@ impl Room for Words {
         if let Some((name, ..)) = foreign {
             return Err(RunError::damaged(format!("{name} is of no model of these settings")));
         }
-        let mut room = Words::new(setup, settings, Stage::learning(prepared, learner, || 0.0));
+        let mut room = Words::new(setup, settings, Stage::learn(prepared, learner, || 0.0));
         room.telling.samples = notes.samples;
         Ok(room)
     }
 
     fn notes(&self) -> serde_json::Value {
-        let Some(learning) = self.learning() else { return serde_json::Value::Null };
+        let Some(learning) = self.stage.learning() else { return serde_json::Value::Null };
         let json = learning.prepared.tokenizer.to_json();
         let tokenizer = serde_json::from_str(&json).expect("JSON that was just written");
         let notes = Notes { tokenizer, samples: self.telling.samples.clone() };
@@ -216,14 +153,11 @@ impl Room for Words {
     }
 
     fn learner(&self) -> Option<&Pretrainer> {
-        self.learning().map(|learning| &learning.learner)
+        self.stage.learning().map(|learning| &learning.learner)
     }
 
     fn learner_mut(&mut self) -> Option<&mut Pretrainer> {
-        match &mut self.stage {
-            Stage::Learning(learning) => Some(&mut learning.learner),
-            Stage::Preparing(_) => None,
-        }
+        self.stage.learning_mut().map(|learning| &mut learning.learner)
     }
 
     /// A slice of the preparation; after the last the learner stands.
@@ -234,18 +168,12 @@ impl Room for Words {
         let now = preparation.progress();
         if let Some(prepared) = prepared {
             let learner = Pretrainer::new(self.settings.learner(prepared.tokenizer.vocab()), &prepared.corpus, self.seed, self.isa);
-            self.stage = Stage::learning(prepared, learner.expect("settings that were checked"), self.clock);
+            self.stage = Stage::learn(prepared, learner.expect("settings that were checked"), self.clock);
             self.telling.add(RoomEvent::Ready(Box::new(self.about())));
         }
-        self.prepared_s += (self.clock)() - began;
-        let Stage::Preparing(_) = &self.stage else { return };
-        if now.part != before.part {
-            self.parts_before_s = self.prepared_s;
-        }
-        if now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor() {
-            let spent_s = (self.prepared_s - self.parts_before_s) as f32;
-            let left_s = (now.done >= 0.05).then_some(spent_s * (1.0 - now.done) / now.done);
-            self.telling.add(RoomEvent::Preparing(Preparing { left_s, ..now }));
+        let told = self.spent.add((self.clock)() - began, &before, now);
+        if let (Stage::Preparing(_), Some(told)) = (&self.stage, told) {
+            self.telling.add(RoomEvent::Preparing(told));
         }
     }
 
@@ -254,7 +182,7 @@ impl Room for Words {
         let loss = iteration.metrics.iter().find(|(name, _)| *name == "loss").and_then(|&(_, loss)| loss);
         let bits = |loss| loss / std::f64::consts::LN_2 / learning.prepared.characters_per_token();
         iteration.metrics.push(("bits_per_char", loss.map(bits)));
-        iteration.parts_s.push(("preparing", std::mem::take(&mut self.prepared_s)));
+        iteration.parts_s.push(("preparing", std::mem::take(&mut self.spent.all_s)));
     }
 
     fn set_clock(&mut self, clock: fn() -> f64) {
@@ -290,54 +218,37 @@ impl Room for Words {
     }
 
     fn begin_test(&mut self) {
-        while self.learning().is_none() {
+        while self.stage.learning().is_none() {
             self.prepare();
         }
-        self.fresh = None;
-        self.test_on();
+        if let Some(learning) = self.stage.learning() {
+            self.trials.begin(learning, self.isa);
+        }
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
-        let Stage::Learning(learning) = &self.stage else { return false };
-        self.fresh = Some(Validation::fresh(&learning.prepared, seed));
-        self.test_on();
+        let Some(learning) = self.stage.learning() else { return false };
+        self.trials.begin_confirmation(learning, seed, self.isa);
         true
     }
 
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
-        let (Some(test), Stage::Learning(learning)) = (&mut self.test, &mut self.stage) else {
-            return Ok(None);
-        };
-        let Learning { prepared, validation, .. } = &mut **learning;
-        let mut settings = self.settings.clone();
-        let found = match &mut self.fresh {
-            Some(Err(_)) => None,
-            Some(Ok((prepared, validation))) => {
-                // A confirmation writes no sample.
-                settings.sample = 0;
-                test.advance(prepared, validation, &settings, self.seed)
-            }
-            None => test.advance(prepared, validation, &settings, self.seed),
-        };
-        if let Some(Err(error)) = self.fresh.take_if(|fresh| fresh.is_err()) {
-            return Err(error);
+        let Some(learning) = self.stage.learning_mut() else { return Ok(None) };
+        let Some((values, sample)) = self.trials.advance(learning, &self.settings, self.seed)? else { return Ok(None) };
+        if let Some(sample) = sample {
+            self.telling.keep(sample);
         }
-        let Some(found) = found else { return Ok(None) };
-        let prompt = prepared.tokenizer.decode(&prompt(prepared, &self.settings));
-        // Of what was learned by then: another machine may have gone on since.
-        let (iteration, tokens) = test.at;
-        self.test = None;
-        if let Some(text) = found.sample {
-            self.telling.keep(Sample { iteration, tokens, val_loss: found.val_loss, prompt, text });
-        }
-        Ok(Some(found.values))
+        Ok(Some(values))
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         match question {
             Question::About {} => Ok(Box::new(self.about())),
             Question::Samples {} => Ok(Box::new(self.telling.samples.clone())),
-            question => self.answer(question),
+            question => {
+                let not_yet = || RunError::refused("the text is still being prepared", "Ask again when training has begun");
+                self.asked.answer(self.stage.learning().ok_or_else(not_yet)?, &self.settings, question)
+            }
         }
     }
 

@@ -1,0 +1,105 @@
+//! What a link says, each part of it checked.
+
+use super::{AT, DATA, Link, VARIANT, can_be_reached, parse_change};
+use crate::dataset::{is_hash, shown};
+use crate::protocol::{Change, Dataset, Digest, Knob, Value};
+use crate::version::check_version;
+use crate::{Host, RunError, knobs};
+use std::collections::BTreeMap;
+
+/// An empty link is the default run.
+pub fn decode(link: &str, host: Host) -> Result<Link, RunError> {
+    let bad = |why: String| RunError::Link { why };
+    let text = link.trim().trim_start_matches('#').trim_start_matches('/');
+    let mut digest = None;
+    if text.is_empty() {
+        return Ok(Link { config: crate::default_config(), digest });
+    }
+    let (name, query) = text.split_once('?').unwrap_or((text, ""));
+    let mut pairs = BTreeMap::new();
+    let mut changes = Vec::new();
+    for pair in query.split('&').filter(|p| !p.is_empty()) {
+        let (key, value) = pair.split_once('=').ok_or_else(|| bad(format!("'{pair}' has no value")))?;
+        let value = plain(value).ok_or_else(|| bad(format!("'{pair}' is not well written")))?;
+        if key == AT {
+            changes.push(value);
+        } else if pairs.insert(key, value).is_some() {
+            return Err(bad(format!("'{key}' stands twice")));
+        }
+    }
+    // The version decides how the rest is read, so it comes first.
+    let version = match pairs.remove("v") {
+        Some(v) => v.parse().map_err(|_| bad(format!("version '{v}' is no number")))?,
+        None => crate::VERSION,
+    };
+    check_version(version)?;
+    let room = crate::room(name.trim_end_matches('/'))?;
+    let mut config = crate::config_of(room);
+    for word in [VARIANT, room.schema().variant_word] {
+        if let Some(variant) = pairs.remove(word) {
+            config.variant = variant;
+        }
+    }
+    if let Some(data) = pairs.remove(DATA) {
+        config.data = Some(parse_data(&data).ok_or_else(|| bad(format!("data '{data}'")))?);
+    }
+    // An unknown one is refused before its knobs are read.
+    room.check(&config, host)?;
+    let known = room.knobs(&config.variant);
+    for (key, value) in pairs {
+        match key {
+            "seed" => {
+                config.seed = value.parse().map_err(|_| bad(format!("seed '{value}' is not from 0 to 4294967295")))?;
+            }
+            "digest" => digest = Some(parse_digest(&value).ok_or_else(|| bad(format!("digest '{value}'")))?),
+            _ => {
+                let value = knob_value(&known, key, value)?;
+                config.knobs.insert(key.to_string(), value);
+            }
+        }
+    }
+    for change in &changes {
+        let (iteration, knob, value) = parse_change(change)?;
+        let value = knob_value(&known, knob, value.into())?;
+        config.changes.push(Change { iteration, knob: knob.into(), value });
+    }
+    config.changes.sort_by_key(|change| change.iteration);
+    room.check(&config, host)?;
+    Ok(Link { config, digest })
+}
+
+/// One that is not known is refused where the whole config is checked.
+fn knob_value(known: &[Knob], name: &str, value: String) -> Result<Value, RunError> {
+    known.iter().find(|knob| knob.name == name).map_or(Ok(Value::Text(value.clone())), |k| knobs::parse(k, &value))
+}
+
+fn plain(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digits = [rest.next()?, rest.next()?].map(|digit| char::from(digit).to_digit(16));
+                (16 * digits[0]? + digits[1]?) as u8
+            }
+            _ => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn parse_data(text: &str) -> Option<Dataset> {
+    let mut parts = text.splitn(3, '.');
+    let hash = parts.next().filter(|hash| is_hash(hash))?.into();
+    let bytes = parts.next()?.parse().ok()?;
+    let name = parts.next().filter(|name| !name.is_empty() && *name == shown(name))?.into();
+    Some(Dataset { name, bytes, hash, content: None })
+}
+
+fn parse_digest(text: &str) -> Option<Digest> {
+    let mut parts = text.splitn(3, '.');
+    let iteration = parts.next()?.parse().ok()?;
+    let weights = parts.next().filter(|weights| is_hash(weights))?;
+    let arithmetic = parts.next().filter(|arithmetic| can_be_reached(arithmetic))?;
+    Some(Digest { iteration, weights: weights.into(), arithmetic: arithmetic.into() })
+}

@@ -1,0 +1,83 @@
+//! Live changes of knobs: those of the config, those that somebody asks for, and those that were made.
+
+use super::check::check_changes;
+use super::told::Told;
+use crate::Host;
+use crate::protocol::{Change, Config, Event, Level, Mark, Progress, Value};
+use crate::room::Room;
+
+#[derive(Default)]
+pub(super) struct Changes {
+    /// To be made where the iteration ends.
+    pending: Vec<(String, Value)>,
+    /// How many of the config's changes are behind it.
+    replayed: usize,
+    /// Somebody changed a knob in this session, apart from those.
+    pub turned: bool,
+    pub marks: Vec<Mark>,
+}
+
+impl Changes {
+    /// A file is written behind the changes of its boundary.
+    pub fn restored(config: &Config, iteration: u32, marks: Vec<Mark>) -> Changes {
+        let replayed = config.changes.partition_point(|change| change.iteration <= iteration);
+        Changes { replayed, marks, ..Changes::default() }
+    }
+
+    pub fn ask(&mut self, name: String, value: Value) {
+        self.pending.push((name, value));
+    }
+
+    /// At a boundary: the config's own that are due, and then what somebody asked for.
+    pub fn are_due(&self, config: &Config, iteration: u32) -> bool {
+        let next = config.changes.get(self.replayed);
+        !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= iteration)
+    }
+
+    /// Makes those that are due. Whether they changed anything.
+    pub fn apply<R: Room>(&mut self, room: &mut R, config: &Config, progress: &Progress, told: &mut Told) -> bool {
+        let marks = self.marks.len();
+        while let Some(Change { knob, value, .. }) =
+            config.changes.get(self.replayed).filter(|change| change.iteration <= progress.iteration)
+        {
+            self.replayed += 1;
+            self.apply_one(room, knob.clone(), value, progress, told);
+        }
+        for (knob, value) in std::mem::take(&mut self.pending) {
+            self.turned |= self.apply_one(room, knob, &value, progress, told);
+        }
+        self.marks.len() > marks
+    }
+
+    fn apply_one<R: Room>(&mut self, room: &mut R, knob: String, value: &Value, progress: &Progress, told: &mut Told) -> bool {
+        match room.set(&knob, value) {
+            Ok((from, to)) if from != to => {
+                let mark = Mark { progress: progress.clone(), knob, from, to };
+                self.marks.push(mark.clone());
+                told.push(Event::Mark(mark));
+                return true;
+            }
+            Ok(_) => {}
+            // Checked when it was asked for, but beside another change it may not be possible.
+            Err(error) => told.notice(Level::Warning, &error.what(), &error.next_step()),
+        }
+        false
+    }
+
+    /// The config with all of them, those that were made and those that are ahead.
+    pub fn config_now(&self, config: &Config) -> Config {
+        let change = |mark: &Mark| Change { iteration: mark.progress.iteration, knob: mark.knob.clone(), value: mark.to.clone() };
+        let ahead = config.changes[self.replayed..].iter().cloned();
+        Config { changes: self.marks.iter().map(change).chain(ahead).collect(), ..config.clone() }
+    }
+
+    /// The config with what somebody asked for within this iteration, which comes into force where it ends.
+    pub fn config_with_pending<R: Room>(&self, config: &Config, iteration: u32, host: Host) -> Config {
+        let mut with = config.clone();
+        let pending = self.pending.iter();
+        with.changes.extend(pending.map(|(knob, value)| Change { iteration: iteration + 1, knob: knob.clone(), value: value.clone() }));
+        with.changes.sort_by_key(|change| change.iteration);
+        // What cannot be beside the others is refused when its time comes, and the file can be read all the same.
+        if !self.pending.is_empty() && check_changes::<R>(&with, host).is_ok() { with } else { config.clone() }
+    }
+}

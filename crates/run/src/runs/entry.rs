@@ -1,0 +1,66 @@
+//! A room as an entry of a list.
+
+use super::check::{bytes, check};
+use super::{AnyRoom, AnyRun, Run};
+use crate::bench::Bench;
+use crate::protocol::{Config, DataInfo, Dataset, Knob, Variant};
+use crate::room::{Room, Setup};
+use crate::schema::Schema;
+use crate::{Host, RunError, shared};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The room `R`, as an entry of a list of rooms.
+pub struct Entry<R>(PhantomData<fn() -> R>);
+
+impl<R> Entry<R> {
+    pub const NEW: Entry<R> = Entry(PhantomData);
+}
+
+impl<R: Room> AnyRoom for Entry<R> {
+    fn bench(&self, bench: &mut Bench) {
+        R::bench(bench);
+    }
+
+    fn profile(&self, bench: &mut Bench) {
+        R::profile(bench);
+    }
+
+    fn schema(&self) -> &'static Schema {
+        R::SCHEMA
+    }
+
+    fn variants(&self) -> Vec<Variant> {
+        R::variants()
+    }
+
+    fn knobs(&self, variant: &str) -> Vec<Knob> {
+        R::knobs(variant)
+    }
+
+    fn check(&self, config: &Config, host: Host) -> Result<(), RunError> {
+        check::<R>(config, host).map(|_| ())
+    }
+
+    fn begin(&self, config: Config, host: Host) -> Result<Box<dyn AnyRun>, RunError> {
+        Ok(Box::new(Run::<R>::new(config, host)?))
+    }
+
+    fn restore(&self, bytes: &[u8], host: Host, data: Option<&Dataset>) -> Result<Box<dyn AnyRun>, RunError> {
+        Ok(Box::new(Run::<R>::restore_with(bytes, host, data)?))
+    }
+
+    fn bytes(&self, config: &Config, host: Host) -> Result<u64, RunError> {
+        bytes::<R>(Setup::new(config, &config.knobs, host))
+    }
+
+    fn data(&self) -> Option<DataInfo> {
+        R::DATA
+    }
+
+    fn play(&self, due: &[u8], pieces: Range<u64>, host: Host) -> Result<Vec<u8>, RunError> {
+        let tensors = shared::unpack::<R>(due, host.isa)?;
+        let played = R::play(&|name| learn::part(&tensors, name), pieces, host.isa)?;
+        Ok(shared::pack::<R>(played, host.isa))
+    }
+}

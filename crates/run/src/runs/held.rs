@@ -1,0 +1,319 @@
+//! A run as shells hold it.
+
+use super::saves::LONG_S;
+use super::{AnyRun, Run, backend};
+use crate::device::Settled;
+use crate::permalink;
+use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Row, Shared, Variant};
+use crate::room::{Answer, Policy, Room};
+use crate::schema::Schema;
+use crate::{RunError, shared};
+use learn::{Fault, Learner, Machine};
+use std::ops::Range;
+
+/// Looks at another machine that does not answer after which a save waits no longer: a native one takes milliseconds each.
+const MOST_LOOKS: u32 = 4096;
+
+impl<R: Room> Run<R> {
+    /// A reset or a restore keeps undelivered events, the clock, the device and whether it runs; gives what the room was.
+    fn become_another(&mut self, mut other: Self) -> R {
+        other.told.follow(&mut self.told);
+        other.set_clock(self.clock.lent);
+        other.devices = self.devices.for_another_run();
+        other.set_running(self.running);
+        std::mem::replace(self, other).room
+    }
+}
+
+impl<R: Room> AnyRun for Run<R> {
+    fn command(&mut self, command: Command) -> Result<(), RunError> {
+        match command {
+            Command::Start => self.set_running(true),
+            Command::Pause => {
+                self.set_running(false);
+                self.finish_iteration = false;
+            }
+            Command::Step => {
+                self.set_running(false);
+                // Mid-iteration, a step is what is left of it.
+                self.finish_iteration = true;
+            }
+            Command::Reset { config } => {
+                let mut config = config.unwrap_or_else(|| self.config.clone());
+                config.data.iter_mut().for_each(|data| data.fill(self.config.data.as_ref()));
+                let fresh = Self::new(config, self.host)?;
+                let before = self.become_another(fresh);
+                self.room.follow(before);
+            }
+            Command::SetKnob { name, value } => {
+                // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
+                self.room.may_set(&name, &value)?;
+                self.changes.ask(name, value);
+                if self.is_at_boundary() {
+                    self.apply_changes();
+                }
+            }
+            Command::Device { wish } => self.devices.wish(self.room.offload().ok(), wish),
+            Command::Save => {
+                if self.diverged {
+                    return Err(RunError::Diverged);
+                }
+                self.saves.wanted = true;
+                if self.saves_now().is_some() {
+                    self.give_save();
+                }
+            }
+            Command::Restore { bytes, data, follow } => {
+                let data = data.as_ref().or(self.config.data.as_ref());
+                let restored = Self::restore_with(&bytes, self.host, data)?;
+                let before = self.become_another(restored);
+                if follow {
+                    self.room.follow(before);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn advance(&mut self, now_s: f64) -> bool {
+        self.waiting = false;
+        let paused = !self.running && !self.finish_iteration && !self.saves.wanted;
+        let paused_s = if paused { *self.paused_s.get_or_insert(now_s) } else { now_s };
+        self.paused_s = self.paused_s.filter(|_| paused);
+        let is_done = self.tests.under_way().is_none() && self.ended.is_none();
+        if paused && (is_done || now_s - paused_s > LONG_S) {
+            self.clock.rest();
+            self.devices.pause();
+            return false;
+        }
+        // On the processor a test comes first; beside another machine it runs while that works. A short test ends also where the run
+        // pauses.
+        if self.tests.under_way().is_some() && (paused || !self.is_offloaded()) {
+            self.clock.take(now_s);
+            self.advance_test();
+            return true;
+        }
+        // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
+        let bound = self.digests.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
+        if self.is_at_boundary() && !bound {
+            match self.devices.settle(self.room.offload(), now_s) {
+                Settled::Already => {}
+                Settled::Trying { waiting } => {
+                    self.clock.rest();
+                    self.waiting = waiting;
+                    return true;
+                }
+                Settled::Now(device, fault) => {
+                    // What a machine makes before it begins is not training.
+                    self.clock.rest();
+                    self.told.device(device, fault.as_ref());
+                }
+            }
+        }
+        self.clock.take(now_s);
+        self.work();
+        if self.waiting && self.tests.under_way().is_some() {
+            self.waiting = false;
+            self.advance_test();
+        }
+        true
+    }
+
+    fn waiting(&self) -> bool {
+        self.waiting
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        self.told.take()
+    }
+
+    fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError> {
+        let question = serde_json::from_value(question).map_err(|e| RunError::Question { why: e.to_string() })?;
+        self.room.ask(question)
+    }
+
+    fn test_while(&mut self, goes_on: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError> {
+        while self.tests.under_way().is_some() {
+            if !goes_on() {
+                return Ok(None);
+            }
+            self.advance_test();
+        }
+        let progress = self.progress();
+        self.room.begin_test();
+        while goes_on() {
+            if let Some(found) = self.room.advance_test()? {
+                return Ok(Some(Row { progress, values: R::SCHEMA.test_row(&found) }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn policy(&self) -> Result<Box<dyn Policy>, RunError> {
+        self.room.policy().ok_or_else(|| RunError::NoPolicy { room: R::SCHEMA.title })
+    }
+
+    fn save(&mut self) -> Result<Vec<u8>, RunError> {
+        // Whoever saves waits for nobody: what others have not brought is done here.
+        let shared = self.sharing().is_some_and(|sharing| {
+            let shared = sharing.is_shared();
+            sharing.share(false);
+            shared
+        });
+        let (mut looks, since_s) = (0, (self.clock.lent)());
+        while self.saves_now().is_none() {
+            let is_long = (self.clock.lent)() - since_s > LONG_S;
+            if is_long && (self.saves.began().is_some() || self.saves_within()) {
+                break;
+            }
+            self.waiting = false;
+            self.work();
+            looks = if self.waiting { looks + 1 } else { 0 };
+            if looks > MOST_LOOKS {
+                let at = self.worked_on();
+                self.end_offload();
+                self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
+            }
+        }
+        if let (true, Some(sharing)) = (shared, self.sharing()) {
+            sharing.share(true);
+        }
+        self.encode_newest()
+    }
+
+    fn saves(&self) -> Option<Progress> {
+        self.saves_now()
+    }
+
+    fn share(&mut self, shared: bool) -> Result<(), RunError> {
+        if self.sharing().is_none() {
+            return Err(RunError::NotShared);
+        }
+        if shared && self.is_offloaded() {
+            return Err(RunError::Offloaded);
+        }
+        // Who shares has nothing for a GPU, so what was tried out is given up and what there is to choose is another.
+        let wish = self.devices.wished();
+        self.devices.wish(self.room.offload().ok(), wish);
+        self.sharing().ok_or(RunError::NotShared)?.share(shared);
+        Ok(())
+    }
+
+    fn is_due(&mut self) -> bool {
+        self.sharing().is_some_and(|sharing| sharing.is_shared() && sharing.is_due())
+    }
+
+    fn due(&mut self) -> Option<(Range<u64>, Vec<u8>)> {
+        let isa = self.isa();
+        let sharing = self.sharing().filter(|sharing| sharing.is_shared())?;
+        let (pieces, tensors) = sharing.due()?;
+        Some((pieces, shared::pack::<R>(tensors, isa)))
+    }
+
+    fn take(&mut self, pieces: &[u8]) -> Result<(), RunError> {
+        let tensors = shared::unpack::<R>(pieces, self.isa())?;
+        let sharing = self.sharing().ok_or(RunError::NotShared)?;
+        if !sharing.is_due() {
+            return Err(RunError::NothingDue);
+        }
+        sharing.take(&|name| learn::part(&tensors, name)).map_err(RunError::Below)
+    }
+
+    fn wants_machine(&mut self) -> bool {
+        // Before there is a learner, it is not known that it has no use for one.
+        self.devices.wanted() && (self.is_preparing() || self.offload().is_some())
+    }
+
+    fn offer(&mut self, machine: Result<Box<dyn Machine>, Fault>) {
+        self.devices.offer(self.room.offload().ok(), machine);
+    }
+
+    fn device_wish(&self) -> DeviceWish {
+        self.devices.wished()
+    }
+
+    fn operations(&mut self, look: bool) -> Option<Vec<Operation>> {
+        let executor = self.room.learner_mut()?.executor_mut()?;
+        let operations = executor.operations();
+        if look != executor.is_timed() {
+            executor.time_calls(look.then_some(self.clock.lent));
+        }
+        Some(operations.into_iter().map(Operation::from).collect())
+    }
+
+    fn set_clock(&mut self, clock: fn() -> f64) {
+        self.clock.lent = clock;
+        self.room.set_clock(clock);
+        if let Some(learner) = self.room.learner_mut() {
+            learner.set_clock(clock);
+        }
+    }
+
+    fn expect(&mut self, digest: Digest) {
+        // What is behind it is never reached.
+        if digest.iteration > self.iteration() {
+            self.digests.expected.set(digest);
+        }
+    }
+
+    fn schema(&self) -> &'static Schema {
+        R::SCHEMA
+    }
+
+    fn variant(&self) -> &Variant {
+        &self.variant
+    }
+
+    fn config(&self) -> &Config {
+        &self.config
+    }
+
+    fn config_now(&self) -> Config {
+        self.changes.config_now(&self.config)
+    }
+
+    fn shared(&self) -> Shared {
+        let (now, arithmetic) = (self.iteration(), self.digests.arithmetic.name());
+        permalink::share(self.config_now(), now, self.digests.told.as_ref(), arithmetic, R::SCHEMA.iteration_word)
+    }
+
+    fn knobs(&self) -> Vec<Knob> {
+        R::knobs(&self.config.variant)
+    }
+
+    fn running(&self) -> bool {
+        self.running
+    }
+
+    fn at_boundary(&self) -> bool {
+        self.is_at_boundary()
+    }
+
+    fn is_preparing(&self) -> bool {
+        self.room.learner().is_none()
+    }
+
+    fn progress(&self) -> Progress {
+        self.progress()
+    }
+
+    fn solved(&self) -> Option<&Progress> {
+        self.tests.solved.as_ref()
+    }
+
+    fn attempts(&self) -> u32 {
+        self.tests.attempts
+    }
+
+    fn diverged(&self) -> bool {
+        self.diverged
+    }
+
+    fn digest(&self) -> Digest {
+        self.digest()
+    }
+
+    fn backend(&self) -> Backend {
+        backend(self.host.isa)
+    }
+}

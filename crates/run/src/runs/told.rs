@@ -1,0 +1,51 @@
+//! What happened in a run and was not delivered yet.
+
+use crate::RunError;
+use crate::protocol::{Device, Event, Level};
+use learn::Fault;
+
+#[derive(Default)]
+pub(super) struct Told(Vec<Event>);
+
+impl Told {
+    pub fn push(&mut self, event: Event) {
+        self.0.push(event);
+    }
+
+    pub fn take(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.0)
+    }
+
+    /// What was told before comes first.
+    pub fn follow(&mut self, before: &mut Told) {
+        self.0.splice(0..0, before.take());
+    }
+
+    /// Begins with a capital and ends with a full stop, as all do that a person reads.
+    pub fn notice(&mut self, level: Level, text: &str, next_step: &str) {
+        let (text, next_step) = (sentence(text), sentence(next_step));
+        self.push(Event::Notice { level, text, next_step });
+    }
+
+    pub fn device(&mut self, device: Device, fault: Option<&Fault>) {
+        self.push(Event::Device(device));
+        if let Some(fault) = fault {
+            self.notice(Level::Warning, &fault.what(), fault.next_step());
+        }
+    }
+
+    pub fn saved(&mut self, saved: Result<Vec<u8>, RunError>) {
+        self.push(match saved {
+            Ok(bytes) => Event::Saved { bytes },
+            Err(error) => Event::NotSaved { text: sentence(&error.what()), next_step: sentence(&error.next_step()) },
+        });
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.trim_end_matches('.').chars();
+    let Some(first) = letters.next() else { return String::new() };
+    let mut sentence: String = first.to_uppercase().chain(letters).collect();
+    sentence.push('.');
+    sentence
+}

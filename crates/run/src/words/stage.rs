@@ -1,0 +1,69 @@
+//! How far a run is: its text is on the way to tokens, or a learner learns them.
+
+use super::protocol::Preparing;
+use super::testing::Validation;
+use super::text::{Preparation, Prepared};
+use learn::Learner;
+use learn::words::Pretrainer;
+
+pub enum Stage {
+    Preparing(Box<Preparation>),
+    Learning(Box<Learning>),
+}
+
+/// A text in tokens, and whoever learns from it.
+pub struct Learning {
+    pub prepared: Prepared,
+    pub learner: Pretrainer,
+    pub validation: Validation,
+}
+
+impl Stage {
+    pub fn begin(preparation: Preparation) -> Stage {
+        Stage::Preparing(Box::new(preparation))
+    }
+
+    pub fn learn(prepared: Prepared, mut learner: Pretrainer, clock: fn() -> f64) -> Stage {
+        learner.set_clock(clock);
+        let validation = Validation::new(&prepared);
+        Stage::Learning(Box::new(Learning { prepared, learner, validation }))
+    }
+
+    /// Nothing before the text is prepared.
+    pub fn learning(&self) -> Option<&Learning> {
+        match self {
+            Stage::Learning(learning) => Some(learning),
+            Stage::Preparing(_) => None,
+        }
+    }
+
+    pub fn learning_mut(&mut self) -> Option<&mut Learning> {
+        match self {
+            Stage::Learning(learning) => Some(learning),
+            Stage::Preparing(_) => None,
+        }
+    }
+}
+
+/// Seconds of the preparation.
+#[derive(Default)]
+pub struct Spent {
+    /// Those that the first iteration tells of.
+    pub all_s: f64,
+    /// Of them those before the part that it is at.
+    parts_before_s: f64,
+}
+
+impl Spent {
+    /// A slice took so long, between which it stood so: what of it is to be told, with how long the part may still take.
+    pub fn add(&mut self, seconds: f64, before: &Preparing, now: Preparing) -> Option<Preparing> {
+        self.all_s += seconds;
+        if now.part != before.part {
+            self.parts_before_s = self.all_s;
+        }
+        let is_told = now.part != before.part || (20.0 * now.done).floor() > (20.0 * before.done).floor();
+        let spent_s = (self.all_s - self.parts_before_s) as f32;
+        let left_s = (now.done >= 0.05).then_some(spent_s * (1.0 - now.done) / now.done);
+        is_told.then_some(Preparing { left_s, ..now })
+    }
+}
