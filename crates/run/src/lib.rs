@@ -29,6 +29,7 @@ pub mod logic;
 pub mod monitor;
 pub mod outcomes;
 pub mod permalink;
+mod plain_data;
 pub mod protocol;
 mod questions;
 pub mod room;

@@ -2,9 +2,8 @@
 //! learner keeps. States are facelet strings in the order URFDLB, each face row by row; moves are in Singmaster notation. This
 //! file refuses to hold behaviour.
 
+use crate::plain_data::plain_data;
 use serde::{Deserialize, Serialize};
-#[cfg(feature = "typescript")]
-use ts_rs::TS;
 
 crate::questions! {
     /// What the agent thinks of a state, and what is known of it. Refused where the stickers are no cube, which says why.
@@ -23,168 +22,157 @@ crate::questions! {
     Inside {} -> Option<Inside>,
 }
 
-/// What a variant is, in [`crate::protocol::Variant::about`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Puzzle {
-    /// 2 or 3.
-    pub size: u32,
-    /// The distance of every state is known.
-    pub exact: bool,
-    /// What its network gives.
-    pub gives: Gives,
-    /// It has a curriculum and a replay.
-    pub plays: bool,
-    /// How its agent solves where nothing else is asked for.
-    pub method: SolveMethod,
-}
+plain_data! {
+    /// What a variant is, in [`crate::protocol::Variant::about`].
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Puzzle {
+        /// 2 or 3.
+        pub size: u32,
+        /// The distance of every state is known.
+        pub exact: bool,
+        /// What its network gives.
+        pub gives: Gives,
+        /// It has a curriculum and a replay.
+        pub plays: bool,
+        /// How its agent solves where nothing else is asked for.
+        pub method: SolveMethod,
+    }
 
-/// What a network gives of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum Gives {
-    /// How many moves it takes.
-    Value,
-    /// How many moves it takes by way of each action.
-    ActionValues,
-    /// How likely each action is the right one.
-    Policy,
-}
+    /// What a network gives of a state.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Gives {
+        /// How many moves it takes.
+        Value,
+        /// How many moves it takes by way of each action.
+        ActionValues,
+        /// How likely each action is the right one.
+        Policy,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct StateView {
-    /// As typed, in capitals and without blanks.
-    pub facelets: String,
-    pub solved: bool,
-    /// Moves of the shortest solution, where all distances are known.
-    pub distance: Option<u32>,
-    /// Moves that the agent thinks it takes; nothing where its network gives a policy alone.
-    pub value: Option<f32>,
-    /// Every action in its order; the first of the best ones is what the agent does.
-    pub actions: Vec<ActionView>,
-    pub best: u32,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct StateView {
+        /// As typed, in capitals and without blanks.
+        pub facelets: String,
+        pub solved: bool,
+        /// Moves of the shortest solution, where all distances are known.
+        pub distance: Option<u32>,
+        /// Moves that the agent thinks it takes; nothing where its network gives a policy alone.
+        pub value: Option<f32>,
+        /// Every action in its order; the first of the best ones is what the agent does.
+        pub actions: Vec<ActionView>,
+        pub best: u32,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct ActionView {
-    /// `R'`
-    pub action: String,
-    /// By [`Puzzle::gives`]: moves that are left after it, moves by way of it, or its probability.
-    pub score: f32,
-    /// Distance of the state that it leads to, where all are known.
-    pub distance: Option<u32>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct ActionView {
+        /// `R'`
+        pub action: String,
+        /// By [`Puzzle::gives`]: moves that are left after it, moves by way of it, or its probability.
+        pub score: f32,
+        /// Distance of the state that it leads to, where all are known.
+        pub distance: Option<u32>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Scrambled {
-    pub facelets: String,
-    /// The moves that led there.
-    pub moves: Vec<String>,
-    pub distance: Option<u32>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Scrambled {
+        pub facelets: String,
+        /// The moves that led there.
+        pub moves: Vec<String>,
+        pub distance: Option<u32>,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct SolveMethod {
-    pub search: SearchKind,
-    /// States that a beam keeps of a level, or that A* expands at once. A beam that fails is followed by one twice as wide.
-    pub width: u32,
-    /// Of moves made beside moves to go, in A*.
-    pub weight: f32,
-    /// States generated at most.
-    pub nodes: u32,
-}
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct SolveMethod {
+        pub search: SearchKind,
+        /// States that a beam keeps of a level, or that A* expands at once. A beam that fails is followed by one twice as wide.
+        pub width: u32,
+        /// Of moves made beside moves to go, in A*.
+        pub weight: f32,
+        /// States generated at most.
+        pub nodes: u32,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum SearchKind {
-    /// The best action that does not take the last move back.
-    Greedy,
-    Beam,
-    AStar,
-    /// By the table of distances, as a reference: where all are known.
-    Exact,
-}
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum SearchKind {
+        /// The best action that does not take the last move back.
+        Greedy,
+        Beam,
+        AStar,
+        /// By the table of distances, as a reference: where all are known.
+        Exact,
+    }
 
-/// A search as it stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct SolveView {
-    /// What is to be solved.
-    pub facelets: String,
-    pub done: bool,
-    /// Of the beam that searches or was the last to: more than was asked for where narrower ones failed.
-    pub width: Option<u32>,
-    /// Moves that it has looked ahead, and states generated, by narrower beams too.
-    pub steps: u32,
-    pub nodes: f64,
-    /// Moves that the nearest state it met is thought to be away.
-    pub nearest: Option<f32>,
-    pub solution: Option<Solution>,
-    /// Why there is none and what to try, once it is done without one.
-    pub failure: Option<String>,
-}
+    /// A search as it stands.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct SolveView {
+        /// What is to be solved.
+        pub facelets: String,
+        pub done: bool,
+        /// Of the beam that searches or was the last to: more than was asked for where narrower ones failed.
+        pub width: Option<u32>,
+        /// Moves that it has looked ahead, and states generated, by narrower beams too.
+        pub steps: u32,
+        pub nodes: f64,
+        /// Moves that the nearest state it met is thought to be away.
+        pub nearest: Option<f32>,
+        pub solution: Option<Solution>,
+        /// Why there is none and what to try, once it is done without one.
+        pub failure: Option<String>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Solution {
-    pub moves: Vec<String>,
-    /// Moves that the agent thought were left before each move and at the end; empty where its network gives a policy alone.
-    pub values: Vec<f32>,
-    /// Length of the shortest, where all distances are known.
-    pub optimal: Option<u32>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Solution {
+        pub moves: Vec<String>,
+        /// Moves that the agent thought were left before each move and at the end; empty where its network gives a policy alone.
+        pub values: Vec<f32>,
+        /// Length of the shortest, where all distances are known.
+        pub optimal: Option<u32>,
+    }
 
-/// What a learner that plays has beside its network.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Inside {
-    /// Depth that the curriculum has come to, and each depth that episodes begin at.
-    pub stage: u32,
-    pub depths: Vec<CurriculumDepth>,
-    pub replay: ReplayView,
-}
+    /// What a learner that plays has beside its network.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Inside {
+        /// Depth that the curriculum has come to, and each depth that episodes begin at.
+        pub stage: u32,
+        pub depths: Vec<CurriculumDepth>,
+        pub replay: ReplayView,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct CurriculumDepth {
-    /// Moves of the scramble.
-    pub depth: u32,
-    /// Share of new episodes that begin there.
-    pub share: f32,
-    /// Share of its newest episodes that solved the cube, and how many it is of.
-    pub success: f32,
-    pub episodes: u32,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct CurriculumDepth {
+        /// Moves of the scramble.
+        pub depth: u32,
+        /// Share of new episodes that begin there.
+        pub share: f32,
+        /// Share of its newest episodes that solved the cube, and how many it is of.
+        pub success: f32,
+        pub episodes: u32,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct ReplayView {
-    pub len: u32,
-    pub capacity: u32,
-    /// Whether it samples by priority.
-    pub prioritised: bool,
-    /// Shares of all transitions by priority: bin `i` holds those from `2^(i - 12)` to twice that, the first and the last also what
-    /// lies beyond.
-    pub priorities: Vec<f32>,
-    /// Those of the greatest priority, the greatest first.
-    pub top: Vec<TransitionView>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct ReplayView {
+        pub len: u32,
+        pub capacity: u32,
+        /// Whether it samples by priority.
+        pub prioritised: bool,
+        /// Shares of all transitions by priority: bin `i` holds those from `2^(i - 12)` to twice that, the first and the last also what
+        /// lies beyond.
+        pub priorities: Vec<f32>,
+        /// Those of the greatest priority, the greatest first.
+        pub top: Vec<TransitionView>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct TransitionView {
-    pub facelets: String,
-    pub action: String,
-    /// Of the steps that it spans together.
-    pub reward: f32,
-    pub done: bool,
-    pub priority: f32,
-    /// What the network says now of each action there.
-    pub q: Vec<f32>,
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct TransitionView {
+        pub facelets: String,
+        pub action: String,
+        /// Of the steps that it spans together.
+        pub reward: f32,
+        pub done: bool,
+        pub priority: f32,
+        /// What the network says now of each action there.
+        pub q: Vec<f32>,
+    }
 }

@@ -23,14 +23,13 @@ pub use writer::Writer;
 
 use crate::digest::Fnv;
 use crate::digest::{BF16, FUSED, GPU, MIXED, UNFUSED};
+use crate::plain_data::plain_data;
 use crate::protocol::{Config, Knobs, Progress};
 use crate::schema::Schema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-#[cfg(feature = "typescript")]
-use ts_rs::TS;
 
 /// `HOTHRING` as a little-endian word: also tells a file of the other byte order from ours.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"HOTHRING");
@@ -163,41 +162,41 @@ pub fn words(schema: &Schema) -> usize {
     Plan::of(schema).words
 }
 
-/// Where a reader that is not of this crate finds what a page draws, in words from the beginning; see
-/// `www/run/monitor.ts`.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Layout {
-    pub words: usize,
-    pub generation: usize,
-    pub epoch: usize,
-    pub heartbeat: usize,
-    /// Iteration, seconds of training, then the room's counters: each a number of 64 bits.
-    pub progress: usize,
-    pub metrics: TrackLayout,
-    pub tests: TrackLayout,
-    /// Where what a page needs ends, as long as it keeps up.
-    pub histories: usize,
-}
+plain_data! {
+    /// Where a reader that is not of this crate finds what a page draws, in words from the beginning; see
+    /// `www/run/monitor.ts`.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct Layout {
+        pub words: usize,
+        pub generation: usize,
+        pub epoch: usize,
+        pub heartbeat: usize,
+        /// Iteration, seconds of training, then the room's counters: each a number of 64 bits.
+        pub progress: usize,
+        pub metrics: TrackLayout,
+        pub tests: TrackLayout,
+        /// Where what a page needs ends, as long as it keeps up.
+        pub histories: usize,
+    }
 
-/// A record is its sequence number, its place among all that was told, and its numbers: iteration, seconds of training, the
-/// counters, the values; NaN means null.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct TrackLayout {
-    /// Ordinal of the next record.
-    pub head: usize,
-    /// Records in the history.
-    pub kept: usize,
-    pub ring: usize,
-    pub ring_records: usize,
-    pub history: usize,
-    pub history_records: usize,
-    /// Words of a record, and of them those before its numbers.
-    pub record: usize,
-    pub record_head: usize,
-    pub counters: usize,
-    pub values: usize,
+    /// A record is its sequence number, its place among all that was told, and its numbers: iteration, seconds of training, the
+    /// counters, the values; NaN means null.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct TrackLayout {
+        /// Ordinal of the next record.
+        pub head: usize,
+        /// Records in the history.
+        pub kept: usize,
+        pub ring: usize,
+        pub ring_records: usize,
+        pub history: usize,
+        pub history_records: usize,
+        /// Words of a record, and of them those before its numbers.
+        pub record: usize,
+        pub record_head: usize,
+        pub counters: usize,
+        pub values: usize,
+    }
 }
 
 pub fn layout(schema: &Schema) -> Layout {
@@ -227,16 +226,17 @@ pub fn layout(schema: &Schema) -> Layout {
     }
 }
 
-/// Where a reader goes on that was told of a run's beginning in another way.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Cursor {
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub epoch: u64,
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub metrics: u64,
-    #[cfg_attr(feature = "typescript", ts(type = "number"))]
-    pub tests: u64,
+plain_data! {
+    /// Where a reader goes on that was told of a run's beginning in another way.
+    #[derive(Clone, Copy, Debug, Default, Serialize)]
+    pub struct Cursor {
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        pub epoch: u64,
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        pub metrics: u64,
+        #[cfg_attr(feature = "typescript", ts(type = "number"))]
+        pub tests: u64,
+    }
 }
 
 /// Memory that a writer and its readers share.

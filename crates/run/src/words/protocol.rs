@@ -2,11 +2,10 @@
 //! that it writes. What is asked stands beside the training and leaves no trace in it; it is answered with the weights of the newest
 //! step, and a text that has begun is written to its end with those that it began with. This file refuses to hold behaviour.
 
+use crate::plain_data::plain_data;
 pub use crate::questions::floats;
 use learn::choices;
 use serde::{Deserialize, Serialize};
-#[cfg(feature = "typescript")]
-use ts_rs::TS;
 
 crate::questions! {
     /// The model, the text that it learns from, and what there is left to prepare. Nothing else is answered before that is done.
@@ -32,33 +31,33 @@ crate::questions! {
     Stop {} -> GenerationView,
 }
 
-/// What only this room tells, in [`crate::protocol::Event::Room`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum RoomEvent {
-    /// Before the first step: how far a part of the preparation has come.
-    Preparing(Preparing),
-    /// All is prepared, and training begins.
-    Ready(Box<AboutView>),
-    /// What the model writes behind the same prompt, at each test.
-    Sample(Sample),
-}
+plain_data! {
+    /// What only this room tells, in [`crate::protocol::Event::Room`].
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(tag = "kind", rename_all = "snake_case")]
+    pub enum RoomEvent {
+        /// Before the first step: how far a part of the preparation has come.
+        Preparing(Preparing),
+        /// All is prepared, and training begins.
+        Ready(Box<AboutView>),
+        /// What the model writes behind the same prompt, at each test.
+        Sample(Sample),
+    }
 
-/// What a variant is, in [`crate::protocol::Variant::about`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Preset {
-    pub width: u32,
-    pub layers: u32,
-    pub heads: u32,
-    pub context: u32,
-    pub tokenizer: TokenizerKind,
+    /// What a variant is, in [`crate::protocol::Variant::about`].
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Preset {
+        pub width: u32,
+        pub layers: u32,
+        pub heads: u32,
+        pub context: u32,
+        pub tokenizer: TokenizerKind,
+    }
 }
 
 choices! {
     #[derive(Serialize, Deserialize)]
-    #[cfg_attr(feature = "typescript", derive(TS))]
+    #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
     #[serde(rename_all = "snake_case")]
     pub enum TokenizerKind {
         Chars = "chars", "Characters";
@@ -67,191 +66,178 @@ choices! {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Preparing {
-    pub part: PreparingPart,
-    /// 0 to 1.
-    pub done: f32,
-    /// Seconds until this part is done, where enough of it is to tell.
-    pub left_s: Option<f32>,
-}
+plain_data! {
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Preparing {
+        pub part: PreparingPart,
+        /// 0 to 1.
+        pub done: f32,
+        /// Seconds until this part is done, where enough of it is to tell.
+        pub left_s: Option<f32>,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum PreparingPart {
-    /// Writing the stories, or reading the text that was brought.
-    Text,
-    /// Learning the merges of byte-pair encoding.
-    Merges,
-    /// Turning the text into tokens.
-    Tokens,
-}
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum PreparingPart {
+        /// Writing the stories, or reading the text that was brought.
+        Text,
+        /// Learning the merges of byte-pair encoding.
+        Merges,
+        /// Turning the text into tokens.
+        Tokens,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct AboutView {
-    /// Where the text is not tokens yet.
-    pub preparing: Option<Preparing>,
-    /// Both are there once it is prepared.
-    pub model: Option<ModelView>,
-    pub corpus: Option<CorpusView>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct AboutView {
+        /// Where the text is not tokens yet.
+        pub preparing: Option<Preparing>,
+        /// Both are there once it is prepared.
+        pub model: Option<ModelView>,
+        pub corpus: Option<CorpusView>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct ModelView {
-    pub vocabulary: u32,
-    pub width: u32,
-    pub layers: u32,
-    pub heads: u32,
-    /// Tokens that it sees at once.
-    pub context: u32,
-    /// Numbers that are trained, and those of them that are embeddings of tokens and positions.
-    pub parameters: u32,
-    pub embeddings: u32,
-    /// Operations of one token in training: forward and backward, in products and attention.
-    pub flops_per_token: f64,
-    /// As they stand in a checkpoint.
-    pub tensors: Vec<TensorView>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct ModelView {
+        pub vocabulary: u32,
+        pub width: u32,
+        pub layers: u32,
+        pub heads: u32,
+        /// Tokens that it sees at once.
+        pub context: u32,
+        /// Numbers that are trained, and those of them that are embeddings of tokens and positions.
+        pub parameters: u32,
+        pub embeddings: u32,
+        /// Operations of one token in training: forward and backward, in products and attention.
+        pub flops_per_token: f64,
+        /// As they stand in a checkpoint.
+        pub tensors: Vec<TensorView>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct TensorView {
-    /// `transformer.h.0.attn.c_attn.weight`
-    pub name: String,
-    pub shape: Vec<u32>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct TensorView {
+        /// `transformer.h.0.attn.c_attn.weight`
+        pub name: String,
+        pub shape: Vec<u32>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct CorpusView {
-    /// `story grammar`, or the name of what was brought.
-    pub name: String,
-    /// It was brought, and is not the grammar's.
-    pub own: bool,
-    pub characters: f64,
-    pub tokens: f64,
-    /// Of them, those that are trained on and those that it is tested on.
-    pub training_tokens: f64,
-    pub validation_tokens: f64,
-    pub tokenizer: TokenizerKind,
-    pub vocabulary: u32,
-    /// Of the text that it is tested on.
-    pub characters_per_token: f64,
-    /// Of the grammar, in nats a character: what it surprises by whoever knows it and remembers all that was before.
-    pub entropy: Option<f64>,
-    /// Entropy floor of the grammar with this context, on the text that it is tested on, in nats a token. It bounds the mean loss
-    /// where tokens are characters; where they are byte pairs it is an estimate.
-    pub floor: Option<f64>,
-    /// How it begins.
-    pub excerpt: String,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct CorpusView {
+        /// `story grammar`, or the name of what was brought.
+        pub name: String,
+        /// It was brought, and is not the grammar's.
+        pub own: bool,
+        pub characters: f64,
+        pub tokens: f64,
+        /// Of them, those that are trained on and those that it is tested on.
+        pub training_tokens: f64,
+        pub validation_tokens: f64,
+        pub tokenizer: TokenizerKind,
+        pub vocabulary: u32,
+        /// Of the text that it is tested on.
+        pub characters_per_token: f64,
+        /// Of the grammar, in nats a character: what it surprises by whoever knows it and remembers all that was before.
+        pub entropy: Option<f64>,
+        /// Entropy floor of the grammar with this context, on the text that it is tested on, in nats a token. It bounds the mean loss
+        /// where tokens are characters; where they are byte pairs it is an estimate.
+        pub floor: Option<f64>,
+        /// How it begins.
+        pub excerpt: String,
+    }
 
-/// What was written behind the prompt at a test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Sample {
-    pub iteration: u32,
-    /// Tokens trained on by then.
-    pub tokens: f64,
-    pub val_loss: f64,
-    pub prompt: String,
-    pub text: String,
-}
+    /// What was written behind the prompt at a test.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Sample {
+        pub iteration: u32,
+        /// Tokens trained on by then.
+        pub tokens: f64,
+        pub val_loss: f64,
+        pub prompt: String,
+        pub text: String,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct TokenView {
-    pub id: u32,
-    /// Bytes that are no text stand by their numbers, as in `\xE2`.
-    pub text: String,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct TokenView {
+        pub id: u32,
+        /// Bytes that are no text stand by their numbers, as in `\xE2`.
+        pub text: String,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct ReadView {
-    /// Of the weights that read.
-    pub iteration: u32,
-    pub tokens: Vec<TokenView>,
-    /// Nats, of each token after those before it; of the first there is none.
-    pub surprise: Vec<Option<f32>>,
-    /// Behind each token: how unsure the model is of the next, in nats.
-    pub entropy: Vec<f32>,
-    /// Behind each token: the likeliest next ones, the likeliest first.
-    pub next: Vec<Vec<NextView>>,
-    /// Mean surprise of a token, in nats, and of a character, in bits; nothing of a single token.
-    pub loss: Option<f32>,
-    pub bits_per_char: Option<f32>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct ReadView {
+        /// Of the weights that read.
+        pub iteration: u32,
+        pub tokens: Vec<TokenView>,
+        /// Nats, of each token after those before it; of the first there is none.
+        pub surprise: Vec<Option<f32>>,
+        /// Behind each token: how unsure the model is of the next, in nats.
+        pub entropy: Vec<f32>,
+        /// Behind each token: the likeliest next ones, the likeliest first.
+        pub next: Vec<Vec<NextView>>,
+        /// Mean surprise of a token, in nats, and of a character, in bits; nothing of a single token.
+        pub loss: Option<f32>,
+        pub bits_per_char: Option<f32>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct NextView {
-    pub id: u32,
-    pub text: String,
-    pub probability: f32,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct NextView {
+        pub id: u32,
+        pub text: String,
+        pub probability: f32,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct AttentionView {
-    pub iteration: u32,
-    pub layer: u32,
-    pub head: u32,
-    pub tokens: Vec<TokenView>,
-    /// `[from][to]`, a row for each token that looks, which sums to 1; 0 for those behind it. Floats.
-    #[serde(serialize_with = "floats")]
-    #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-    pub weights: Vec<f32>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct AttentionView {
+        pub iteration: u32,
+        pub layer: u32,
+        pub head: u32,
+        pub tokens: Vec<TokenView>,
+        /// `[from][to]`, a row for each token that looks, which sums to 1; 0 for those behind it. Floats.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub weights: Vec<f32>,
+    }
 
-/// How the next token is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Sampling {
-    /// 0 always takes the likeliest.
-    pub temperature: f32,
-    /// Among so many of the likeliest; 0 for all.
-    pub top_k: u32,
-    /// Among the likeliest that together have this probability; 1 for all.
-    pub top_p: f32,
-    pub seed: u32,
-}
+    /// How the next token is chosen.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Sampling {
+        /// 0 always takes the likeliest.
+        pub temperature: f32,
+        /// Among so many of the likeliest; 0 for all.
+        pub top_k: u32,
+        /// Among the likeliest that together have this probability; 1 for all.
+        pub top_p: f32,
+        pub seed: u32,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct GenerationView {
-    /// Of the weights that write.
-    pub iteration: u32,
-    /// Tokens so far, without the prompt's.
-    pub tokens: u32,
-    /// All that was written so far, without the prompt. A character of which a part is still to come is held back.
-    pub text: String,
-    /// Those of this call.
-    pub added: Vec<Generated>,
-    pub ended: Option<Ended>,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct GenerationView {
+        /// Of the weights that write.
+        pub iteration: u32,
+        /// Tokens so far, without the prompt's.
+        pub tokens: u32,
+        /// All that was written so far, without the prompt. A character of which a part is still to come is held back.
+        pub text: String,
+        /// Those of this call.
+        pub added: Vec<Generated>,
+        pub ended: Option<Ended>,
+    }
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-pub struct Generated {
-    pub id: u32,
-    pub text: String,
-    /// As the model gave it, before temperature and cuts.
-    pub probability: f32,
-}
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct Generated {
+        pub id: u32,
+        pub text: String,
+        /// As the model gave it, before temperature and cuts.
+        pub probability: f32,
+    }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(TS))]
-#[serde(rename_all = "snake_case")]
-pub enum Ended {
-    /// As many tokens as were asked for.
-    Length,
-    /// The text to stop at came, which is left out.
-    Stop,
-    /// It was asked to end.
-    Asked,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Ended {
+        /// As many tokens as were asked for.
+        Length,
+        /// The text to stop at came, which is left out.
+        Stop,
+        /// It was asked to end.
+        Asked,
+    }
 }
