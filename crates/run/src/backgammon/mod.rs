@@ -5,6 +5,7 @@ mod analysis;
 mod bench;
 pub mod decisions;
 pub mod fibs;
+mod keeping;
 mod learners;
 mod player_lines;
 mod players;
@@ -14,6 +15,7 @@ mod room;
 mod rules_lines;
 mod schema;
 mod session;
+mod sessions;
 mod testing;
 mod transcript;
 

@@ -2,36 +2,30 @@
 //! against; and beside the training an analysis and a game session, which leave no trace in what is learned. What is asked is
 //! answered by the weights of the last round that has ended.
 
-use super::analysis;
+use super::keeping::Kept;
 use super::learners::{self, AnyTuned};
-use super::players::{CachedPlayer, FrozenAgent, PlayerPool};
-use super::protocol::{FREEZE_MINUTES, Frozen, Question, RoomEvent};
+use super::players::{CachedPlayer, PlayerPool};
+use super::protocol::{Frozen, Question};
 use super::schema::SCHEMA;
-use super::session::{GameSession, SavedSession};
-use super::testing::{BaselineTest, CONFIRMATION_PAIRS, TEST_PAIRS};
+use super::session::SavedSession;
+use super::sessions::Sessions;
+use super::testing::{self, BaselineTest, CONFIRMATION_PAIRS, TEST_PAIRS};
 use crate::bench::Bench;
 use crate::checkpoint;
-use crate::protocol::{Knob, Knobs, Progress, Row, Value, Variant};
+use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Room, Saved, Schema, Setup, Tensors};
 use crate::{Host, RunError};
+use learn::Find;
 use learn::backgammon::{self, Player, SelfTaught};
-use learn::{Data, Find};
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// About what a test costs, in boards valued: two baselines, each pair two games of some thirty decisions.
-const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
-/// Training goes on for so many times that between two tests; and early on for so many times what it has come to.
-const TEST_SHARE: u64 = 20;
-const TEST_GROWTH: u64 = 3;
 pub struct Backgammon {
     tuned: Box<dyn AnyTuned>,
-    frozen_agents: Vec<FrozenAgent>,
+    kept: Kept,
     baseline_test: Option<BaselineTest>,
-    session: Option<GameSession>,
-    /// The last one before it in which a person played, to go back to.
-    former_session: Option<GameSession>,
+    sessions: Sessions,
     player_cache: Vec<CachedPlayer>,
 }
 
@@ -45,31 +39,10 @@ struct Notes {
     former_session: Option<SavedSession>,
 }
 
-/// The tensor of an agent that is kept as it was.
-fn frozen_name(minutes: u32) -> String {
-    format!("frozen.{minutes}")
-}
-
 impl Backgammon {
     fn around(tuned: Box<dyn AnyTuned>) -> Backgammon {
-        Backgammon { tuned, frozen_agents: Vec::new(), baseline_test: None, session: None, former_session: None, player_cache: Vec::new() }
+        Backgammon { tuned, kept: Kept::default(), baseline_test: None, sessions: Sessions::default(), player_cache: Vec::new() }
     }
-
-    fn player_pool(&mut self) -> (PlayerPool<'_>, Option<&mut GameSession>) {
-        let player_pool =
-            PlayerPool { learner: self.tuned.learner(), frozen_agents: &self.frozen_agents, player_cache: &mut self.player_cache };
-        (player_pool, self.session.as_mut())
-    }
-
-    fn shelve_session(&mut self) {
-        if let Some(session) = self.session.take().filter(GameSession::is_played) {
-            self.former_session = Some(session);
-        }
-    }
-}
-
-fn no_session() -> RunError {
-    RunError::refused("no game has begun here", "Begin one")
 }
 
 impl Room for Backgammon {
@@ -104,42 +77,24 @@ impl Room for Backgammon {
             serde_json::Value::Null => Notes::default(),
             notes => Notes::deserialize(notes).map_err(RunError::damaged)?,
         };
-        let len = room.tuned.learner().weights().len();
-        for frozen in notes.frozen {
-            let name = frozen_name(frozen.minutes);
-            match saved.find(&name) {
-                Some((_, Data::F32(weights))) if weights.len() == len && weights.iter().all(|w| w.is_finite()) => {
-                    room.frozen_agents.push(FrozenAgent { frozen, weights: weights.clone() });
-                }
-                _ => return Err(RunError::damaged(format!("{name} is missing or no agent"))),
-            }
-        }
-        room.session = notes.session.as_ref().map(GameSession::from_saved).transpose()?;
-        room.former_session = notes.former_session.as_ref().map(GameSession::from_saved).transpose()?;
+        room.kept = Kept::restore(notes.frozen, saved, room.tuned.learner().weights().len())?;
+        room.sessions = Sessions::from_saved([notes.session, notes.former_session])?;
         Ok(room)
     }
 
     fn more_parts(&self) -> Tensors {
-        let part = |agent: &FrozenAgent| {
-            let name = frozen_name(agent.frozen.minutes);
-            (name, vec![agent.weights.len()], Data::F32(agent.weights.clone()))
-        };
-        self.frozen_agents.iter().map(part).collect()
+        self.kept.parts()
     }
 
     fn notes(&self) -> serde_json::Value {
-        let notes = Notes {
-            frozen: self.frozen_agents.iter().map(|agent| agent.frozen.clone()).collect(),
-            session: self.session.as_ref().map(GameSession::saved),
-            former_session: self.former_session.as_ref().map(GameSession::saved),
-        };
+        let [session, former_session] = self.sessions.saved();
+        let notes = Notes { frozen: self.kept.told(), session, former_session };
         serde_json::to_value(notes).expect("plain data with string keys")
     }
 
     /// The game goes on against the agent of the new run.
     fn follow(&mut self, before: Self) {
-        self.session = before.session.or(self.session.take());
-        self.former_session = before.former_session.or(self.former_session.take());
+        self.sessions.follow(before.sessions);
     }
 
     fn learner(&self) -> Option<&Self::Learner> {
@@ -163,11 +118,7 @@ impl Room for Backgammon {
     }
 
     fn test_is_due(&self, tests: &[Row], _solved: bool) -> bool {
-        let evaluations = SCHEMA.counter("evaluations").expect("one of the counters");
-        let done = self.tuned.learner().progress().evaluations;
-        let last = tests.last().map_or(0, |test| test.progress.counts[evaluations] as u64);
-        let wait = (TEST_GROWTH * last).clamp(2 * TEST_EVALUATIONS, TEST_SHARE * TEST_EVALUATIONS);
-        done >= last + wait
+        testing::is_due(self.tuned.learner().progress().evaluations, tests)
     }
 
     fn begin_test(&mut self) {
@@ -202,59 +153,12 @@ impl Room for Backgammon {
 
     /// Keeps the agent as it is when its minute has come.
     fn tell(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
-        let mut told = Vec::new();
-        let learner = self.tuned.learner();
-        if !learner.at_boundary() {
-            return told;
-        }
-        for minutes in FREEZE_MINUTES {
-            let here = self.frozen_agents.iter().any(|agent| agent.frozen.minutes == minutes);
-            if !here && train_s >= 60.0 * f64::from(minutes) {
-                let (iteration, counts) = (learner.progress().iterations as u32, SCHEMA.counts(&learner.counts()));
-                let progress = Progress { iteration, counts, train_s };
-                let frozen = Frozen { minutes, progress };
-                let event = RoomEvent::Frozen(frozen.clone());
-                self.frozen_agents.push(FrozenAgent { frozen, weights: learner.weights().to_vec() });
-                let text = format!("The agent as it is after {minutes} min is kept, to play against later.");
-                told.push((serde_json::to_value(event).expect("plain data with string keys"), text));
-            }
-        }
-        told
+        self.kept.keep(self.tuned.learner(), train_s)
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
-        let (mut players, session) = self.player_pool();
-        Ok(match question {
-            Question::Analyse { request } => Box::new(analysis::analyse(&mut players, &request)?),
-            Question::ReadId { id } => Box::new(analysis::read_id(&id)?),
-            Question::Compose { draft } => Box::new(analysis::compose(&draft)?),
-            Question::Unfold { unfold } => Box::new(analysis::unfold(&mut players, &unfold)?),
-            Question::NewSession { setup } => {
-                let begun = GameSession::new(setup, &mut players)?;
-                self.shelve_session();
-                Box::new(self.session.insert(begun).view())
-            }
-            Question::FormerSession {} => {
-                let former = self
-                    .former_session
-                    .take()
-                    .ok_or_else(|| RunError::refused("nobody has played a match before this one", "Go on with this one"))?;
-                self.shelve_session();
-                Box::new(self.session.insert(former).view())
-            }
-            Question::Act { act } => {
-                let session = session.ok_or_else(no_session)?;
-                session.act(&act, &mut players)?;
-                Box::new(session.view())
-            }
-            Question::Hint { engine } => Box::new(session.ok_or_else(no_session)?.hint(engine, &mut players)?),
-            Question::Review { engine } => Box::new(session.ok_or_else(no_session)?.review(engine, &mut players)?),
-            Question::ReviewCube { engine } => Box::new(session.ok_or_else(no_session)?.review_cube(engine, &mut players)?),
-            Question::Moment { at } => Box::new(session.ok_or_else(no_session)?.moment(at)?),
-            Question::Judge { at, engine } => Box::new(session.ok_or_else(no_session)?.judge(at, engine, &mut players)?),
-            Question::Transcript {} => Box::new(session.ok_or_else(no_session)?.transcript()),
-            Question::Session {} => Box::new(session.map(|session| session.view())),
-        })
+        let mut players = PlayerPool { learner: self.tuned.learner(), frozen_agents: &self.kept.0, player_cache: &mut self.player_cache };
+        self.sessions.answer(&mut players, question)
     }
 
     fn bench(bench: &mut Bench) {

@@ -1,6 +1,8 @@
 //! The test: games against the baselines, with dice that follow from a seed.
 
+use super::schema::SCHEMA;
 use crate::RunError;
+use crate::protocol::Row;
 use crate::room::ByName;
 use learn::backgammon::Player;
 use learn::backgammon::arena::{Duel, Tally};
@@ -10,6 +12,20 @@ use learn::backgammon::baselines::{Linear, Random};
 pub const TEST_PAIRS: u64 = 100;
 /// The same of a confirmation.
 pub const CONFIRMATION_PAIRS: u64 = 500;
+
+/// About what a test costs, in boards valued: two baselines, each pair two games of some thirty decisions.
+const TEST_EVALUATIONS: u64 = 2 * TEST_PAIRS * 2 * 30 * 20;
+/// Training goes on for so many times that between two tests; and early on for so many times what it has come to.
+const TEST_SHARE: u64 = 20;
+const TEST_GROWTH: u64 = 3;
+
+/// After so many evaluations.
+pub fn is_due(done: u64, tests: &[Row]) -> bool {
+    let evaluations = SCHEMA.counter("evaluations").expect("one of the counters");
+    let last = tests.last().map_or(0, |test| test.progress.counts[evaluations] as u64);
+    let wait = (TEST_GROWTH * last).clamp(2 * TEST_EVALUATIONS, TEST_SHARE * TEST_EVALUATIONS);
+    done >= last + wait
+}
 
 /// Games against the baselines under way.
 pub struct BaselineTest {

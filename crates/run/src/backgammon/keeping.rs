@@ -1,0 +1,63 @@
+//! The agent as it was after some minutes, kept to play against later.
+
+use super::players::FrozenAgent;
+use super::protocol::{FREEZE_MINUTES, Frozen, RoomEvent};
+use super::schema::SCHEMA;
+use crate::RunError;
+use crate::protocol::Progress;
+use crate::room::{Saved, Tensors};
+use learn::Data;
+use learn::backgammon::SelfTaught;
+
+#[derive(Default)]
+pub(super) struct Kept(pub Vec<FrozenAgent>);
+
+/// Its tensor.
+fn name(minutes: u32) -> String {
+    format!("frozen.{minutes}")
+}
+
+impl Kept {
+    /// Of networks with so many weights.
+    pub fn restore(told: Vec<Frozen>, saved: Saved, len: usize) -> Result<Kept, RunError> {
+        let restored = told.into_iter().map(|frozen| {
+            let name = name(frozen.minutes);
+            match saved.find(&name) {
+                Some((_, Data::F32(weights))) if weights.len() == len && weights.iter().all(|w| w.is_finite()) => {
+                    Ok(FrozenAgent { frozen, weights: weights.clone() })
+                }
+                _ => Err(RunError::damaged(format!("{name} is missing or no agent"))),
+            }
+        });
+        Ok(Kept(restored.collect::<Result<_, _>>()?))
+    }
+
+    pub fn parts(&self) -> Tensors {
+        let part = |agent: &FrozenAgent| (name(agent.frozen.minutes), vec![agent.weights.len()], Data::F32(agent.weights.clone()));
+        self.0.iter().map(part).collect()
+    }
+
+    pub fn told(&self) -> Vec<Frozen> {
+        self.0.iter().map(|agent| agent.frozen.clone()).collect()
+    }
+
+    /// Keeps the agent as it is when its minute has come.
+    pub fn keep(&mut self, learner: &dyn SelfTaught, train_s: f64) -> Vec<(serde_json::Value, String)> {
+        let mut told = Vec::new();
+        if !learner.at_boundary() {
+            return told;
+        }
+        for minutes in FREEZE_MINUTES {
+            let here = self.0.iter().any(|agent| agent.frozen.minutes == minutes);
+            if !here && train_s >= 60.0 * f64::from(minutes) {
+                let (iteration, counts) = (learner.progress().iterations as u32, SCHEMA.counts(&learner.counts()));
+                let frozen = Frozen { minutes, progress: Progress { iteration, counts, train_s } };
+                let event = RoomEvent::Frozen(frozen.clone());
+                self.0.push(FrozenAgent { frozen, weights: learner.weights().to_vec() });
+                let text = format!("The agent as it is after {minutes} min is kept, to play against later.");
+                told.push((serde_json::to_value(event).expect("plain data with string keys"), text));
+            }
+        }
+        told
+    }
+}

@@ -1,0 +1,75 @@
+//! The game session beside the training and the one before it, and what is asked of them and of positions.
+
+use super::analysis;
+use super::players::PlayerPool;
+use super::protocol::Question;
+use super::session::{GameSession, SavedSession};
+use crate::RunError;
+use crate::questions::Answer;
+
+#[derive(Default)]
+pub(super) struct Sessions {
+    now: Option<GameSession>,
+    /// The last one before it in which a person played, to go back to.
+    former: Option<GameSession>,
+}
+
+impl Sessions {
+    /// The present one and the one before it.
+    pub fn from_saved(saved: [Option<SavedSession>; 2]) -> Result<Sessions, RunError> {
+        let [now, former] = saved.map(|saved| saved.as_ref().map(GameSession::from_saved).transpose());
+        Ok(Sessions { now: now?, former: former? })
+    }
+
+    pub fn saved(&self) -> [Option<SavedSession>; 2] {
+        [&self.now, &self.former].map(|session| session.as_ref().map(GameSession::saved))
+    }
+
+    /// Those of the run before go on.
+    pub fn follow(&mut self, before: Sessions) {
+        self.now = before.now.or(self.now.take());
+        self.former = before.former.or(self.former.take());
+    }
+
+    /// In place of the present one, which is kept where a person plays.
+    fn begin(&mut self, session: GameSession) -> &GameSession {
+        if let Some(before) = self.now.take().filter(GameSession::is_played) {
+            self.former = Some(before);
+        }
+        self.now.insert(session)
+    }
+
+    fn now(&mut self) -> Result<&mut GameSession, RunError> {
+        self.now.as_mut().ok_or_else(|| RunError::refused("no game has begun here", "Begin one"))
+    }
+
+    pub fn answer(&mut self, players: &mut PlayerPool, question: Question) -> Result<Answer, RunError> {
+        Ok(match question {
+            Question::Analyse { request } => Box::new(analysis::analyse(players, &request)?),
+            Question::ReadId { id } => Box::new(analysis::read_id(&id)?),
+            Question::Compose { draft } => Box::new(analysis::compose(&draft)?),
+            Question::Unfold { unfold } => Box::new(analysis::unfold(players, &unfold)?),
+            Question::NewSession { setup } => {
+                let begun = GameSession::new(setup, players)?;
+                Box::new(self.begin(begun).view())
+            }
+            Question::FormerSession {} => {
+                let nobody = || RunError::refused("nobody has played a match before this one", "Go on with this one");
+                let former = self.former.take().ok_or_else(nobody)?;
+                Box::new(self.begin(former).view())
+            }
+            Question::Act { act } => {
+                let session = self.now()?;
+                session.act(&act, players)?;
+                Box::new(session.view())
+            }
+            Question::Hint { engine } => Box::new(self.now()?.hint(engine, players)?),
+            Question::Review { engine } => Box::new(self.now()?.review(engine, players)?),
+            Question::ReviewCube { engine } => Box::new(self.now()?.review_cube(engine, players)?),
+            Question::Moment { at } => Box::new(self.now()?.moment(at)?),
+            Question::Judge { at, engine } => Box::new(self.now()?.judge(at, engine, players)?),
+            Question::Transcript {} => Box::new(self.now()?.transcript()),
+            Question::Session {} => Box::new(self.now.as_ref().map(GameSession::view)),
+        })
+    }
+}
