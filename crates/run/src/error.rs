@@ -135,6 +135,10 @@ impl RunError {
         RunError::Refused { what: what.into(), next: next.into() }
     }
 
+    pub(crate) fn unknown_knob<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> RunError {
+        RunError::UnknownKnob { name: name.into(), known: known.collect::<Vec<_>>().join(", ") }
+    }
+
     pub fn damaged(why: impl std::fmt::Display) -> RunError {
         RunError::Damaged { why: why.to_string() }
     }

@@ -61,10 +61,7 @@ impl<C: Settings> Table<C> {
 
     fn find(&self, name: &str) -> Result<&'static Setting, RunError> {
         let found = self.used(&self.preset).map(|(setting, _)| setting).find(|setting| setting.name == name);
-        found.ok_or_else(|| RunError::UnknownKnob {
-            name: name.into(),
-            known: self.used(&self.preset).map(|(setting, _)| setting.name).collect::<Vec<_>>().join(", "),
-        })
+        found.ok_or_else(|| RunError::unknown_knob(name, self.used(&self.preset).map(|(setting, _)| setting.name)))
     }
 }
 

@@ -11,3 +11,7 @@ macro_rules! plain_data {
     };
 }
 pub(crate) use plain_data;
+
+pub(crate) fn json(data: &impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(data).expect("plain data with string keys")
+}

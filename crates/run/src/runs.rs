@@ -19,9 +19,9 @@ pub use shell::{AnyRoom, AnyRun, config_of};
 use crate::checkpoint::{self, Header};
 use crate::dataset::check_here;
 use crate::device::Devices;
-use crate::digest::{self, Arithmetic, DIGEST_EVERY, Digests, PARTIAL, arithmetic};
+use crate::digest::{self, Arithmetic, DIGEST_EVERY, Digests, arithmetic};
 use crate::history::{Clock, History};
-use crate::protocol::{Backend, Began, Config, Dataset, Digest, Event, Level, Progress, Variant};
+use crate::protocol::{Backend, Began, Config, Dataset, Event, Level, Progress, Variant};
 use crate::room::{Room, Saved, Setup};
 use crate::version::VERSION;
 use crate::{Host, RunError};
@@ -29,7 +29,7 @@ use changes::Changes;
 use check::check;
 use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::Isa;
-use saves::{LONG_S, Saves};
+use saves::Saves;
 use testing::Tests;
 use told::Told;
 
@@ -201,23 +201,6 @@ impl<R: Room> Run<R> {
         self.room.learner().map_or(0, |learner| learner.progress().iterations() as u32)
     }
 
-    fn progress(&self) -> Progress {
-        let schema = R::SCHEMA;
-        let counts = match self.room.learner() {
-            Some(learner) => schema.counts(&learner.counts()),
-            None => vec![0.0; schema.counters.len()],
-        };
-        Progress { iteration: self.iteration(), counts, train_s: self.clock.train_s }
-    }
-
-    fn digest(&self) -> Digest {
-        Digest {
-            iteration: self.iteration(),
-            weights: digest::of_weights(self.room.learner().map_or(&[], Learner::weights)),
-            arithmetic: if self.is_at_boundary() { self.digests.arithmetic.name() } else { PARTIAL }.into(),
-        }
-    }
-
     /// The learner is between two iterations.
     fn is_between(&self) -> bool {
         self.room.learner().is_some_and(Learner::at_boundary)
@@ -232,22 +215,6 @@ impl<R: Room> Run<R> {
     fn saves_within(&self) -> bool {
         let saves = self.room.learner().is_some_and(Learner::saves_within);
         saves && self.ended.is_none() && self.tests.under_way().is_none()
-    }
-
-    /// What can be saved at once: see [`AnyRun::saves`].
-    fn saves_now(&self) -> Option<Progress> {
-        if self.is_at_boundary() {
-            return Some(self.progress());
-        }
-        // A short iteration ends first: another machine must end it, the processor can stop within it.
-        let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
-        if !is_long {
-            return None;
-        }
-        if self.saves_within() && !self.waiting {
-            return Some(self.progress());
-        }
-        self.saves.began().map(|(began, _)| began.clone())
     }
 
     /// One slice: of the learner, or of a test that holds back the end of an iteration.
@@ -279,7 +246,7 @@ impl<R: Room> Run<R> {
         if self.changes.are_due(&self.config, self.iteration()) && self.is_at_boundary() {
             self.apply_changes();
         }
-        if self.saves.wanted && self.saves_now().is_some() {
+        if self.saves.wanted && self.saves().is_some() {
             self.give_save();
         }
     }

@@ -19,10 +19,8 @@ pub fn set(given: &[(String, String)], knobs: &[Knob]) -> Result<Knobs, RunError
 }
 
 pub fn set_one(name: &str, text: &str, knobs: &[Knob]) -> Result<Value, RunError> {
-    let knob = knobs.iter().find(|knob| knob.name == name).ok_or_else(|| RunError::UnknownKnob {
-        name: name.into(),
-        known: knobs.iter().map(|knob| knob.name).collect::<Vec<_>>().join(", "),
-    })?;
+    let knob = knobs.iter().find(|knob| knob.name == name);
+    let knob = knob.ok_or_else(|| RunError::unknown_knob(name, knobs.iter().map(|knob| knob.name)))?;
     let plain = match knob.kind {
         KnobKind::Bool if text == "yes" => "1".into(),
         KnobKind::Bool if text == "no" => "0".into(),

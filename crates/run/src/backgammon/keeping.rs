@@ -4,6 +4,7 @@ use super::players::FrozenAgent;
 use super::protocol::{FREEZE_MINUTES, Frozen, RoomEvent};
 use super::schema::SCHEMA;
 use crate::RunError;
+use crate::plain_data::json;
 use crate::protocol::Progress;
 use crate::room::{Saved, Tensors};
 use learn::Data;
@@ -55,7 +56,7 @@ impl Kept {
                 let event = RoomEvent::Frozen(frozen.clone());
                 self.0.push(FrozenAgent { frozen, weights: learner.weights().to_vec() });
                 let text = format!("The agent as it is after {minutes} min is kept, to play against later.");
-                told.push((serde_json::to_value(event).expect("plain data with string keys"), text));
+                told.push((json(&event), text));
             }
         }
         told

@@ -12,6 +12,7 @@ use super::sessions::Sessions;
 use super::testing::{self, BaselineTest, CONFIRMATION_PAIRS, TEST_PAIRS};
 use crate::bench::Bench;
 use crate::checkpoint;
+use crate::plain_data::json;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Room, Saved, Schema, Setup, Tensors};
 use crate::{Host, RunError};
@@ -89,7 +90,7 @@ impl Room for Backgammon {
     fn notes(&self) -> serde_json::Value {
         let [session, former_session] = self.sessions.saved();
         let notes = Notes { frozen: self.kept.told(), session, former_session };
-        serde_json::to_value(notes).expect("plain data with string keys")
+        json(&notes)
     }
 
     /// The game goes on against the agent of the new run.

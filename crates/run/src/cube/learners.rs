@@ -6,6 +6,7 @@ use super::agent::{Agent, AnyAgent};
 use super::protocol::{Gives, Puzzle, SearchKind, SolveMethod};
 use super::teaching::Teaching;
 use crate::RunError;
+use crate::plain_data::json;
 use crate::protocol::{Goal, Variant};
 use crate::room::Setup;
 use crate::tuned::{Entry, Tunable, Tuned, of_learner};
@@ -58,7 +59,7 @@ pub(super) fn variants() -> Vec<Variant> {
         summary: kind.summary,
         goal: Some(kind.goal),
         sweep_budget: kind.sweep_states,
-        about: serde_json::to_value(kind.puzzle()).expect("plain data with string keys"),
+        about: json(&kind.puzzle()),
     };
     KINDS.iter().map(variant).collect()
 }

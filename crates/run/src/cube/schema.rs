@@ -98,20 +98,11 @@ static TESTS: [Column; WHOLE + AT] = {
     all
 };
 
+macro_rules! by_distance {
+    ($($distance:literal)*) => {
+        [$((concat!("at_", $distance), concat!("Solved at distance ", $distance))),*]
+    };
+}
+
 /// Of those by distance, from 1 on: column and label.
-pub(super) const NAMES: [(&str, &str); AT] = [
-    ("at_1", "Solved at distance 1"),
-    ("at_2", "Solved at distance 2"),
-    ("at_3", "Solved at distance 3"),
-    ("at_4", "Solved at distance 4"),
-    ("at_5", "Solved at distance 5"),
-    ("at_6", "Solved at distance 6"),
-    ("at_7", "Solved at distance 7"),
-    ("at_8", "Solved at distance 8"),
-    ("at_9", "Solved at distance 9"),
-    ("at_10", "Solved at distance 10"),
-    ("at_11", "Solved at distance 11"),
-    ("at_12", "Solved at distance 12"),
-    ("at_13", "Solved at distance 13"),
-    ("at_14", "Solved at distance 14"),
-];
+pub(super) const NAMES: [(&str, &str); AT] = by_distance!(1 2 3 4 5 6 7 8 9 10 11 12 13 14);

@@ -1,6 +1,7 @@
 //! The experiments as variants of the room, with words for them.
 
 use super::protocol::{self, Shows};
+use crate::plain_data::json;
 use crate::protocol::{Goal, Variant};
 use learn::logic::experiment::{Config, Experiment, Preset};
 
@@ -93,14 +94,7 @@ fn variant(preset: Preset) -> Variant {
         tests: tests.iter().map(|test| test.to_string()).collect(),
         own: preset.is_own(),
     };
-    Variant {
-        id: preset.id(),
-        name,
-        summary,
-        goal: Some(Goal { column: "perfect", at: 1.0 }),
-        sweep_budget,
-        about: serde_json::to_value(about).expect("plain data with string keys"),
-    }
+    Variant { id: preset.id(), name, summary, goal: Some(Goal { column: "perfect", at: 1.0 }), sweep_budget, about: json(&about) }
 }
 
 pub(super) fn shows(experiment: &Experiment) -> Shows {

@@ -9,6 +9,7 @@ use super::testing::{Notes, Tests};
 use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
+use crate::plain_data::json;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Room, Saved, Schema, Setup};
 use learn::Learner;
@@ -91,7 +92,7 @@ impl Room for Logic {
     }
 
     fn notes(&self) -> serde_json::Value {
-        serde_json::to_value(self.tests.notes()).expect("plain data with string keys")
+        json(&self.tests.notes())
     }
 
     fn learner(&self) -> Option<&Population> {

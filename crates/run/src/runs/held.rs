@@ -3,6 +3,7 @@
 use super::saves::LONG_S;
 use super::{AnyRun, Run, backend};
 use crate::device::Settled;
+use crate::digest::{self, PARTIAL};
 use crate::permalink;
 use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Row, Shared, Variant};
 use crate::room::{Answer, Policy, Room};
@@ -59,7 +60,7 @@ impl<R: Room> AnyRun for Run<R> {
                     return Err(RunError::Diverged);
                 }
                 self.saves.wanted = true;
-                if self.saves_now().is_some() {
+                if self.saves().is_some() {
                     self.give_save();
                 }
             }
@@ -161,7 +162,7 @@ impl<R: Room> AnyRun for Run<R> {
             shared
         });
         let (mut looks, since_s) = (0, (self.clock.lent)());
-        while self.saves_now().is_none() {
+        while self.saves().is_none() {
             let is_long = (self.clock.lent)() - since_s > LONG_S;
             if is_long && (self.saves.began().is_some() || self.saves_within()) {
                 break;
@@ -182,7 +183,18 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn saves(&self) -> Option<Progress> {
-        self.saves_now()
+        if self.is_at_boundary() {
+            return Some(self.progress());
+        }
+        // A short iteration ends first: another machine must end it, the processor can stop within it.
+        let is_long = self.clock.spent.round_s > if self.waiting { 2.0 * LONG_S } else { LONG_S };
+        if !is_long {
+            return None;
+        }
+        if self.saves_within() && !self.waiting {
+            return Some(self.progress());
+        }
+        self.saves.began().map(|(began, _)| began.clone())
     }
 
     fn share(&mut self, shared: bool) -> Result<(), RunError> {
@@ -294,7 +306,12 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn progress(&self) -> Progress {
-        self.progress()
+        let schema = R::SCHEMA;
+        let counts = match self.room.learner() {
+            Some(learner) => schema.counts(&learner.counts()),
+            None => vec![0.0; schema.counters.len()],
+        };
+        Progress { iteration: self.iteration(), counts, train_s: self.clock.train_s }
     }
 
     fn solved(&self) -> Option<&Progress> {
@@ -310,7 +327,11 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn digest(&self) -> Digest {
-        self.digest()
+        Digest {
+            iteration: self.iteration(),
+            weights: digest::of_weights(self.room.learner().map_or(&[], Learner::weights)),
+            arithmetic: if self.is_at_boundary() { self.digests.arithmetic.name() } else { PARTIAL }.into(),
+        }
     }
 
     fn backend(&self) -> Backend {

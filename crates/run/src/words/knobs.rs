@@ -2,6 +2,7 @@
 
 use super::protocol::{Preset, Sampling, TokenizerKind};
 use crate::RunError;
+use crate::plain_data::json;
 use crate::protocol::{Goal, Variant};
 use learn::settings::{count, linear, one_of, text, whole};
 use learn::words::{Config, Mlp, Norm, Positions, Shape};
@@ -178,6 +179,6 @@ fn variant(id: &'static str) -> Variant {
         // Within 5% of the floor.
         goal: Some(Goal { column: "efficiency", at: 1.0 / 1.05 }),
         sweep_budget,
-        about: serde_json::to_value(about).expect("plain data with string keys"),
+        about: json(&about),
     }
 }

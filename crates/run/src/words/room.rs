@@ -12,6 +12,7 @@ use super::trials::Trials;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
+use crate::plain_data::json;
 use crate::protocol::{DataInfo, Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Learner;
@@ -142,10 +143,9 @@ impl Room for Words {
 
     fn notes(&self) -> serde_json::Value {
         let Some(learning) = self.stage.learning() else { return serde_json::Value::Null };
-        let json = learning.prepared.tokenizer.to_json();
-        let tokenizer = serde_json::from_str(&json).expect("JSON that was just written");
+        let tokenizer = serde_json::from_str(&learning.prepared.tokenizer.to_json()).expect("JSON that was just written");
         let notes = Notes { tokenizer, samples: self.telling.samples.clone() };
-        serde_json::to_value(notes).expect("plain data with string keys")
+        json(&notes)
     }
 
     fn isa(&self, _host: Isa) -> Isa {

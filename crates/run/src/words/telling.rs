@@ -1,6 +1,7 @@
 //! What the room tells beside numbers: how its preparation goes, and samples.
 
 use super::protocol::{PreparingPart, RoomEvent, Sample};
+use crate::plain_data::json;
 
 /// Samples that are kept; of more, every second one is dropped.
 const MOST_SAMPLES: usize = 64;
@@ -34,7 +35,7 @@ impl Telling {
     pub fn take(&mut self) -> Vec<(serde_json::Value, String)> {
         let tell = |event: RoomEvent| {
             let text = event.text();
-            (serde_json::to_value(event).expect("plain data with string keys"), text)
+            (json(&event), text)
         };
         self.told.drain(..).map(tell).collect()
     }
