@@ -19,6 +19,10 @@ pub struct Control {
     stage: Stage,
 }
 
+fn settings(setup: Setup) -> Result<PpoConfig, RunError> {
+    knobs::table(setup.variant).settings(setup.knobs)
+}
+
 impl Control {
     fn around(seed: u32, ppo: Ppo) -> Control {
         let stage = Stage::new(ppo.kind(), seed);
@@ -64,25 +68,22 @@ impl Room for Control {
 
     fn check(setup: Setup) -> Result<(), RunError> {
         environments::kind(setup.variant)?;
-        knobs::table(setup.variant).settings(setup.knobs)?.check().map_err(RunError::below)
+        settings(setup)?.check().map_err(RunError::below)
     }
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
-        let settings = knobs::table(setup.variant).settings(setup.knobs)?;
-        Ok(settings.bytes(environments::kind(setup.variant)?))
+        Ok(settings(setup)?.bytes(environments::kind(setup.variant)?))
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
-        let settings = knobs::table(setup.variant).settings(setup.knobs)?;
-        let ppo = Ppo::new(environments::kind(setup.variant)?, settings, setup.seed, setup.host.isa).map_err(RunError::below)?;
+        let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
+        let ppo = Ppo::new(kind, settings, setup.seed, setup.host.isa).map_err(RunError::below)?;
         Ok(Control::around(setup.seed, ppo))
     }
 
     fn restore(setup: Setup, saved: Saved) -> Result<Self, RunError> {
-        let settings = knobs::table(setup.variant).settings(setup.knobs)?;
-        let kind = environments::kind(setup.variant)?;
-        let find = |name: &str| saved.find(name);
-        let ppo = Ppo::restore(kind, settings, setup.seed, setup.host.isa, &find).map_err(RunError::damaged)?;
+        let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
+        let ppo = Ppo::restore(kind, settings, setup.seed, setup.host.isa, &|name| saved.find(name)).map_err(RunError::damaged)?;
         Ok(Control::around(setup.seed, ppo))
     }
 

@@ -28,8 +28,8 @@ impl Saves {
         (self.is_brief, self.began) = (false, None);
     }
 
-    /// At a boundary: whether a file of the run as it is there is to be kept. A test may hold back the iteration's end; its state may be one that
-    /// can be saved at any time.
+    /// At a boundary: whether a file of the run as it is there is to be kept. A test may hold back the iteration's end; its state may
+    /// be one that can be saved at any time.
     pub fn wants_beginning(&mut self, iteration: u32, holds_back: bool, within: bool) -> bool {
         if !holds_back && (self.is_brief || within) {
             self.began = None;
