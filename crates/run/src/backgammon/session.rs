@@ -4,16 +4,16 @@
 //! It refuses what the rules refuse, and then nothing has changed. It never acts by itself: an engine does one thing when it is
 //! told to.
 
+mod looking;
+mod saved;
+
+pub(crate) use saved::SavedSession;
+
 use super::analysis::{self, Players, position, steps};
-use super::protocol::{
-    Act, AllowedActs, Analysis, CubeAct, CubeReview, EndedBy, Ending, Engine, EngineAct, Judged, Moment, Phase, Played, Reply, Review,
-    Session, Setup, Verdict,
-};
+use super::protocol::{Act, AllowedActs, CubeAct, EndedBy, Ending, Engine, EngineAct, Phase, Reply, Session, Setup};
 use super::record::{Action, Record, seat};
-use super::transcript;
 use crate::RunError;
 use math::Rng;
-use serde::{Deserialize, Serialize};
 use worlds::backgammon::notation::{self, Play};
 use worlds::backgammon::{self as rules, Board, Game, Match, Player as Seat, Results, Roll, Stage, Stakes};
 
@@ -28,21 +28,6 @@ const GAMES_KEPT: usize = 100;
 const CONSIDERED: usize = 10;
 /// An engine declines to be given less than it expects, but for so much.
 const GENEROUS: f64 = 0.05;
-
-/// What is saved of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SavedSession {
-    setup: Setup,
-    names: [String; 2],
-    /// Games of which no record is kept any more, and the points in them.
-    earlier: u32,
-    earlier_score: [u32; 2],
-    /// A word for each action.
-    games: Vec<String>,
-    throws: u64,
-    reviewed: u32,
-    lost: f64,
-}
 
 pub(crate) struct GameSession {
     setup: Setup,
@@ -456,30 +441,6 @@ impl GameSession {
         score
     }
 
-    pub fn hint(&self, engine: Engine, players: &mut dyn Players) -> Result<Analysis, RunError> {
-        if self.actor().is_none() {
-            return Err(refused("There is nothing to decide now", "Throw the dice, or begin the next game"));
-        }
-        let roll = match self.game.stage() {
-            Stage::ToPlay(roll) => Some(roll),
-            _ => None,
-        };
-        analysis::analysis(players, engine, &self.game, self.setup.cube, roll)
-    }
-
-    pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
-        let (before, roll, after, told) = self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
-        let mut review = analysis::review(players, engine, &before, roll, &after)?;
-        // What was forced says nothing about who played it.
-        if !told && review.of > 1 {
-            self.reviewed += 1;
-            self.lost += review.error;
-        }
-        self.turn_done = Some((before, roll, after, true));
-        (review.reviewed, review.lost) = (self.reviewed, self.lost);
-        Ok(review)
-    }
-
     pub fn view(&self) -> Session {
         let ending = self.ending();
         let on_roll = self.game.on_roll();
@@ -549,122 +510,6 @@ impl GameSession {
         }
     }
 
-    pub fn review_cube(&self, engine: Engine, players: &mut dyn Players) -> Result<Option<CubeReview>, RunError> {
-        let Some((game, did)) = self.cube_done else { return Ok(None) };
-        let chances = expected(players, engine, &game)?;
-        Ok(Some(analysis::review_cube(&game, &chances, did)))
-    }
-
-    /// This game so far, in words.
-    fn played(&self) -> Vec<Played> {
-        let mut told = Vec::new();
-        self.replay(|before, action, text, seat, _| {
-            let dice = match (action, before.stage()) {
-                (Action::Moved(_), Stage::ToPlay(roll)) => Some([roll.high(), roll.low()]),
-                _ => None,
-            };
-            told.push(Played { seat, dice, text, id: before.gnu_id() });
-        });
-        told
-    }
-
-    /// Tells of each thing done but rolls: how it stood, what was done in words, by whom; and how it stood before its roll.
-    fn replay(&self, mut tell: impl FnMut(&Game, Action, String, u8, &Game)) {
-        let mut session = GameSession::at(self.setup.clone(), self.names.clone(), self.now.stakes);
-        let mut before_roll = session.game;
-        for &action in &self.now.actions {
-            let (before, actor) = (session.game, session.actor());
-            let text = session.words(action);
-            if session.redo(action).is_err() {
-                break;
-            }
-            if let Action::Rolled(_) = action {
-                before_roll = before;
-                continue;
-            }
-            let by = match action {
-                Action::Resigned { seat, .. } => seat,
-                _ => actor.map_or(0, seat),
-            };
-            tell(&before, action, text, by, &before_roll);
-        }
-    }
-
-    /// One thing done in this game, and how it stood before it and before its roll.
-    fn done_at(&self, at: u32) -> Result<(Game, Action, String, u8, Game), RunError> {
-        let (mut found, mut k) = (None, 0);
-        self.replay(|before, action, text, seat, before_roll| {
-            if k == at {
-                found = Some((*before, action, text, seat, *before_roll));
-            }
-            k += 1;
-        });
-        found.ok_or_else(|| refused("So many things were not done in this game", "Ask about one of its list of moves"))
-    }
-
-    pub fn moment(&self, at: u32) -> Result<Moment, RunError> {
-        let (game, action, text, by, _) = self.done_at(at)?;
-        let board = if game.on_roll() == Seat::One { game.board() } else { game.board().turned() };
-        let (dice, way) = match (action, game.stage()) {
-            (Action::Moved(after), Stage::ToPlay(roll)) => (Some([roll.high(), roll.low()]), notation::route(&game.board(), roll, &after)?),
-            _ => (None, Vec::new()),
-        };
-        Ok(Moment {
-            position: position(&board),
-            cube: game.cube().value,
-            cube_owner: game.cube().owner.map(seat),
-            seat: by,
-            dice,
-            steps: steps(&way),
-            text,
-            id: game.gnu_id(),
-        })
-    }
-
-    pub fn judge(&self, at: u32, engine: Engine, players: &mut dyn Players) -> Result<Judged, RunError> {
-        let (game, action, _, _, before_roll) = self.done_at(at)?;
-        let (stood, did) = match action {
-            Action::Moved(_) => (before_roll, CubeAct::NoDouble),
-            Action::Doubled => (game, CubeAct::Double),
-            Action::Took => (game, CubeAct::Take),
-            _ => (game, CubeAct::Pass),
-        };
-        // Before the opening roll nobody is on roll; who threw more is.
-        let stood = match stood.stage() {
-            Stage::Opening => Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?,
-            Stage::ToPlay(_) => before_roll,
-            _ => stood,
-        };
-        let opening = before_roll.stage() == Stage::Opening && matches!(action, Action::Moved(_));
-        let chances = expected(players, engine, &stood)?;
-        let equities = stood.cube_equities(&chances);
-        let worth = if stood.stage() == Stage::Doubled { equities.doubled() } else { equities.best() };
-        let mut judged = Judged {
-            equity: if stood.on_roll() == Seat::One { worth } else { -worth },
-            move_error: None,
-            cube_error: None,
-            verdict: Verdict::Best,
-            best_move: None,
-            best_cube: None,
-        };
-        let decided = self.setup.cube && equities.may_double && !opening;
-        if decided && !matches!(action, Action::Resigned { .. }) {
-            let review = analysis::review_cube(&stood, &chances, did);
-            judged.cube_error = Some(review.error);
-            judged.best_cube = (review.best != review.did).then_some(review.best);
-        }
-        if let (Action::Moved(after), Stage::ToPlay(roll)) = (action, game.stage()) {
-            let review = analysis::review(players, engine, &game, roll, &after)?;
-            if review.of > 1 {
-                judged.move_error = Some(review.error);
-                judged.best_move = (review.error > 0.0).then_some(review.best.text);
-            }
-        }
-        let worst = judged.move_error.unwrap_or(0.0).max(judged.cube_error.unwrap_or(0.0));
-        judged.verdict = analysis::verdict(worst);
-        Ok(judged)
-    }
-
     /// A person plays, and not engines alone.
     pub fn is_played(&self) -> bool {
         self.setup.seats.contains(&None)
@@ -683,55 +528,6 @@ impl GameSession {
             }
         }
     }
-
-    /// All games of the record as text that other programs read.
-    pub fn transcript(&self) -> String {
-        let now = Record { ending: self.ending(), ..self.now.clone() };
-        let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
-        transcript::write(&self.setup, &self.names, self.earlier, self.earlier_score, &records)
-    }
-
-    pub fn saved(&self) -> SavedSession {
-        SavedSession {
-            setup: self.setup.clone(),
-            names: self.names.clone(),
-            earlier: self.earlier,
-            earlier_score: self.earlier_score,
-            games: self.done.iter().chain([&self.now]).map(Record::words).collect(),
-            throws: self.throws,
-            reviewed: self.reviewed,
-            lost: self.lost,
-        }
-    }
-
-    /// A session as it was saved; nothing where it was not saved by this program.
-    pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
-        let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
-        let setup = saved.setup.clone();
-        if setup.length > LONGEST_MATCH || saved.games.is_empty() {
-            return Err(damaged("is none that can be sat at"));
-        }
-        let stakes = if setup.length == 0 { Stakes::Money } else { Stakes::Match(Match::new(setup.length)) };
-        let mut session = GameSession::at(setup, saved.names.clone(), stakes);
-        for (i, game) in saved.games.iter().enumerate() {
-            if i > 0 {
-                session.next_game().map_err(|_| damaged("goes on after its end"))?;
-            }
-            for word in game.split_ascii_whitespace() {
-                let action = Action::from_word(word).ok_or_else(|| damaged("has a word that means nothing"))?;
-                session.redo(action).map_err(|_| damaged("was played against the rules"))?;
-            }
-        }
-        (session.earlier, session.earlier_score) = (saved.earlier, saved.earlier_score);
-        (session.throws, session.reviewed, session.lost) = (saved.throws, saved.reviewed, saved.lost);
-        Ok(session)
-    }
-}
-
-/// What somebody expects before the roll.
-fn expected(players: &mut dyn Players, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
-    let expected = players.player(engine)?.expects(game.board());
-    expected.ok_or_else(|| refused("This player plays, but has no opinion to tell", "Ask the agent"))
 }
 
 fn no_move_due() -> RunError {

@@ -1,0 +1,156 @@
+//! What was done in a session, looked at again, and what somebody thinks of it.
+
+use super::{GameSession, refused};
+use crate::RunError;
+use crate::backgammon::analysis::{self, Players, position, steps};
+use crate::backgammon::protocol::{Analysis, CubeAct, CubeReview, Engine, Judged, Moment, Played, Review, Verdict};
+use crate::backgammon::record::{Action, seat};
+use worlds::backgammon::{self as rules, Game, Player as Seat, Stage, notation};
+
+impl GameSession {
+    pub fn hint(&self, engine: Engine, players: &mut dyn Players) -> Result<Analysis, RunError> {
+        if self.actor().is_none() {
+            return Err(refused("There is nothing to decide now", "Throw the dice, or begin the next game"));
+        }
+        let roll = match self.game.stage() {
+            Stage::ToPlay(roll) => Some(roll),
+            _ => None,
+        };
+        analysis::analysis(players, engine, &self.game, self.setup.cube, roll)
+    }
+
+    pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
+        let (before, roll, after, told) = self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
+        let mut review = analysis::review(players, engine, &before, roll, &after)?;
+        // What was forced says nothing about who played it.
+        if !told && review.of > 1 {
+            self.reviewed += 1;
+            self.lost += review.error;
+        }
+        self.turn_done = Some((before, roll, after, true));
+        (review.reviewed, review.lost) = (self.reviewed, self.lost);
+        Ok(review)
+    }
+
+    pub fn review_cube(&self, engine: Engine, players: &mut dyn Players) -> Result<Option<CubeReview>, RunError> {
+        let Some((game, did)) = self.cube_done else { return Ok(None) };
+        let chances = expected(players, engine, &game)?;
+        Ok(Some(analysis::review_cube(&game, &chances, did)))
+    }
+
+    /// This game so far, in words.
+    pub(super) fn played(&self) -> Vec<Played> {
+        let mut told = Vec::new();
+        self.replay(|before, action, text, seat, _| {
+            let dice = match (action, before.stage()) {
+                (Action::Moved(_), Stage::ToPlay(roll)) => Some([roll.high(), roll.low()]),
+                _ => None,
+            };
+            told.push(Played { seat, dice, text, id: before.gnu_id() });
+        });
+        told
+    }
+
+    /// Tells of each thing done but rolls: how it stood, what was done in words, by whom; and how it stood before its roll.
+    fn replay(&self, mut tell: impl FnMut(&Game, Action, String, u8, &Game)) {
+        let mut session = GameSession::at(self.setup.clone(), self.names.clone(), self.now.stakes);
+        let mut before_roll = session.game;
+        for &action in &self.now.actions {
+            let (before, actor) = (session.game, session.actor());
+            let text = session.words(action);
+            if session.redo(action).is_err() {
+                break;
+            }
+            if let Action::Rolled(_) = action {
+                before_roll = before;
+                continue;
+            }
+            let by = match action {
+                Action::Resigned { seat, .. } => seat,
+                _ => actor.map_or(0, seat),
+            };
+            tell(&before, action, text, by, &before_roll);
+        }
+    }
+
+    /// One thing done in this game, and how it stood before it and before its roll.
+    fn done_at(&self, at: u32) -> Result<(Game, Action, String, u8, Game), RunError> {
+        let (mut found, mut k) = (None, 0);
+        self.replay(|before, action, text, seat, before_roll| {
+            if k == at {
+                found = Some((*before, action, text, seat, *before_roll));
+            }
+            k += 1;
+        });
+        found.ok_or_else(|| refused("So many things were not done in this game", "Ask about one of its list of moves"))
+    }
+
+    pub fn moment(&self, at: u32) -> Result<Moment, RunError> {
+        let (game, action, text, by, _) = self.done_at(at)?;
+        let board = if game.on_roll() == Seat::One { game.board() } else { game.board().turned() };
+        let (dice, way) = match (action, game.stage()) {
+            (Action::Moved(after), Stage::ToPlay(roll)) => (Some([roll.high(), roll.low()]), notation::route(&game.board(), roll, &after)?),
+            _ => (None, Vec::new()),
+        };
+        Ok(Moment {
+            position: position(&board),
+            cube: game.cube().value,
+            cube_owner: game.cube().owner.map(seat),
+            seat: by,
+            dice,
+            steps: steps(&way),
+            text,
+            id: game.gnu_id(),
+        })
+    }
+
+    pub fn judge(&self, at: u32, engine: Engine, players: &mut dyn Players) -> Result<Judged, RunError> {
+        let (game, action, _, _, before_roll) = self.done_at(at)?;
+        let (stood, did) = match action {
+            Action::Moved(_) => (before_roll, CubeAct::NoDouble),
+            Action::Doubled => (game, CubeAct::Double),
+            Action::Took => (game, CubeAct::Take),
+            _ => (game, CubeAct::Pass),
+        };
+        // Before the opening roll nobody is on roll; who threw more is.
+        let stood = match stood.stage() {
+            Stage::Opening => Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?,
+            Stage::ToPlay(_) => before_roll,
+            _ => stood,
+        };
+        let opening = before_roll.stage() == Stage::Opening && matches!(action, Action::Moved(_));
+        let chances = expected(players, engine, &stood)?;
+        let equities = stood.cube_equities(&chances);
+        let worth = if stood.stage() == Stage::Doubled { equities.doubled() } else { equities.best() };
+        let mut judged = Judged {
+            equity: if stood.on_roll() == Seat::One { worth } else { -worth },
+            move_error: None,
+            cube_error: None,
+            verdict: Verdict::Best,
+            best_move: None,
+            best_cube: None,
+        };
+        let decided = self.setup.cube && equities.may_double && !opening;
+        if decided && !matches!(action, Action::Resigned { .. }) {
+            let review = analysis::review_cube(&stood, &chances, did);
+            judged.cube_error = Some(review.error);
+            judged.best_cube = (review.best != review.did).then_some(review.best);
+        }
+        if let (Action::Moved(after), Stage::ToPlay(roll)) = (action, game.stage()) {
+            let review = analysis::review(players, engine, &game, roll, &after)?;
+            if review.of > 1 {
+                judged.move_error = Some(review.error);
+                judged.best_move = (review.error > 0.0).then_some(review.best.text);
+            }
+        }
+        let worst = judged.move_error.unwrap_or(0.0).max(judged.cube_error.unwrap_or(0.0));
+        judged.verdict = analysis::verdict(worst);
+        Ok(judged)
+    }
+}
+
+/// What somebody expects before the roll.
+fn expected(players: &mut dyn Players, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
+    let expected = players.player(engine)?.expects(game.board());
+    expected.ok_or_else(|| refused("This player plays, but has no opinion to tell", "Ask the agent"))
+}

@@ -1,0 +1,69 @@
+//! A session as it is saved, and as text for other programs.
+
+use super::{GameSession, LONGEST_MATCH};
+use crate::RunError;
+use crate::backgammon::protocol::Setup;
+use crate::backgammon::record::{Action, Record};
+use crate::backgammon::transcript;
+use serde::{Deserialize, Serialize};
+use worlds::backgammon::{Match, Stakes};
+
+/// What is saved of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedSession {
+    setup: Setup,
+    names: [String; 2],
+    /// Games of which no record is kept any more, and the points in them.
+    earlier: u32,
+    earlier_score: [u32; 2],
+    /// A word for each action.
+    games: Vec<String>,
+    throws: u64,
+    reviewed: u32,
+    lost: f64,
+}
+
+impl GameSession {
+    /// All games of the record as text that other programs read.
+    pub fn transcript(&self) -> String {
+        let now = Record { ending: self.ending(), ..self.now.clone() };
+        let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
+        transcript::write(&self.setup, &self.names, self.earlier, self.earlier_score, &records)
+    }
+
+    pub fn saved(&self) -> SavedSession {
+        SavedSession {
+            setup: self.setup.clone(),
+            names: self.names.clone(),
+            earlier: self.earlier,
+            earlier_score: self.earlier_score,
+            games: self.done.iter().chain([&self.now]).map(Record::words).collect(),
+            throws: self.throws,
+            reviewed: self.reviewed,
+            lost: self.lost,
+        }
+    }
+
+    /// A session as it was saved; nothing where it was not saved by this program.
+    pub fn from_saved(saved: &SavedSession) -> Result<GameSession, RunError> {
+        let damaged = |why: &str| RunError::Damaged { why: format!("its game session {why}") };
+        let setup = saved.setup.clone();
+        if setup.length > LONGEST_MATCH || saved.games.is_empty() {
+            return Err(damaged("is none that can be sat at"));
+        }
+        let stakes = if setup.length == 0 { Stakes::Money } else { Stakes::Match(Match::new(setup.length)) };
+        let mut session = GameSession::at(setup, saved.names.clone(), stakes);
+        for (i, game) in saved.games.iter().enumerate() {
+            if i > 0 {
+                session.next_game().map_err(|_| damaged("goes on after its end"))?;
+            }
+            for word in game.split_ascii_whitespace() {
+                let action = Action::from_word(word).ok_or_else(|| damaged("has a word that means nothing"))?;
+                session.redo(action).map_err(|_| damaged("was played against the rules"))?;
+            }
+        }
+        (session.earlier, session.earlier_score) = (saved.earlier, saved.earlier_score);
+        (session.throws, session.reviewed, session.lost) = (saved.throws, saved.reviewed, saved.lost);
+        Ok(session)
+    }
+}
