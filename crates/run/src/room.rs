@@ -72,6 +72,10 @@ pub trait Room: Send + Sync + Sized + 'static {
     type Question: DeserializeOwned;
     /// What it can be given to learn from ([`Setup::content`]). A room without it is given nothing.
     const DATA: Option<DataInfo> = None;
+    /// The room's figures.
+    const BENCH: fn(&mut Bench) = |_| {};
+    /// Where the time of its training step goes, call by call of its plan, where it has one.
+    const PROFILE: fn(&mut Bench) = |_| {};
 
     /// The first is the default.
     fn variants() -> Vec<Variant>;
@@ -149,9 +153,4 @@ pub trait Room: Send + Sync + Sized + 'static {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
-
-    /// The room's figures.
-    fn bench(_bench: &mut Bench) {}
-    /// Where the time of its training step goes, call by call of its plan, where it has one.
-    fn profile(_bench: &mut Bench) {}
 }

@@ -50,6 +50,7 @@ impl Room for Backgammon {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = dyn SelfTaught;
     type Question = Question;
+    const BENCH: fn(&mut Bench) = super::bench::run;
 
     fn variants() -> Vec<Variant> {
         learners::variants()
@@ -160,10 +161,6 @@ impl Room for Backgammon {
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         let mut players = PlayerPool { learner: self.tuned.learner(), frozen_agents: &self.kept.0, player_cache: &mut self.player_cache };
         self.sessions.answer(&mut players, question)
-    }
-
-    fn bench(bench: &mut Bench) {
-        super::bench::run(bench);
     }
 }
 

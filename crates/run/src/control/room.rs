@@ -57,6 +57,7 @@ impl Room for Control {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Ppo;
     type Question = Question;
+    const BENCH: fn(&mut Bench) = super::bench::run::<Control>;
 
     fn variants() -> Vec<Variant> {
         environments::variants()
@@ -141,9 +142,5 @@ impl Room for Control {
             Question::Touch { touch } => Box::new(self.stage.touch(&mut self.ppo, touch)),
             Question::Plan {} => Box::new(super::plan::view(&self.ppo)),
         })
-    }
-
-    fn bench(bench: &mut Bench) {
-        super::bench::run::<Control>(bench);
     }
 }

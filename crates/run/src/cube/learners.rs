@@ -69,7 +69,21 @@ pub(super) fn kind(id: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
-const ALL: Goal = Goal { column: "solved", at: 0.99 };
+/// On the 2x2x2, of walks from the solved state.
+const WALKS: Kind = Kind {
+    id: "2x2x2",
+    name: "2x2x2",
+    summary: "Learns how long random walks from the solved state were, whose mean orders all states by how far away they are \
+              (walk-length regression).",
+    goal: Goal { column: "solved", at: 0.99 },
+    sweep_states: 1e7,
+    size: 2,
+    gives: Gives::Value,
+    plays: false,
+    test_states: 1.8e6,
+    learner: of_learner!(Supervised<Two>, SupervisedConfig::preset::<Two>(Signal::WalkLength), boxed),
+};
+
 /// Deep Q-learning on the 2x2x2.
 const DQN: Kind = Kind {
     id: "2x2x2-dqn",
@@ -86,42 +100,21 @@ const DQN: Kind = Kind {
 };
 
 static KINDS: [Kind; 7] = [
-    Kind {
-        id: "2x2x2",
-        name: "2x2x2",
-        summary: "Learns how long random walks from the solved state were, whose mean orders all states by how far away they are \
-                  (walk-length regression).",
-        goal: ALL,
-        sweep_states: 1e7,
-        size: 2,
-        gives: Gives::Value,
-        plays: false,
-        test_states: 1.8e6,
-        learner: of_learner!(Supervised<Two>, SupervisedConfig::preset::<Two>(Signal::WalkLength), boxed),
-    },
+    WALKS,
     Kind {
         id: "2x2x2-last",
         name: "2x2x2 by last moves",
         summary: "Learns which move of a random walk came last, so that its network says at once which one to make (a policy).",
-        goal: ALL,
-        sweep_states: 1e7,
-        size: 2,
         gives: Gives::Policy,
-        plays: false,
-        test_states: 1.8e6,
         learner: of_learner!(Supervised<Two>, SupervisedConfig::preset::<Two>(Signal::LastMove), boxed),
+        ..WALKS
     },
     Kind {
         id: "2x2x2-exact",
         name: "2x2x2 by exact distances",
         summary: "Learns the true distance of each state of random walks, as a reference: for larger cubes there is no such table.",
-        goal: ALL,
-        sweep_states: 1e7,
-        size: 2,
-        gives: Gives::Value,
-        plays: false,
-        test_states: 1.8e6,
         learner: of_learner!(Supervised<Two>, SupervisedConfig::preset::<Two>(Signal::Exact), boxed),
+        ..WALKS
     },
     DQN,
     Kind {
@@ -148,9 +141,8 @@ static KINDS: [Kind; 7] = [
         goal: Goal { column: "solved", at: 1.0 },
         sweep_states: 5e6,
         size: 3,
-        gives: Gives::Value,
-        plays: false,
         test_states: 1.5e6,
         learner: of_learner!(Supervised<Three>, SupervisedConfig::preset::<Three>(Signal::WalkLength), boxed),
+        ..WALKS
     },
 ];

@@ -40,6 +40,7 @@ impl Room for Cube {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = AnyLearner;
     type Question = Question;
+    const BENCH: fn(&mut Bench) = super::bench::run;
 
     fn variants() -> Vec<Variant> {
         learners::variants()
@@ -130,9 +131,5 @@ impl Room for Cube {
             Question::SolveMore {} => Box::new(agent.solve_more()?.clone()),
             Question::Inside {} => Box::new(agent.inside()?),
         })
-    }
-
-    fn bench(bench: &mut Bench) {
-        super::bench::run(bench);
     }
 }

@@ -56,6 +56,7 @@ impl Room for Logic {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Population;
     type Question = Question;
+    const BENCH: fn(&mut Bench) = super::bench::run;
 
     fn variants() -> Vec<Variant> {
         experiments::variants()
@@ -141,9 +142,5 @@ impl Room for Logic {
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         self.asked.answer(&self.population, &self.tests, question)
-    }
-
-    fn bench(bench: &mut Bench) {
-        super::bench::run(bench);
     }
 }

@@ -19,11 +19,11 @@ impl<R> Entry<R> {
 
 impl<R: Room> AnyRoom for Entry<R> {
     fn bench(&self, bench: &mut Bench) {
-        R::bench(bench);
+        (R::BENCH)(bench);
     }
 
     fn profile(&self, bench: &mut Bench) {
-        R::profile(bench);
+        (R::PROFILE)(bench);
     }
 
     fn schema(&self) -> &'static Schema {

@@ -84,6 +84,8 @@ impl Room for Words {
         label: "Text",
         help: "Some thousands of characters at least, as UTF-8. With the tokenizer for bytes any file will do.",
     });
+    const BENCH: fn(&mut Bench) = super::bench::run;
+    const PROFILE: fn(&mut Bench) = super::bench::profiled;
 
     fn variants() -> Vec<Variant> {
         knobs::variants()
@@ -250,13 +252,5 @@ impl Room for Words {
                 self.asked.answer(self.stage.learning().ok_or_else(not_yet)?, &self.settings, question)
             }
         }
-    }
-
-    fn bench(bench: &mut Bench) {
-        super::bench::run(bench);
-    }
-
-    fn profile(bench: &mut Bench) {
-        super::bench::profiled(bench);
     }
 }
