@@ -208,7 +208,8 @@ impl Reader {
             fence(Acquire);
             let row = self.row(slot, &track);
             fence(Acquire);
-            if seq == 2 * ordinal + 2 && self.word(slot) == seq {
+            // Of memory with any content, also where arithmetic is checked.
+            if seq == ordinal.wrapping_mul(2).wrapping_add(2) && self.word(slot) == seq {
                 rows.push((ordinal, row));
             } else {
                 // The writer has come round: everything up to here is older than its ring.
