@@ -31,7 +31,7 @@ export async function digest(command, { room, variant, knobs }, { isa, threads =
   if (found.iteration !== FIRST)
     throw new Trouble(
       `${variant} told its first digest after ${found.iteration} iterations, not ${FIRST}`,
-      "see DIGEST_EVERY in crates/run/src/lib.rs",
+      "see DIGEST_EVERY in crates/run/src/digest.rs",
     );
   return { iteration: found.iteration, weights: found.weights, arithmetic: found.arithmetic };
 }

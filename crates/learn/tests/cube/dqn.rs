@@ -801,9 +801,10 @@ fn settings_are_held_to_each_other() {
         set(&mut config);
         config.check::<Two>().err().map(|error| error.to_string())
     };
-    let most: [fn(&mut DqnConfig); 3] = [|of| of.warmup = 512, |of| of.loss = Loss::Huber(1e-4), |of| of.loss = Loss::Huber(100.0)];
+    type Change = fn(&mut DqnConfig);
+    let most: [Change; 3] = [|of| of.warmup = 512, |of| of.loss = Loss::Huber(1e-4), |of| of.loss = Loss::Huber(100.0)];
     most.into_iter().for_each(|set| assert_eq!(config(set), None));
-    let beyond: [(&str, fn(&mut DqnConfig)); 3] = [
+    let beyond: [(&str, Change); 3] = [
         ("warmup = 513", |of| of.warmup = 513),
         ("huber = 0.00005", |of| of.loss = Loss::Huber(5e-5)),
         ("huber = 200", |of| of.loss = Loss::Huber(200.0)),

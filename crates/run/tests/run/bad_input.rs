@@ -30,7 +30,7 @@ fn refused(run: &mut dyn AnyRun, command: Command) -> RunError {
 /// Each way in which a config can be given is closed to this one.
 #[track_caller]
 fn refused_everywhere(run: &mut dyn AnyRun, config: &Config) -> RunError {
-    let texts = [clear(&run::validate(config, host()).unwrap_err()), clear(&not_begun(&config))];
+    let texts = [clear(&run::validate(config, host()).unwrap_err()), clear(&not_begun(config))];
     let error = refused(run, Command::Reset { config: Some(config.clone()) });
     // Another room's run says first that it is another's.
     if config.room == run.schema().id {
