@@ -190,10 +190,12 @@ impl Published {
         let Some((_, Data::F64(result))) = find("generation.result") else {
             return Err(missing("generation.result"));
         };
+        let &[points, standard_error] = &result[..] else { return Err(missing("generation.result")) };
+        if !(points.is_finite() && standard_error.is_finite()) {
+            return Err(bad("generation.result"));
+        }
         let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing("counters")) };
-        let (&[points, standard_error], &[iterations, games, moves, evaluations, updates, steps, fresh, next, number]) =
-            (&result[..], &counters[..])
-        else {
+        let &[iterations, games, moves, evaluations, updates, steps, fresh, next, number] = &counters[..] else {
             return Err(missing("counters"));
         };
         it.progress = Progress { iterations, games, moves, evaluations, updates };
@@ -219,14 +221,14 @@ impl Published {
         Ok(it)
     }
 
-    /// Games as they stand go on; nothing where they cannot be.
+    /// Games as they stand go on; nothing where they cannot be, or where samples are left that are none of theirs.
     fn restore_games(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
         let each = self.config.games * SAVED;
         let mut traces = traces;
         for (actor, games) in self.actors.iter_mut().zip(games.chunks_exact(each)) {
             traces = actor.restore(&self.config, self.seed, games, traces)?;
         }
-        Some(())
+        traces.is_empty().then_some(())
     }
 
     /// At a boundary.

@@ -356,14 +356,14 @@ impl Population {
 
     /// Goes on exactly from what [`Population::parts`] gave, with the same settings.
     pub fn restore(config: Config, seed: u32, isa: Isa, find: &Find) -> Result<Population, LogicError> {
-        let bad = |name: &str| LogicError::Saved(format!("{name} is missing or of another size"));
+        let bad = |name: &str| LogicError::Saved(format!("{name} is missing, of another size or not finite"));
         let count = config.population;
         let whole = |name: &str| match find(name) {
             Some((_, Data::U32(values))) if values.len() == count => Ok(values.clone()),
             _ => Err(bad(name)),
         };
         let floats = |name: &str| match find(name) {
-            Some((_, Data::F32(values))) if values.len() == count => Ok(values.clone()),
+            Some((_, Data::F32(values))) if values.len() == count && values.iter().all(|x| x.is_finite()) => Ok(values.clone()),
             _ => Err(bad(name)),
         };
         let long = |name: &str, len: usize| match find(name) {
@@ -410,7 +410,8 @@ impl Population {
                 (member.loss_sum, member.grad_norm_sum) = (loss[i], grad_norm[i]);
                 let name = format!("member.{i}.missed");
                 let Some((_, Data::U32(missed))) = find(&name) else { return Err(bad(&name)) };
-                if missed.iter().any(|&state| state as usize >= Rule::STATES) {
+                // Each state once, in their order.
+                if !missed.is_sorted_by(|one, next| one < next) || missed.last().is_some_and(|&state| state as usize >= Rule::STATES) {
                     return Err(bad(&name));
                 }
                 member.checked.missed = missed.iter().map(|&state| state as u16).collect();
@@ -560,7 +561,8 @@ impl Member {
 
     fn is_sound(&self) -> bool {
         let params = &self.trainer.automaton().params;
-        self.loss_sum.is_finite() && self.grad_norm_sum.is_finite() && params.iter().all(|x| x.abs() < WILD)
+        let losses = [self.loss_sum, self.grad_norm_sum, self.loss.unwrap_or(0.0)];
+        losses.iter().all(|x| x.is_finite()) && params.iter().all(|x| x.abs() < WILD)
     }
 }
 

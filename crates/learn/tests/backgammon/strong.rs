@@ -1,11 +1,10 @@
-//! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach, the same
-//! for any number of threads, and a learner that was saved goes on as if it had not been.
+//! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach.
 
+use learn::Learner;
 use learn::backgammon::{Depth, SelfTaught, Strong, StrongConfig, bearoff};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::backgammon::{arena::duel, baselines::Linear, baselines::Random};
 use learn::settings::Settings;
-use learn::{Data, Learner};
 use math::Isa;
 use worlds::backgammon::{BAR, Board, Roll};
 
@@ -39,22 +38,6 @@ fn six_thousand_games_beat_the_baselines() {
 }
 
 #[test]
-#[cfg(not(target_arch = "wasm32"))] // a page has no such pools; `tests/parity` tells its threads apart
-fn threads_and_clocks_change_nothing() {
-    let run = |threads: usize, clock: Option<fn() -> f64>| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| {
-            let settings = StrongConfig { look_after: 32, look_games: 6, ..small() };
-            let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-            clock.into_iter().for_each(|clock| strong.set_clock(clock));
-            rounds(&mut strong, 4);
-            (strong.weights().to_vec(), strong.progress())
-        })
-    };
-    assert!(run(1, None) == run(3, Some(|| 0.0)));
-}
-
-#[test]
 fn a_round_that_looks_ahead_is_learned_from_so_many_times() {
     let updates = |look_after: u64, look_passes: usize| {
         let settings = StrongConfig { look_after, look_games: 4, look_passes, ..small() };
@@ -66,40 +49,6 @@ fn a_round_that_looks_ahead_is_learned_from_so_many_times() {
     assert!(once > 0);
     assert_eq!((updates(0, 2), updates(0, 5)), (2 * once, 5 * once));
     assert_eq!(updates(1_000_000, 1), updates(1_000_000, 5), "one that does not look ahead");
-}
-
-#[test]
-fn instruction_sets_of_a_class_learn_the_same() {
-    let mut known: [Option<Vec<f32>>; 2] = [None, None];
-    for isa in Isa::available() {
-        let mut strong = Strong::new(small(), 5, isa).expect("sound settings");
-        rounds(&mut strong, 2);
-        let known = known[usize::from(isa.fused())].get_or_insert_with(|| strong.weights().to_vec());
-        assert!(known == strong.weights(), "{isa:?}");
-    }
-}
-
-#[test]
-fn what_was_saved_goes_on_as_if_it_had_not_been() {
-    let mut strong = Strong::new(small(), 9, Isa::best()).expect("sound settings");
-    rounds(&mut strong, 2);
-    let parts = strong.parts();
-    let find = |name: &str| parts.iter().find(|(known, ..)| known == name).map(|(_, shape, data)| (shape.as_slice(), data));
-    let mut again = Strong::restore(small(), 9, Isa::best(), &find).expect("what was just saved");
-    rounds(&mut strong, 2);
-    rounds(&mut again, 2);
-    assert!(strong.weights() == again.weights() && strong.progress() == again.progress());
-    assert!(strong.parts() == again.parts());
-
-    let broken = |name: &str| {
-        let (shape, data) = find(name)?;
-        static NOT: Data = Data::F32(Vec::new());
-        Some((shape, if name == "strong.adam.v" { &NOT } else { data }))
-    };
-    let error = Strong::restore(small(), 9, Isa::best(), &broken).err().expect("a part is cut off");
-    assert!(error.to_string().contains("strong.adam.v"), "{error}");
-    let error = Strong::restore(StrongConfig { hidden: 64, ..small() }, 9, Isa::best(), &find).err();
-    assert!(error.expect("another size").to_string().contains("open one"));
 }
 
 #[test]

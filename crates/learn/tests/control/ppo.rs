@@ -1,6 +1,5 @@
-//! PPO as a machine: the same numbers for any number of threads, exact resumption, nothing allocated
-//! while it runs, and settings and checkpoints that cannot be are refused. That it learns is tested
-//! in `learning.rs`.
+//! PPO as a machine: what an iteration is made of, who looks on, and which settings and checkpoints cannot be. That it learns is tested in
+//! `learning.rs`, and what every learner does in `conformance`.
 
 use learn::control::{IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS};
 use learn::{Data, Learner, Slice};
@@ -65,58 +64,15 @@ fn restore(kind: &'static Kind, config: &PpoConfig, state: &[(String, Vec<usize>
     Ppo::restore(kind, config.clone(), 7, Isa::best(), &find)
 }
 
-#[cfg(not(target_arch = "wasm32"))] // a page has no such pools; `tests/parity` tells its threads apart
+#[cfg(not(target_arch = "wasm32"))] // a page has no such pools
 #[test]
-fn threads_change_no_bit() {
+fn threads_change_no_evaluation() {
     for (kind, config) in ways() {
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
-                let mut ppo = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
-                let stats = iterate(&mut ppo, 3);
-                (bits(&ppo), stats, ppo.evaluate(150, 3))
-            })
+            pool.install(|| Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap().evaluate(150, 3))
         };
-        let one = run(1);
-        assert_eq!(one, run(2), "{}", kind.spec.id);
-        assert_eq!(one, run(5), "{}", kind.spec.id);
-    }
-}
-
-#[test]
-fn another_seed_is_another_run() {
-    let (mut a, mut b) = (ppo(&small()), Ppo::new(cart_pole(), small(), 8, Isa::best()).unwrap());
-    iterate(&mut a, 1);
-    iterate(&mut b, 1);
-    assert_ne!(a.params().values(), b.params().values());
-}
-
-#[test]
-fn sets_of_one_class_change_no_bit() {
-    for ((kind, config), fused) in ways().into_iter().flat_map(|way| [(way.clone(), false), (way, true)]) {
-        let sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
-        let runs: Vec<_> = sets
-            .map(|isa| {
-                let mut ppo = Ppo::new(kind, config.clone(), 7, isa).unwrap();
-                iterate(&mut ppo, 2);
-                bits(&ppo)
-            })
-            .collect();
-        assert!(runs.windows(2).all(|pair| pair[0] == pair[1]), "{}, fused: {fused}", kind.spec.id);
-    }
-}
-
-#[test]
-fn a_restored_run_goes_on_as_if_it_had_never_stopped() {
-    for (kind, config) in ways() {
-        let mut run = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
-        iterate(&mut run, 2);
-        let mut resumed = restore(kind, &config, &run.parts()).unwrap();
-        assert_eq!(bits(&run), bits(&resumed));
-        assert_eq!(run.evaluate(5, 1), resumed.evaluate(5, 1));
-        assert_eq!(iterate(&mut run, 3), iterate(&mut resumed, 3), "{}", kind.spec.id);
-        assert_eq!(bits(&run), bits(&resumed), "{}", kind.spec.id);
-        assert_eq!(run.progress(), resumed.progress());
+        assert_eq!(run(1), run(3), "{}", kind.spec.id);
     }
 }
 
@@ -268,18 +224,14 @@ fn the_trail_keeps_what_the_first_environments_did() {
 }
 
 #[test]
-fn settings_change_but_for_those_that_are_fixed() {
+fn a_learning_rate_of_0_changes_nothing() {
     let config = small();
     let mut ppo = ppo(&config);
     iterate(&mut ppo, 1);
     let before = ppo.params().values().to_vec();
-    for fixed in [PpoConfig { envs: 5, ..config.clone() }, PpoConfig { hidden: 3, ..config.clone() }] {
-        assert!(matches!(ppo.set_config(fixed), Err(PpoError::Fixed)));
-        assert_eq!(*ppo.config(), config);
-    }
     ppo.set_config(PpoConfig { lr: 0.0, anneal_steps: 0.0, ..config }).unwrap();
     assert_eq!(iterate(&mut ppo, 1).lr, 0.0);
-    assert_eq!(ppo.params().values(), before, "a learning rate of 0 changes nothing");
+    assert_eq!(ppo.params().values(), before);
 }
 
 #[test]
@@ -293,9 +245,8 @@ fn the_learning_rate_falls_to_its_floor() {
     // A rate that is set anew cools down anew, also after a checkpoint.
     ppo.set_config(PpoConfig { lr: 0.002, ..ppo.config().clone() }).unwrap();
     assert!((iterate(&mut ppo, 1).lr / 0.002 - 0.75).abs() < 1e-4);
-    let parts = ppo.parts();
-    let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-    let mut resumed = Ppo::restore(cart_pole(), ppo.config().clone(), 1, Isa::best(), &find).unwrap();
+    let mut resumed = restore(cart_pole(), ppo.config(), &ppo.parts()).unwrap();
+    assert_eq!(ppo.evaluate(5, 1), resumed.evaluate(5, 1));
     assert!((iterate(&mut resumed, 1).lr / 0.002 - 0.5).abs() < 1e-4);
 }
 
@@ -326,18 +277,7 @@ fn settings_that_cannot_be_are_refused_with_a_way_out() {
 }
 
 #[test]
-fn damaged_checkpoints_are_refused() {
-    for (kind, config) in ways() {
-        let mut run = Ppo::new(kind, config.clone(), 7, Isa::best()).unwrap();
-        iterate(&mut run, 1);
-        let whole = run.parts();
-        for i in 0..whole.len() {
-            let mut part = whole.clone();
-            let (name, ..) = part.remove(i);
-            let error = restore(kind, &config, &part).err().expect("refused").to_string();
-            assert!(error.contains(&name), "{name}: {error}");
-        }
-    }
+fn checkpoints_with_values_that_cannot_be_are_refused() {
     let config = PpoConfig { normalize_observation: true, normalize_reward: true, ..small() };
     let mut run = ppo(&config);
     iterate(&mut run, 1);
@@ -349,14 +289,8 @@ fn damaged_checkpoints_are_refused() {
     };
     assert!(!damaged("moments.reward", Data::F64(vec![1.0, 2.0, 3.0])));
     assert!(damaged("moments.reward", Data::F64(vec![1.0, 2.0, -3.0])));
-    assert!(damaged("moments.reward", Data::F64(vec![1.0, f64::NAN, 3.0])));
-    assert!(damaged("moments.observation", Data::F64(vec![1.0; 9])));
     assert!(damaged("environments.discounted", Data::F32(vec![f32::INFINITY; 300])));
-    assert!(damaged("environments.returns", Data::F32(vec![f32::NAN; 300])));
-    assert!(damaged("adam.m", Data::F32(vec![0.0; 3])));
-    assert!(damaged("progress", Data::U64(vec![1, 5, 1])));
     assert!(damaged("progress", Data::U64(vec![u64::MAX, u64::MAX, 1])));
-    assert!(damaged("environments.state", Data::F32(vec![f32::NAN; 1200])));
     assert!(damaged("environments.state", Data::F32(vec![9.0; 1200])));
     assert!(damaged("environments.steps", Data::U32(vec![500; 300])));
     assert!(damaged("recent.lengths", Data::U32(vec![501; 100])));

@@ -7,7 +7,7 @@ use learn::{Fault, Learner, Machine, Pass, Slice};
 use math::{Isa, Rng};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
+use worlds::cube::{Actions, Distances, Metric, Puzzle, Two};
 
 fn learner<P: Cube>(signal: Signal, updates: usize) -> Supervised<P> {
     let exact = P::EXACT.then(|| Arc::new(Distances::new(Metric::Quarter)));
@@ -32,28 +32,6 @@ fn iterate<P: Cube>(learner: &mut Supervised<P>, count: usize) {
 
 fn saved<P: Cube>(learner: &Supervised<P>) -> String {
     format!("{:?} {:?}", learner.progress(), learner.parts())
-}
-
-#[test]
-fn offloaded_steps_are_those_at_home() {
-    fn same<P: Cube>(signal: Signal) {
-        let (mut here, mut there) = (learner::<P>(signal, 4), learner::<P>(signal, 4));
-        iterate(&mut here, 5);
-        iterate(&mut there, 1);
-        there.offload().expect("it can").begin_offload(&Local, 0).unwrap();
-        iterate(&mut there, 3);
-        assert!(there.offload().expect("it can").is_offloaded());
-        there.offload().expect("it can").end_offload();
-        iterate(&mut there, 1);
-        assert!(saved(&here) == saved(&there), "{signal:?}");
-        // Steps that were begun and not answered are given up.
-        there.offload().expect("it can").begin_offload(&Local, 0).unwrap();
-        assert!(matches!(there.advance(), Slice::Worked));
-        there.offload().expect("it can").end_offload();
-        assert!(saved(&here) == saved(&there), "{signal:?}");
-    }
-    Signal::ALL.into_iter().for_each(same::<Two>);
-    same::<Three>(Signal::WalkLength);
 }
 
 /// Its trainers stop after so many steps.
@@ -153,24 +131,6 @@ fn a_machine_that_stops_costs_the_iteration_in_flight_and_nothing_else() {
     assert_eq!(slice, Slice::Stopped(lost()));
     assert!(there.at_boundary() && there.progress().updates == 8);
     iterate(&mut there, 2);
-    assert!(saved(&here) == saved(&there));
-}
-
-#[test]
-fn a_probe_leaves_no_trace() {
-    let (mut here, mut there) = (learner::<Two>(Signal::WalkLength, 3), learner::<Two>(Signal::WalkLength, 3));
-    iterate(&mut here, 4);
-    there.offload().expect("it can").begin_probe(&Local, 0).unwrap();
-    let mut passes = 0;
-    while passes < 4 {
-        let pass = there.offload().expect("it can").advance_probe().unwrap();
-        passes += u32::from(matches!(pass, Pass::Ended(states) if states > 0.0));
-        if passes == 2 && there.progress().iterations == 0 {
-            iterate(&mut there, 1);
-        }
-    }
-    there.offload().expect("it can").end_probe();
-    iterate(&mut there, 3);
     assert!(saved(&here) == saved(&there));
     there.offload().expect("it can").begin_probe(&Failing(1), 0).unwrap();
     let found = [0; 2].map(|_| there.offload().expect("it can").advance_probe());

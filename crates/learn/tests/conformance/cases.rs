@@ -1,0 +1,163 @@
+//! Learners of every room, each small enough for a test and with all its parts in use.
+
+use crate::subject::{Case, TEXT};
+use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
+use learn::control::{Ppo, PpoConfig};
+use learn::cube::dqn::Follow;
+use learn::cube::dqn::curriculum::{CurriculumConfig, Schedule};
+use learn::cube::{Cube, Dqn, DqnConfig, NetConfig, Preset, Signal, Supervised, SupervisedConfig};
+use learn::logic::experiment::{Config as LogicConfig, Form, Preset as LogicPreset};
+use learn::logic::population::Population;
+use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Pretrainer, Shape};
+use worlds::cube::{Three, Two};
+
+/// Holds each case to a property.
+macro_rules! each_case {
+    ($property:path) => {{
+        $crate::cases::control().iter().for_each($property);
+        $crate::cases::supervised::<worlds::cube::Two>(&learn::cube::Signal::ALL).iter().for_each($property);
+        $crate::cases::supervised::<worlds::cube::Three>(&[learn::cube::Signal::WalkLength]).iter().for_each($property);
+        $crate::cases::dqn_of_two().iter().for_each($property);
+        $crate::cases::dqn_of_three().iter().for_each($property);
+        $crate::cases::strong().iter().for_each($property);
+        $crate::cases::published().iter().for_each($property);
+        $crate::cases::population().iter().for_each($property);
+        $crate::cases::words().iter().for_each($property);
+    }};
+}
+pub(crate) use each_case;
+
+/// Each way of acting, seeing and learning there is.
+pub fn control() -> Vec<Case<Ppo>> {
+    // 300 is no multiple of a panel or an actor, and 40 steps are several slices of a rollout.
+    let small = PpoConfig { envs: 300, rollout_steps: 40, epochs: 2, minibatches: 3, hidden: 16, ..PpoConfig::default() };
+    let normalized = PpoConfig { normalize_observation: true, normalize_reward: true, ..small.clone() };
+    let ways = [
+        ("CartPole-v1", small.clone()),
+        ("Pendulum-v1", PpoConfig { squash: true, ..normalized.clone() }),
+        ("MountainCarContinuous-v0", PpoConfig { spread: 0.5, target_kl: 0.003, clip_value: true, ..small.clone() }),
+        ("Acrobot-v1", PpoConfig { shared: true, tanh: true, ..small }),
+        ("LunarLander-v3", PpoConfig { tanh: true, clip_value: true, ..normalized }),
+    ];
+    let case = |(id, config)| Case { name: format!("PPO in {id}"), world: worlds::kind(id).expect(id), config, warm: 2, wide: None };
+    ways.into_iter().map(case).collect()
+}
+
+pub fn supervised<P: Cube>(signals: &[Signal]) -> Vec<Case<Supervised<P>>> {
+    let case = |&signal: &Signal| {
+        let preset = SupervisedConfig::preset::<P>(signal);
+        let of = |hidden: &[usize], batch| {
+            let net = NetConfig { hidden: hidden.to_vec(), ..preset.net.clone() };
+            SupervisedConfig { net, batch, updates: 4, ..preset.clone() }
+        };
+        Case {
+            name: format!("walks on {0}x{0}x{0} by {1}", P::SIZE, signal.id()),
+            world: (),
+            config: of(&[64, 32], 260),
+            warm: 1,
+            wide: (signal == Signal::WalkLength && P::EXACT).then(|| of(&[512, 256], 1000)),
+        }
+    };
+    signals.iter().map(case).collect()
+}
+
+fn dqn<P: Cube>(preset: Preset, warm: u64, change: impl Fn(DqnConfig) -> DqnConfig) -> Case<Dqn<P>> {
+    let known = DqnConfig::preset(preset);
+    let config = DqnConfig {
+        net: NetConfig { hidden: vec![48, 32], ..known.net.clone() },
+        batch: 32,
+        updates: 6,
+        replay: 512,
+        warmup: 100,
+        envs: 8,
+        updates_per_move: 2,
+        hindsight: 0.5,
+        curriculum: CurriculumConfig { schedule: Schedule::Fractional, window: 5, ..known.curriculum },
+        ..known
+    };
+    Case { name: format!("deep Q-learning on {0}x{0}x{0}, {1}", P::SIZE, preset.id()), world: (), config: change(config), warm, wide: None }
+}
+
+pub fn dqn_of_two() -> Vec<Case<Dqn<Two>>> {
+    let mut later = dqn(Preset::Later, 3, |config| config);
+    let net = NetConfig { hidden: vec![512, 256], ..later.config.net.clone() };
+    // Large enough that products and rows are cut.
+    let wide = DqnConfig { net, batch: 700, envs: 300, updates: 3, replay: 4096, warmup: 1000, ..later.config.clone() };
+    later.wide = Some(wide);
+    // The ring comes round.
+    let published = dqn(Preset::Published, 12, |config| DqnConfig { replay: 128, follow: Follow::Hard, target_every: 4, ..config });
+    // The third iteration begins to play.
+    let tuned = dqn(Preset::Tuned, 2, |config| DqnConfig { pretraining: 15, ..config });
+    vec![later, published, tuned]
+}
+
+pub fn dqn_of_three() -> Vec<Case<Dqn<Three>>> {
+    vec![dqn(Preset::Later, 3, |config| config)]
+}
+
+pub fn strong() -> Vec<Case<Strong>> {
+    // The third round looks at all rolls.
+    let small = StrongConfig { hidden: 32, games: 16, batch: 128, look_after: 32, look_games: 6, ..StrongConfig::default() };
+    let plain = StrongConfig { narrow: 24, depth: 2, handmade: false, bearoff: false, ..small };
+    let case = |(name, config)| Case { name: format!("TD, {name}"), world: (), config, warm: 1, wide: None };
+    [("all that it knows", small), ("places alone", plain)].map(case).into()
+}
+
+pub fn published() -> Vec<Case<Published>> {
+    // Every second round ends with a match.
+    let config = PublishedConfig {
+        width: 48,
+        blocks: 1,
+        evals: 12,
+        actors: 3,
+        games: 8,
+        batch: 32,
+        round_batches: 60,
+        replay: 300,
+        minibatch: 64,
+        generation_rounds: 2,
+        duel_pairs: 4,
+        ..PublishedConfig::default()
+    };
+    vec![Case { name: "AlphaZero".into(), world: (), config, warm: 3, wide: None }]
+}
+
+pub fn population() -> Vec<Case<Population>> {
+    // So little patience that some begin again.
+    let life = LogicConfig { population: 3, updates: 3, patience: 6, lr: 0.2, ..LogicConfig::preset(LogicPreset::Life) };
+    let noisy = LogicConfig { form: Form::Gumbel, ..life.clone() };
+    let board = LogicConfig { population: 2, updates: 2, form: Form::Four, ..LogicConfig::preset(LogicPreset::Checkerboard) };
+    let case = |(name, config)| Case { name: format!("automata of {name}"), world: (), config, warm: 2, wide: None };
+    [("life", life), ("life with noise", noisy), ("a checkerboard", board)].map(case).into()
+}
+
+pub fn words() -> Vec<Case<Pretrainer>> {
+    let of = |norm, positions, mlp, width, layers| {
+        let shape = Shape { vocab: TEXT.1, width, layers, heads: 2, context: 32, norm, positions, mlp, tied: true, bias: true };
+        WordsConfig {
+            shape,
+            dropout: 0.2,
+            batch: 8,
+            micro: 4,
+            steps: 3,
+            half: false,
+            lr: 3e-3,
+            min_lr: 3e-4,
+            warmup: 20,
+            decay_steps: 200,
+            weight_decay: 0.1,
+            beta1: 0.9,
+            beta2: 0.99,
+            clip: 1.0,
+        }
+    };
+    let (gpt, llama) = ((Norm::Layer, Positions::Learned, Mlp::Gelu), (Norm::Rms, Positions::Rotary, Mlp::SwiGlu));
+    let case = |(name, (norm, positions, mlp), wide): (&str, _, Option<(usize, usize)>)| Case {
+        name: format!("a text by {name}"),
+        world: (),
+        config: of(norm, positions, mlp, 64, 1),
+        warm: 1,
+        wide: wide.map(|(width, layers)| of(norm, positions, mlp, width, layers)),
+    };
+    [("GPT", gpt, Some((128, 3))), ("Llama", llama, None)].map(case).into()
+}

@@ -1,0 +1,16 @@
+//! What every learner does, held to by the same tests: each runs over all cases and names the one that fails.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod allocation;
+mod cases;
+#[cfg(not(target_arch = "wasm32"))] // too long for one thread
+mod drawn;
+mod properties;
+mod subject;
+
+#[cfg(not(target_arch = "wasm32"))]
+#[global_allocator]
+static COUNTING: testkit::Counting = testkit::Counting;
+
+#[cfg(target_arch = "wasm32")]
+wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

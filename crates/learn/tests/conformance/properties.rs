@@ -1,0 +1,256 @@
+//! The properties. What does not apply to a learner it says itself, with its reason.
+
+use crate::cases::each_case;
+use crate::subject::{Case, Damage, SEED, Subject, alike, iterate, same, tell};
+use learn::settings::{Kind, Setting, Settings, Value};
+use learn::{Data, Iteration, Parts, Progress, Slice, WorkedOn};
+use math::Isa;
+use math::par::Threads;
+
+/// Saves that are restored of each run, at most.
+const SAVES: usize = 8;
+
+#[testkit::test]
+fn a_save_at_any_slice_goes_on_to_the_bit() {
+    each_case!(goes_on);
+}
+
+fn goes_on<S: Subject>(case: &Case<S>) {
+    let mut whole = case.warmed();
+    let (mut saves, mut told) = (Vec::new(), Vec::new());
+    while told.len() < 2 {
+        if whole.at_boundary() || whole.saves_within() {
+            saves.push((told.len(), whole.parts()));
+        }
+        told.extend(whole.advance().ended().map(tell));
+    }
+    assert!(saves.len() > 2 || !whole.saves_within(), "{}: {} saves", case.name, saves.len());
+    for (i, (ended, parts)) in saves.iter().enumerate().step_by(saves.len().div_ceil(SAVES)) {
+        let what = format!("{}, restored before slice {i} of those that save", case.name);
+        let mut again = case.restore(&case.config, parts).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(again.is_finite(), "{what}");
+        same(&again.parts(), parts, &what);
+        assert_eq!(iterate(&mut again, 2 - *ended as u64), told[*ended..], "{what}");
+        alike(&again, &whole, &what);
+    }
+}
+
+#[testkit::test]
+fn threads_clocks_and_instruction_sets_change_nothing_and_seeds_do() {
+    each_case!(is_determined);
+}
+
+fn is_determined<S: Subject>(case: &Case<S>) {
+    let run = |config: &S::Config, count, seed, isa, clock: Option<fn() -> f64>| {
+        let mut learner = S::begin(case.world, config.clone(), seed, isa).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        clock.into_iter().for_each(|clock| learner.set_clock(clock));
+        (iterate(&mut learner, count), learner.parts(), learner.weights().to_vec())
+    };
+    let (config, count) = case.wide.as_ref().map_or((&case.config, case.warm + 2), |wide| (wide, 2));
+    let on = |threads, clock| Threads::of(threads).map(|pool| pool.run(|| run(config, count, SEED, Isa::best(), clock)));
+    let one = on(1, None).expect("there is always one");
+    let clock: fn() -> f64 = || 1.0;
+    // In a browser there may be no such threads.
+    for (threads, other) in [(1, on(1, Some(clock))), (2, on(2, None)), (3, on(3, Some(clock)))] {
+        let Some(other) = other else { continue };
+        let what = format!("{} on {threads} threads", case.name);
+        same(&one.1, &other.1, &what);
+        assert!(one.0 == other.0 && one.2 == other.2, "{what}");
+    }
+    let mut known: [Option<Parts>; 2] = [None, None];
+    for isa in Isa::available() {
+        let parts = run(&case.config, 2, SEED, isa, None).1;
+        let first = known[usize::from(isa.fused())].get_or_insert_with(|| parts.clone());
+        same(first, &parts, &format!("{} with {isa:?}", case.name));
+    }
+    let other = run(&case.config, 2, SEED + 1, Isa::best(), None).1;
+    assert!(known.iter().flatten().all(|known| *known != other), "{}: another seed is another run", case.name);
+}
+
+#[testkit::test]
+fn what_was_not_saved_whole_is_refused() {
+    each_case!(is_refused);
+}
+
+fn is_refused<S: Subject>(case: &Case<S>) {
+    let mut learner = case.warmed();
+    if learner.saves_within() {
+        let at_boundary = case.begin().parts().len();
+        while learner.parts().len() == at_boundary && matches!(learner.advance(), Slice::Worked) {}
+    }
+    let parts = learner.parts();
+    case.restore(&case.config, &parts).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    for i in 0..parts.len() {
+        for damage in [Damage::LeftOut, Damage::Cut, Damage::Lengthened, Damage::OtherType, Damage::NoNumber] {
+            let name = &parts[i].0;
+            let Some(damaged) = damaged(&parts, i, damage) else { continue };
+            let what = format!("{}: {name} {damage:?}", case.name);
+            let tells = TellsPanic(&what);
+            let found = case.restore(&case.config, &damaged).err();
+            drop(tells);
+            if S::bears(name, damage).is_some() {
+                continue;
+            }
+            let error = found.unwrap_or_else(|| panic!("{what} is not refused"));
+            // A member's parts it names without the member.
+            let own = if name.starts_with("member.") { name.splitn(3, '.').last() } else { Some(&name[..]) };
+            assert!(damage != Damage::LeftOut || own.is_some_and(|own| error.contains(own)), "{what}: {error}");
+        }
+    }
+}
+
+/// Tells what was tried when something panicked.
+struct TellsPanic<'a>(&'a str);
+
+impl Drop for TellsPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("{}", self.0);
+        }
+    }
+}
+
+/// The parts with one of them damaged, where it can be.
+fn damaged(parts: &Parts, i: usize, damage: Damage) -> Option<Parts> {
+    let mut all = parts.clone();
+    let (_, shape, data) = &mut all[i];
+    match damage {
+        Damage::LeftOut => drop(all.remove(i)),
+        Damage::Cut | Damage::Lengthened => {
+            let len = if damage == Damage::Cut { data.len().checked_sub(1)? } else { data.len() + 1 };
+            *shape = vec![len];
+            match data {
+                Data::F32(values) => values.resize(len, 0.0),
+                Data::F64(values) => values.resize(len, 0.0),
+                Data::U32(values) => values.resize(len, 0),
+                Data::U64(values) => values.resize(len, 0),
+                Data::U8(values) => values.resize(len, 0),
+            }
+        }
+        Damage::OtherType => {
+            *data = match &*data {
+                Data::F32(values) => Data::F64(values.iter().map(|&x| x.into()).collect()),
+                Data::F64(values) => Data::F32(values.iter().map(|&x| x as f32).collect()),
+                Data::U32(values) => Data::U64(values.iter().map(|&x| x.into()).collect()),
+                Data::U64(values) => Data::U32(values.iter().map(|&x| x as u32).collect()),
+                Data::U8(values) => Data::U32(values.iter().map(|&x| x.into()).collect()),
+            }
+        }
+        Damage::NoNumber => match data {
+            Data::F32(values) => *values.last_mut()? = f32::NAN,
+            Data::F64(values) => *values.last_mut()? = f64::NAN,
+            Data::U32(_) | Data::U64(_) | Data::U8(_) => return None,
+        },
+    }
+    Some(all)
+}
+
+#[testkit::test]
+fn live_settings_change_while_it_learns_and_fixed_ones_do_not() {
+    each_case!(is_set);
+}
+
+fn is_set<S: Subject>(case: &Case<S>) {
+    let mut learner = case.warmed();
+    let mut live_ones = 0;
+    for (setting, value) in case.config.values() {
+        let what = format!("{}: {}", case.name, setting.name);
+        let before = learner.config().clone();
+        let mut config = before.clone();
+        let other = other(setting, &value);
+        assert_eq!(config.set(setting.name, &other), Ok(true), "{what} = {other}");
+        assert!(config != before && before.can_become(&config) == setting.live, "{what}");
+        let changed = learner.change(config.clone());
+        assert_eq!(changed.is_ok(), setting.live, "{what}: {changed:?}");
+        assert!(*learner.config() == if setting.live { config.clone() } else { before }, "{what}");
+        if !setting.live {
+            continue;
+        }
+        live_ones += 1;
+        // Whoever begins again with it goes on alike.
+        let mut again = case.restore(&config, &learner.parts()).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(iterate(&mut again, 1), iterate(&mut learner, 1), "{what}");
+        alike(&again, &learner, &what);
+    }
+    assert!(live_ones > 2, "{}", case.name);
+}
+
+/// Another value that a user may choose, and not much more work.
+fn other(setting: &Setting, value: &Value) -> Value {
+    match setting.span.kind {
+        Kind::Float { min, max, .. } => {
+            let x = value.number();
+            Value::Number(if x > min { (x + min) / 2.0 } else { (min + max) / 2.0 })
+        }
+        Kind::Int { min, max, .. } => {
+            let x = value.number();
+            Value::Number(if x > min { x - 1.0 } else { x + 1.0 }.clamp(min, max))
+        }
+        Kind::Bool => Value::Number(1.0 - value.number()),
+        Kind::Choice { options } => options.iter().find(|option| option.name != value.text()).expect("several").name.into(),
+        Kind::Text { .. } => "16".into(),
+    }
+}
+
+#[testkit::test]
+fn work_that_is_lent_is_the_same_to_the_bit() {
+    each_case!(lends);
+}
+
+fn lends<S: Subject>(case: &Case<S>) {
+    let (mut here, mut there) = (case.warmed(), case.warmed());
+    assert_eq!(there.worked_on(), WorkedOn::Processor, "{}", case.name);
+    let Ok(machine) = S::machine() else { return };
+    let ways = there.offload().unwrap_or_else(|why| panic!("{}: {why}", case.name)).ways().len();
+    for way in 0..ways {
+        let what = format!("{}, lent in way {way}", case.name);
+        fn offload<S: Subject>(learner: &mut S) -> &mut dyn learn::Offload {
+            learner.offload().unwrap_or_else(|why| panic!("{why}"))
+        }
+        // A trial leaves no trace.
+        offload(&mut there).begin_probe(&*machine, way).expect("a machine for it");
+        (0..10).for_each(|_| _ = offload(&mut there).advance_probe().expect("it goes on"));
+        offload(&mut there).end_probe();
+        alike(&here, &there, &format!("{what}, tried"));
+
+        offload(&mut there).begin_offload(&*machine, way).expect("a machine for it");
+        // Its losses are those of an iteration's last step.
+        iterate(&mut there, 2);
+        iterate(&mut here, 2);
+        assert!(offload(&mut there).is_offloaded() && there.worked_on() != WorkedOn::Processor, "{what}");
+        alike(&here, &there, &what);
+
+        // What was begun there is done again here.
+        assert!(matches!(there.advance(), Slice::Worked | Slice::Waiting), "{what}");
+        offload(&mut there).end_offload();
+        assert_eq!(there.worked_on(), WorkedOn::Processor, "{what}");
+        iterate(&mut here, 1);
+        let left = here.progress().iterations() - there.progress().iterations();
+        iterate(&mut there, left);
+        alike(&here, &there, &format!("{what}, and back"));
+    }
+}
+
+/// Whoever saves it keeps the last good save then.
+#[testkit::test]
+fn what_has_diverged_says_so() {
+    each_case!(diverges);
+}
+
+fn diverges<S: Subject>(case: &Case<S>) {
+    let mut parts = case.warmed().parts();
+    for (name, _, data) in &mut parts {
+        if let Data::F32(values) = data
+            && ["weight", "bias", "gates", "learned"].iter().any(|end| name.ends_with(end))
+        {
+            values.iter_mut().for_each(|x| *x *= 1e30);
+        }
+    }
+    let mut learner = case.restore(&case.config, &parts).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let iteration: Iteration = loop {
+        if let Some(stats) = learner.advance().ended() {
+            break stats.into();
+        }
+    };
+    assert!(!iteration.finite && !learner.is_finite(), "{}: {iteration:?}", case.name);
+}

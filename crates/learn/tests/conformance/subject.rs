@@ -1,0 +1,234 @@
+//! What the suite asks of a learner beside [`Learner`]: how it is made, restored and set, and what does not apply to it.
+
+use learn::backgammon::published::LocalAccelerator;
+use learn::backgammon::published::accelerator::{Accelerator, OffloadSpec};
+use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
+use learn::control::{Ppo, PpoConfig};
+use learn::cube::{Cube, Dqn, DqnConfig, Supervised, SupervisedConfig};
+use learn::logic::experiment::Config as LogicConfig;
+use learn::logic::offload::Local as PopulationHere;
+use learn::logic::population::Population;
+use learn::offload::{Local, serve};
+use learn::settings::Settings;
+use learn::words::{Config as WordsConfig, Pretrainer};
+use learn::{Data, Fault, Find, Iteration, Learner, Machine, Parts, Progress, Slice, part};
+use math::Isa;
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::{Arc, LazyLock};
+use worlds::cube::{Distances, Metric};
+use worlds::words::{Corpus, Grammar, Kind as TextKind};
+
+pub const SEED: u32 = 7;
+
+/// What can be the matter with a part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Damage {
+    LeftOut,
+    Cut,
+    Lengthened,
+    OtherType,
+    NoNumber,
+}
+
+pub trait Subject: Learner + Sized {
+    type Config: Settings + PartialEq + Debug + Sync;
+    /// What it needs beside its settings.
+    type World: Copy + Sync;
+
+    fn begin(world: Self::World, config: Self::Config, seed: u32, isa: Isa) -> Result<Self, String>;
+    fn restore(world: Self::World, config: Self::Config, isa: Isa, find: &Find) -> Result<Self, String>;
+    fn config(&self) -> &Self::Config;
+    fn change(&mut self, config: Self::Config) -> Result<(), String>;
+
+    /// One that does its work on this processor, or why there is none.
+    fn machine() -> Result<Box<dyn Machine>, &'static str>;
+
+    /// Why a part that is damaged so may not be refused.
+    fn bears(_part: &str, _damage: Damage) -> Option<&'static str> {
+        None
+    }
+}
+
+/// A learner with its type parameter, what its constructors take before and behind the settings, how it is set, its machine, and what
+/// it bears.
+macro_rules! subject {
+    (
+        $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],
+        $set:expr, $machine:expr, $bears:expr
+    ) => {
+        impl$(<$generic: Cube>)? Subject for $learner {
+            type Config = $config;
+            type World = $of;
+
+            fn begin($world: $of, config: $config, seed: u32, isa: Isa) -> Result<Self, String> {
+                let _ = $world;
+                <$learner>::new($($before,)? config, $($after,)? seed, isa).map_err(|error| error.to_string())
+            }
+
+            fn restore($world: $of, config: $config, isa: Isa, find: &Find) -> Result<Self, String> {
+                let _ = $world;
+                <$learner>::restore($($before,)? config, $($after,)? SEED, isa, find).map_err(|error| error.to_string())
+            }
+
+            fn config(&self) -> &$config {
+                <$learner>::config(self)
+            }
+
+            fn change(&mut self, config: $config) -> Result<(), String> {
+                let set: fn(&mut Self, $config) -> _ = $set;
+                set(self, config).map_err(|error| error.to_string())
+            }
+
+            fn machine() -> Result<Box<dyn Machine>, &'static str> {
+                $machine
+            }
+
+            fn bears(part: &str, damage: Damage) -> Option<&'static str> {
+                let bears: fn(&str, Damage) -> Option<&'static str> = $bears;
+                bears(part, damage)
+            }
+        }
+    };
+}
+
+const ALONE: &str = "it works on the processor alone";
+const PLAYS: &str = "it plays there too, which a GPU alone does";
+
+subject!(Ppo [], PpoConfig, kind: &'static worlds::Kind, [kind] [], Ppo::set_config, Err(PLAYS), all_matter);
+subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], Supervised::set, Ok(Box::new(Local)), has_iteration);
+subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], Dqn::set, Err(ALONE), has_iteration);
+subject!(Strong [], StrongConfig, world: (), [] [], Strong::set_config, Err(ALONE), all_matter);
+subject!(Published [], PublishedConfig, world: (), [] [], Published::set_config, Ok(Box::new(PublishedHere)), all_matter);
+subject!(Population [], LogicConfig, world: (), [] [], change_population, Ok(Box::new(PopulationHere(Isa::best()))), has_members);
+subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], Pretrainer::set, Ok(Box::new(Local)), has_iteration);
+
+fn all_matter(_: &str, _: Damage) -> Option<&'static str> {
+    None
+}
+
+fn has_iteration(part: &str, damage: Damage) -> Option<&'static str> {
+    (part == "iteration" && damage == Damage::LeftOut).then_some("between two iterations nothing of one is saved")
+}
+
+fn has_members(part: &str, damage: Damage) -> Option<&'static str> {
+    match damage {
+        Damage::LeftOut if part == "iteration.left" => Some("between two iterations nothing of one is saved"),
+        Damage::Cut | Damage::Lengthened if part.ends_with(".missed") => Some("any states may have been missed"),
+        _ => None,
+    }
+}
+
+/// Its room asks before it sets.
+fn change_population(population: &mut Population, config: LogicConfig) -> Result<(), &'static str> {
+    if !population.config().can_become(&config) {
+        return Err("they are fixed");
+    }
+    population.set(config);
+    Ok(())
+}
+
+/// Distances of a cube that is small enough for a table.
+fn exact<P: Cube>() -> Option<Arc<Distances>> {
+    static EXACT: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
+    P::EXACT.then(|| EXACT.clone())
+}
+
+/// A text in windows of 32, and its letters.
+pub static TEXT: LazyLock<(Arc<Corpus>, usize)> = LazyLock::new(|| {
+    let text = Grammar::new().text(1, 20_000);
+    let (corpus, tokenizer) = Corpus::new(text.as_bytes(), TextKind::Chars, 32).expect("a text");
+    (Arc::new(corpus), tokenizer.vocab())
+});
+
+struct PublishedHere;
+
+impl Machine for PublishedHere {
+    fn name(&self) -> String {
+        "this processor".into()
+    }
+
+    fn is_software(&self) -> bool {
+        true
+    }
+
+    fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        serve(request, |spec: &OffloadSpec| Ok(Box::new(LocalAccelerator::new(spec)?) as Box<dyn Accelerator>))
+    }
+}
+
+/// A learner of some settings.
+pub struct Case<S: Subject> {
+    pub name: String,
+    pub world: S::World,
+    pub config: S::Config,
+    /// Iterations after which all of it is in use.
+    pub warm: u64,
+    /// Settings with which threads share single products too, where these do not.
+    pub wide: Option<S::Config>,
+}
+
+impl<S: Subject> Case<S> {
+    pub fn begin(&self) -> S {
+        S::begin(self.world, self.config.clone(), SEED, Isa::best()).unwrap_or_else(|error| panic!("{}: {error}", self.name))
+    }
+
+    /// After its first iterations.
+    pub fn warmed(&self) -> S {
+        let mut learner = self.begin();
+        iterate(&mut learner, self.warm);
+        learner
+    }
+
+    /// With the settings of now.
+    pub fn restore(&self, config: &S::Config, parts: &Parts) -> Result<S, String> {
+        S::restore(self.world, config.clone(), Isa::best(), &|name| part(parts, name))
+    }
+}
+
+/// The next iterations, with what they tell but for times.
+pub fn iterate<L: Learner>(learner: &mut L, count: u64) -> Vec<String> {
+    let mut told = Vec::new();
+    while (told.len() as u64) < count {
+        match learner.advance() {
+            Slice::Ended(stats) => told.push(tell(stats)),
+            Slice::Stopped(fault) => panic!("{fault}"),
+            Slice::Worked | Slice::Waiting => {}
+        }
+    }
+    told
+}
+
+pub fn tell(stats: impl Into<Iteration>) -> String {
+    let Iteration { metrics, finite, work, .. } = stats.into();
+    format!("{metrics:?} {finite} {work:?}")
+}
+
+/// Bits, since NaN differs from itself.
+fn bits(data: &Data) -> Vec<u64> {
+    match data {
+        Data::F32(values) => values.iter().map(|x| u64::from(x.to_bits())).collect(),
+        Data::F64(values) => values.iter().map(|x| x.to_bits()).collect(),
+        Data::U32(values) => values.iter().map(|&x| u64::from(x)).collect(),
+        Data::U64(values) => values.clone(),
+        Data::U8(values) => values.iter().map(|&x| u64::from(x)).collect(),
+    }
+}
+
+#[track_caller]
+pub fn same(one: &Parts, other: &Parts, what: &str) {
+    assert_eq!(one.len(), other.len(), "{what}");
+    for (one, other) in one.iter().zip(other) {
+        assert!(one.0 == other.0 && one.1 == other.1, "{what}: {} and {}", one.0, other.0);
+        assert!(bits(&one.2) == bits(&other.2), "{what}: {} differs", one.0);
+    }
+}
+
+/// Both stand at the same place.
+#[track_caller]
+pub fn alike<L: Learner>(one: &L, other: &L, what: &str) {
+    same(&one.parts(), &other.parts(), what);
+    let count = |of: &L| (of.progress().iterations(), of.counts());
+    assert_eq!(count(one), count(other), "{what}");
+    assert!(one.weights() == other.weights(), "{what}: weights differ");
+}
