@@ -126,8 +126,7 @@ fn published() {
         ..PublishedConfig::default()
     };
     let case: Case<Published> = Case { name: "AlphaZero".into(), world: (), config, warm: 0, wide: None };
-    // A game that is longer than any before makes room for itself, so the first rounds may allocate.
-    watched(2, |meter| assert!(steady(&case, meter, (30, 20), 0).progress().games > 20));
+    watched(2, |meter| assert!(steady(&case, meter, (30, 40), 1).progress().games > 50));
 }
 
 /// Nor does its player, with a search or without. Of one thread: which of several meets the longest game, and makes room for it, is

@@ -104,7 +104,7 @@ pub fn strong() -> Vec<Case<Strong>> {
 }
 
 pub fn published() -> Vec<Case<Published>> {
-    // Every second round ends with a match.
+    // Every second round ends with a match; the fourth is the first to learn much.
     let config = PublishedConfig {
         width: 48,
         blocks: 1,
@@ -119,7 +119,7 @@ pub fn published() -> Vec<Case<Published>> {
         duel_pairs: 4,
         ..PublishedConfig::default()
     };
-    vec![Case { name: "AlphaZero".into(), world: (), config, warm: 3, wide: None }]
+    vec![Case { name: "AlphaZero".into(), world: (), config, warm: 5, wide: None }]
 }
 
 pub fn population() -> Vec<Case<Population>> {
@@ -132,13 +132,13 @@ pub fn population() -> Vec<Case<Population>> {
 }
 
 pub fn words() -> Vec<Case<Pretrainer>> {
-    let of = |norm, positions, mlp, width, layers| {
+    let of = |norm, positions, mlp, micro, width, layers| {
         let shape = Shape { vocab: TEXT.1, width, layers, heads: 2, context: 32, norm, positions, mlp, tied: true, bias: true };
         WordsConfig {
             shape,
             dropout: 0.2,
             batch: 8,
-            micro: 4,
+            micro,
             steps: 3,
             half: false,
             lr: 3e-3,
@@ -152,12 +152,12 @@ pub fn words() -> Vec<Case<Pretrainer>> {
         }
     };
     let (gpt, llama) = ((Norm::Layer, Positions::Learned, Mlp::Gelu), (Norm::Rms, Positions::Rotary, Mlp::SwiGlu));
-    let case = |(name, (norm, positions, mlp), wide): (&str, _, Option<(usize, usize)>)| Case {
+    let case = |(name, (norm, positions, mlp), micro, wide): (&str, _, _, Option<(usize, usize)>)| Case {
         name: format!("a text by {name}"),
         world: (),
-        config: of(norm, positions, mlp, 64, 1),
+        config: of(norm, positions, mlp, micro, 64, 1),
         warm: 1,
-        wide: wide.map(|(width, layers)| of(norm, positions, mlp, width, layers)),
+        wide: wide.map(|(width, layers)| of(norm, positions, mlp, micro, width, layers)),
     };
-    [("GPT", gpt, Some((128, 3))), ("Llama", llama, None)].map(case).into()
+    [("GPT", gpt, 4, Some((128, 3))), ("Llama", llama, 8, None)].map(case).into()
 }

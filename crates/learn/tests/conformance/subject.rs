@@ -42,7 +42,7 @@ pub trait Subject: Learner + Sized {
     fn change(&mut self, config: Self::Config) -> Result<(), String>;
 
     /// One that does its work on this processor, or why there is none.
-    fn machine() -> Result<Box<dyn Machine>, &'static str>;
+    fn machine(config: &Self::Config) -> Result<Box<dyn Machine>, &'static str>;
 
     /// Why a part that is damaged so may not be refused.
     fn bears(_part: &str, _damage: Damage) -> Option<&'static str> {
@@ -80,8 +80,9 @@ macro_rules! subject {
                 set(self, config).map_err(|error| error.to_string())
             }
 
-            fn machine() -> Result<Box<dyn Machine>, &'static str> {
-                $machine
+            fn machine(config: &$config) -> Result<Box<dyn Machine>, &'static str> {
+                let machine: fn(&$config) -> Result<Box<dyn Machine>, &'static str> = $machine;
+                machine(config)
             }
 
             fn bears(part: &str, damage: Damage) -> Option<&'static str> {
@@ -95,13 +96,13 @@ macro_rules! subject {
 const ALONE: &str = "it works on the processor alone";
 const PLAYS: &str = "it plays there too, which a GPU alone does";
 
-subject!(Ppo [], PpoConfig, kind: &'static worlds::Kind, [kind] [], Ppo::set_config, Err(PLAYS), all_matter);
-subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], Supervised::set, Ok(Box::new(Local)), has_iteration);
-subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], Dqn::set, Err(ALONE), has_iteration);
-subject!(Strong [], StrongConfig, world: (), [] [], Strong::set_config, Err(ALONE), all_matter);
-subject!(Published [], PublishedConfig, world: (), [] [], Published::set_config, Ok(Box::new(PublishedHere)), all_matter);
-subject!(Population [], LogicConfig, world: (), [] [], change_population, Ok(Box::new(PopulationHere(Isa::best()))), has_members);
-subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], Pretrainer::set, Ok(Box::new(Local)), has_iteration);
+subject!(Ppo [], PpoConfig, kind: &'static worlds::Kind, [kind] [], Ppo::set_config, |_| Err(PLAYS), all_matter);
+subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], Supervised::set, |_| Ok(Box::new(Local)), has_iteration);
+subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], Dqn::set, |_| Err(ALONE), has_iteration);
+subject!(Strong [], StrongConfig, world: (), [] [], Strong::set_config, |_| Err(ALONE), all_matter);
+subject!(Published [], PublishedConfig, world: (), [] [], Published::set_config, |_| Ok(Box::new(PublishedHere)), all_matter);
+subject!(Population [], LogicConfig, world: (), [] [], change_population, population_here, has_members);
+subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], Pretrainer::set, words_here, has_iteration);
 
 fn all_matter(_: &str, _: Damage) -> Option<&'static str> {
     None
@@ -117,6 +118,14 @@ fn has_members(part: &str, damage: Damage) -> Option<&'static str> {
         Damage::Cut | Damage::Lengthened if part.ends_with(".missed") => Some("any states may have been missed"),
         _ => None,
     }
+}
+
+fn population_here(_: &LogicConfig) -> Result<Box<dyn Machine>, &'static str> {
+    Ok(Box::new(PopulationHere(Isa::best())))
+}
+
+fn words_here(config: &WordsConfig) -> Result<Box<dyn Machine>, &'static str> {
+    if config.micro < config.batch { Err("it takes the whole batch at once, and sums differ") } else { Ok(Box::new(Local)) }
 }
 
 /// Its room asks before it sets.
