@@ -184,20 +184,6 @@ fn with_work_lent_a_run_is_the_one_at_home() {
 }
 
 #[test]
-fn it_comes_home_between_two_rounds_and_goes_again() {
-    let (home, _) = at_home(6);
-    let mut offloaded = learner();
-    for work in [Work::ALL, Work::LEARNING, LEAVES] {
-        offloaded.offload_work(&stand_in(2, -1), work).unwrap();
-        round(&mut offloaded);
-        offloaded.end_offload();
-        assert_eq!(offloaded.offloaded(), None);
-        round(&mut offloaded);
-    }
-    same("home and away", &offloaded.parts(), &home.parts());
-}
-
-#[test]
 fn it_comes_home_in_the_middle_of_a_round_too() {
     let (home, _) = at_home(4);
     for work in [LEAVES, Work::LEARNING, Work::ALL] {

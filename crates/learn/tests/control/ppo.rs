@@ -2,7 +2,7 @@
 //! `learning.rs`, and what every learner does in `conformance`.
 
 use learn::control::{IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS};
-use learn::{Data, Learner, Slice};
+use learn::{Data, Learner, Parts, Slice, part};
 use math::Isa;
 use worlds::control::Kind;
 
@@ -47,21 +47,8 @@ fn iterate(ppo: &mut Ppo, iterations: usize) -> IterationStats {
     last
 }
 
-/// Every bit of everything that is saved.
-fn bits(ppo: &Ppo) -> Vec<(String, Vec<u64>)> {
-    let bits = |data| match data {
-        Data::F32(v) => v.into_iter().map(|x| u64::from(x.to_bits())).collect(),
-        Data::F64(v) => v.into_iter().map(f64::to_bits).collect(),
-        Data::U32(v) => v.into_iter().map(u64::from).collect(),
-        Data::U64(v) => v,
-        Data::U8(v) => v.into_iter().map(u64::from).collect(),
-    };
-    ppo.parts().into_iter().map(|(name, _, data)| (name, bits(data))).collect()
-}
-
-fn restore(kind: &'static Kind, config: &PpoConfig, state: &[(String, Vec<usize>, Data)]) -> Result<Ppo, PpoError> {
-    let find = |name: &str| state.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-    Ppo::restore(kind, config.clone(), 7, Isa::best(), &find)
+fn restore(kind: &'static Kind, config: &PpoConfig, state: &Parts) -> Result<Ppo, PpoError> {
+    Ppo::restore(kind, config.clone(), 7, Isa::best(), &|name| part(state, name))
 }
 
 #[cfg(not(target_arch = "wasm32"))] // a page has no such pools
@@ -90,7 +77,7 @@ fn judging_and_asking_leave_no_trace() {
             watched.evaluate(3, 1);
             watched.clear_trajectory();
         }
-        assert_eq!(bits(&watched), bits(&alone), "{}", kind.spec.id);
+        assert_eq!(watched.parts(), alone.parts(), "{}", kind.spec.id);
     }
 }
 

@@ -6,7 +6,7 @@ use learn::logic::experiment::{Config, Experiment, Preset, Starts, Task};
 use learn::logic::generalise::Confirmation;
 use learn::logic::population::{Population, Progress};
 use learn::logic::{Wiring, Wirings};
-use learn::{Data, Learner, Slice};
+use learn::{Learner, Slice, part};
 use math::{Isa, Rng};
 use worlds::logic::Grid;
 
@@ -111,9 +111,7 @@ fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
     assert_eq!(saves.len(), 3 * groups + 1, "updates, tests, the choice of replacements, and their tests");
     assert_eq!(population.progress(), Progress { iterations: 4, updates: 28, perfect_runs: 0, ended: 7 });
     for parts in saves {
-        let find =
-            |name: &str| -> Option<(&[usize], &Data)> { parts.iter().find(|part| part.0 == name).map(|part| (&part.1[..], &part.2)) };
-        let mut resumed = Population::restore(config.clone(), 7, Isa::best(), &find).unwrap();
+        let mut resumed = Population::restore(config.clone(), 7, Isa::best(), &|name| part(&parts, name)).unwrap();
         end(&mut resumed);
         assert_eq!(state(&resumed), state(&population));
     }
