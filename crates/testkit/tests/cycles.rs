@@ -312,7 +312,7 @@ fn round(graph: &BTreeMap<PathBuf, BTreeSet<PathBuf>>, knot: &BTreeSet<PathBuf>)
                     return [way, vec![start.clone()]].concat();
                 }
                 if seen.insert(next.clone()) {
-                    ways.push([&way[..], &[next.clone()]].concat());
+                    ways.push([&way[..], std::slice::from_ref(next)].concat());
                 }
             }
             at += 1;

@@ -39,7 +39,8 @@ pub fn control() -> Vec<Case<Ppo>> {
         ("Acrobot-v1", PpoConfig { shared: true, tanh: true, ..small }),
         ("LunarLander-v3", PpoConfig { tanh: true, clip_value: true, ..normalized }),
     ];
-    let case = |(id, config)| Case { name: format!("PPO in {id}"), world: worlds::kind(id).expect(id), config, warm: 2, wide: None };
+    let case =
+        |(id, config)| Case { name: format!("PPO in {id}"), world: worlds::control::kind(id).expect(id), config, warm: 2, wide: None };
     ways.into_iter().map(case).collect()
 }
 

@@ -146,7 +146,7 @@ fn ppo_settings(numbers: &mut Sequence) -> PpoConfig {
 #[test]
 fn ppo_goes_on_from_any_save_of_any_environment() {
     let (mut numbers, mut restored) = (Rng::new(3, 1).sequence(0), 0);
-    for kind in worlds::kinds().iter().flat_map(|kind| [kind; 8]) {
+    for kind in worlds::control::kinds().iter().flat_map(|kind| [kind; 8]) {
         let config = ppo_settings(&mut numbers);
         // What may change while it trains.
         restored += resumes::<Ppo>(config, kind, &[1, 3, 5, 7, 9], |config| {

@@ -96,7 +96,7 @@ macro_rules! subject {
 const ALONE: &str = "it works on the processor alone";
 const PLAYS: &str = "it plays there too, which a GPU alone does";
 
-subject!(Ppo [], PpoConfig, kind: &'static worlds::Kind, [kind] [], Ppo::set_config, |_| Err(PLAYS), all_matter);
+subject!(Ppo [], PpoConfig, kind: &'static worlds::control::Kind, [kind] [], Ppo::set_config, |_| Err(PLAYS), all_matter);
 subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], Supervised::set, |_| Ok(Box::new(Local)), has_iteration);
 subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], Dqn::set, |_| Err(ALONE), has_iteration);
 subject!(Strong [], StrongConfig, world: (), [] [], Strong::set_config, |_| Err(ALONE), all_matter);
