@@ -9,7 +9,9 @@ use learn::cube::dqn::{Decay, Follow, Judging};
 use learn::cube::{Cube, CubeLearner, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, LearnerError, NetConfig, Preset, Scores};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, dqn::Labels};
-use learn::settings::{Choice, Settings};
+#[cfg(not(target_arch = "wasm32"))]
+use learn::settings::Choice;
+use learn::settings::Settings;
 use learn::{Data, Learner, Slice, part};
 use math::{Isa, Rng};
 use std::sync::{Arc, LazyLock};

@@ -10,7 +10,6 @@ use learn::cube::{
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, Report, evaluate::Row};
 use learn::{Learner, Slice};
-#[cfg(not(target_arch = "wasm32"))]
 use math::par;
 use math::{Isa, Rng};
 use std::collections::HashMap;
