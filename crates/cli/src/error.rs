@@ -1,4 +1,4 @@
-//! What the command line may be told.
+//! Errors of the command line.
 
 /// The command line is wrong: status 2.
 #[derive(Debug)]

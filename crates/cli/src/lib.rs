@@ -1,9 +1,9 @@
 //! `hothouse`: the shell in a terminal. It owns what a run must not know: the command line, files, the clock, threads and
 //! signals. Errors end in [`main`], with the next step, and status 1; a wrong command line has status 2.
 //!
-//! In layers, each of which knows only those before it: `args` (what is typed), `session` (runs, and what they leave), `outputs` (what
-//! is told of them), `verbs`. What lies in a folder of `rooms` is one room's; what lies outside is for all rooms, and reads what a room
-//! declares.
+//! In layers, each of which knows only those before it: `args` (what is typed), `session` (runs and their files),
+//! `outputs` (the screen, lines and records), `verbs`. A folder of `rooms` holds the code of one room; the code outside serves every room
+//! and reads what a room declares.
 //! A program that adds a room of its own calls `run::add_room` and then [`main`].
 
 mod args;

@@ -1,4 +1,4 @@
-//! What is told of a run: on a screen, in lines, in files of other programs.
+//! Output of a run: the screen, lines, and files for other programs.
 
 pub mod events;
 pub mod export;

@@ -1,7 +1,7 @@
 //! PPO whole on a GPU: rollout, advantages, shuffled minibatches and Adam as one list of dispatches over one memory,
 //! made once for a learner and replayed; an iteration is three submits at most and one readback.
 //!
-//! It does what `learn::ppo` does, in the same order and with the same random words, so that a run moves between the
+//! It does what `learn::control::ppo` does, in the same order and with the same random words, so that a run moves between the
 //! two; numbers differ by roundings only, and are the same whenever the same adapter begins at the same place. It
 //! refuses to keep anything that the learner here does not get back with each iteration, and to decide anything:
 //! settings arrive with each [`IterationInput`].

@@ -12,7 +12,7 @@ pub(super) struct Changes {
     pending: Vec<(String, Value)>,
     /// How many of the config's changes are behind it.
     replayed: usize,
-    /// Somebody changed a knob in this session, apart from those.
+    /// Whether a knob was changed that is not among the config's changes.
     pub turned: bool,
     pub marks: Vec<Mark>,
 }

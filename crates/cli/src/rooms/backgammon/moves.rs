@@ -37,7 +37,7 @@ impl VerbArgs for MovesArgs {
         HELP.into()
     }
 
-    /// Answers whoever started this program.
+    /// Answers the calling program.
     fn obey(self) -> Result<()> {
         let MovesArgs { game, stdio } = self;
         if game != "backgammon" {

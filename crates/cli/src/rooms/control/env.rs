@@ -51,7 +51,7 @@ impl VerbArgs for EnvArgs {
         help()
     }
 
-    /// Talks to whoever started this program, or describes the environment.
+    /// Answers the calling program, or describes the environment.
     fn obey(self) -> Result<()> {
         let mut env = Env::new(&self.id).map_err(|error| Usage(error.to_string()))?;
         if self.stdio {
