@@ -87,7 +87,7 @@ fn main() {
     );
 }
 
-/// By the rule of a run (`run/src/logic/testing.rs`): a rule's check has covered every case, and so has one grid where all starts are equal.
+/// The rule of a run (`run/src/logic/testing.rs`): the check of a rule covers every case. One grid does so too, where all starts are equal.
 fn is_confirmed(population: &Population, member: &Member) -> bool {
     /// Draws of confirmations lie apart from those of checks.
     const CONFIRMATIONS: u32 = 0x00C0_FF1A;

@@ -132,7 +132,7 @@ def _train(args: argparse.Namespace) -> int:
         room = Run.restore(resumed).room
     else:
         room = args.room
-        start = {"room": room, "variant": args.variant, "seed": args.seed, "knobs": _set(room, args.variant, args.set)}
+        start = {"room": room, "variant": args.variant, "seed": args.seed, "knobs": _native.typed_knobs(room, args.variant, args.set)}
     about |= _native.rooms()[room]
     steps = math.inf if args.steps is None and args.seconds is None else args.steps
     try:
