@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { root, sh, step, Trouble } from "./sh.mjs";
 
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
-const SELECTION = ["--release", "--workspace", "--features", "run/typescript"];
+export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal"];
 /** Files of tests side by side. Most of a test waits now and then: for a process, for a lock, for its last thread. */
 const AT_ONCE = 2;
 /** The longest takes some minutes; one that hangs must fail. */

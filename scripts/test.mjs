@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ask, filesUnder, main, options, root, sh, step, Trouble } from "./sh.mjs";
 import { arm } from "./arm.mjs";
 import { build } from "./build.mjs";
-import { counted, nativeTests, program, target } from "./native.mjs";
+import { counted, nativeTests, program, SELECTION, target } from "./native.mjs";
 import { environment, pythonTests } from "./python.mjs";
 import { chromium, engines, npmPackages, rust, vulkan } from "./setup.mjs";
 import { wasmTests } from "./wasm-tests.mjs";
@@ -33,7 +33,7 @@ const parts = {
     run: async () => {
       await npmPackages();
       await sh("npx", ["--no-install", "biome", "lint", "--error-on-warnings", "."], { next: "npx biome lint --write ." });
-      await sh("cargo", ["clippy", "--release", "--workspace", "--all-targets", "--features", "run/typescript", "--", "-D", "warnings"]);
+      await sh("cargo", ["clippy", ...SELECTION, "--all-targets", "--", "-D", "warnings"]);
     },
   },
   types: {

@@ -1,9 +1,6 @@
 //! The room of the tests has all that a room has, without a line outside its folder: in the program of `src/main.rs`, which is
 //! `hothouse` with this room in its list.
 
-use bandit::Bandit;
-use run::protocol::{Command as Ask, Event, Value};
-use run::{AnyRun, Host, Run};
 use serde_json::Value as Json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -162,35 +159,4 @@ fn bad_input_is_refused_with_the_next_step() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success() && said.contains(words), "{args}: {said}");
     }
-}
-
-#[test]
-fn choices_and_texts_change_and_travel_as_numbers_do() {
-    bandit::add();
-    let host = Host::new(math::Isa::best());
-    let link = "#/bandit?machine=three-arms&seed=2&payouts=0.1%200.8&baseline=none";
-    let config = run::permalink::decode(link, host).unwrap().config;
-    assert_eq!(config.knobs["payouts"], Value::from("0.1 0.8"));
-    let again = run::permalink::decode(&run::permalink::encode(&config, None), host).unwrap();
-    assert_eq!(again.config, config);
-    assert!(run::native_command(&config).contains("--set payouts='0.1 0.8'"));
-
-    let mut run = Run::<Bandit>::new(config, host).unwrap();
-    run.command(Ask::Start).unwrap();
-    (0..20).for_each(|i| assert!(run.advance(f64::from(i))));
-    run.command(Ask::SetKnob { name: "baseline".into(), value: "mean".into() }).unwrap();
-    let marked = |event: &Event| matches!(event, Event::Mark(mark) if mark.to == Value::from("mean"));
-    assert!(run.events().iter().any(marked));
-    let refused = run.command(Ask::SetKnob { name: "payouts".into(), value: "1 2".into() }).unwrap_err();
-    assert!(refused.next_step().contains("Reset"), "{refused}");
-    let mut restored = Run::<Bandit>::restore(&run.save().unwrap(), host).unwrap();
-    restored.command(Ask::Start).unwrap();
-    for i in 20..60 {
-        run.advance(f64::from(i));
-        restored.advance(f64::from(i));
-    }
-    while restored.progress().iteration < run.progress().iteration {
-        restored.advance(99.0);
-    }
-    assert_eq!(restored.digest(), run.digest());
 }
