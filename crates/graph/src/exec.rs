@@ -299,20 +299,8 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
     };
     match &step.call {
         &Call::Linear { panels, rows, out, inp, packed: ref w, eps, act } => {
-            let norm = reads.optional(&step.reads[3]).map(|gamma| Norm {
-                gamma,
-                beta: r(4),
-                eps,
-                save_pre: (!y1.is_empty()).then_some(y1),
-                save_stats: (!y2.is_empty()).then_some(y2),
-            });
-            let tail = Epilogue {
-                bias: reads.optional(&step.reads[1]),
-                residual: reads.optional(&step.reads[2]),
-                norm,
-                act,
-                save: (!y3.is_empty()).then_some(y3),
-            };
+            let norm = reads.optional(&step.reads[3]).map(|gamma| Norm { gamma, beta: r(4), eps, save_pre: y1, save_stats: y2 });
+            let tail = Epilogue { bias: reads.optional(&step.reads[1]), residual: reads.optional(&step.reads[2]), norm, act, save: y3 };
             let linear = if panels { linear_panels } else { linear_rows };
             linear(isa, rows, out, inp, r(0), &packed[w.clone()], y, tail);
         }
@@ -355,19 +343,13 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         }),
         &Call::Sum { of: Sums::Cols, rows, cols } => ops::sum_cols(isa, rows, cols, r(0), y, adds(0)),
         &Call::Norm { panels: true, rows, cols, eps, .. } => {
-            let stats = (!y1.is_empty()).then_some(y1);
-            ops::layer_norm_panels(isa, rows, cols, r(0), r(1), r(2), eps, y, stats);
+            ops::layer_norm_panels(isa, rows, cols, r(0), r(1), r(2), eps, y, y1);
         }
         &Call::Norm { panels: false, rows, cols, eps, .. } => {
             let beta = reads.optional(&step.reads[2]);
             let stats = if y1.is_empty() { 0 } else { 2 };
             by_rows(rows, [(y, cols), (y1, stats)], cols, |rows, [y, stats]| {
-                let stats = (!stats.is_empty()).then_some(stats);
-                let (x, gamma, rows) = (&r(0)[rows.start * cols..], r(1), rows.len());
-                match beta {
-                    Some(beta) => ops::layer_norm(isa, rows, cols, x, gamma, beta, eps, y, stats),
-                    None => ops::rms_norm(isa, rows, cols, x, gamma, eps, y, stats),
-                }
+                ops::norm(isa, rows.len(), cols, &r(0)[rows.start * cols..], r(1), beta, eps, y, stats);
             });
         }
         &Call::NormGrad { rows, cols, centred } => {
@@ -378,11 +360,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             if !adds(2) {
                 y2.fill(0.0);
             }
-            if centred {
-                ops::layer_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, y2);
-            } else {
-                ops::rms_norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1);
-            }
+            ops::norm_backward(isa, rows, cols, r(0), r(1), r(2), r(3), y, y1, centred.then_some(y2));
         }
         &Call::Rotary { rows, cols, size, back } => by_rows(rows, [(y, cols)], cols, |at, [y]| {
             let x = (!step.in_place).then(|| &r(0)[at.start * cols..at.end * cols]);
@@ -408,17 +386,14 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         &Call::Dropout { p, rng } => ops::dropout(isa, p, rng, r(1)[0] as u32, r(0), y),
         &Call::Windows { len, shift } => ops::windows(r(0), r(1), len, shift, y),
         &Call::Softmax { panels: true, rows, cols, log } => {
-            let softmax = if log { ops::log_softmax_panels } else { ops::softmax_panels };
-            softmax(isa, rows, cols, r(0), y);
+            ops::softmax_panels(isa, rows, cols, r(0), y, log);
         }
         &Call::Softmax { panels: false, rows, cols, log } => by_rows(rows, [(y, cols)], cols, |rows, [y]| {
-            let softmax = if log { ops::log_softmax } else { ops::softmax };
-            softmax(isa, rows.len(), cols, &r(0)[rows.start * cols..], y);
+            ops::softmax(isa, rows.len(), cols, &r(0)[rows.start * cols..], y, log);
         }),
         &Call::SoftmaxGrad { rows, cols, log } => by_rows(rows, [(y, cols)], cols, |rows, [dx]| {
-            let gradient = if log { ops::log_softmax_backward } else { ops::softmax_backward };
             let part = rows.start * cols..rows.end * cols;
-            gradient(isa, rows.len(), cols, &r(0)[part.clone()], &r(1)[part], dx);
+            ops::softmax_backward(isa, rows.len(), cols, &r(0)[part.clone()], &r(1)[part], dx, log);
         }),
         &Call::Take { rows, cols } => ops::take_columns(isa, rows, cols, r(0), r(1), y),
         &Call::TakeGrad { rows, cols } => by_rows(rows, [(y, cols)], cols, |rows, [dx]| {

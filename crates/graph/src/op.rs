@@ -211,22 +211,16 @@ impl Op {
                     Sums::Cols => (0..r).map(|k| at(0, k, j)).sum(),
                 });
             }
-            &Op::Norm { eps, centred: true } => {
-                reference::layer_norm(rows, cols, values(0), values(1), values(2), f64::from(eps), &mut y);
-            }
-            &Op::Norm { eps, .. } => {
-                reference::rms_norm(rows, cols, values(0), values(1), f64::from(eps), &mut y);
+            &Op::Norm { eps, centred } => {
+                let beta = centred.then(|| values(2));
+                reference::norm(rows, cols, values(0), values(1), beta, f64::from(eps), &mut y);
             }
             &Op::NormGrad { eps, centred, wrt } => {
                 let ([r, c], eps) = (inputs[0].1, f64::from(eps));
                 let [mut dx, mut dgamma, mut dbeta] = [r * c, c, c].map(|len| vec![0.0; len]);
                 let (x, gamma, dy) = (values(0), values(1), values(2));
-                if centred {
-                    let [dx, dgamma, dbeta] = [&mut dx, &mut dgamma, &mut dbeta];
-                    reference::layer_norm_backward(r, c, x, gamma, eps, dy, dx, dgamma, dbeta);
-                } else {
-                    reference::rms_norm_backward(r, c, x, gamma, eps, dy, &mut dx, &mut dgamma);
-                }
+                let of_beta = centred.then_some(&mut dbeta[..]);
+                reference::norm_backward(r, c, x, gamma, eps, dy, &mut dx, &mut dgamma, of_beta);
                 y = match wrt {
                     Wrt::X => dx,
                     Wrt::Gamma => dgamma,

@@ -13,7 +13,7 @@ mod bf16;
 mod product;
 
 use crate::PANEL;
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::ops::{self, Unary};
 use crate::par;
 use product::{K_LARGE, Left, M_LARGE, Product, Right, Start, Target, even};
@@ -45,10 +45,11 @@ pub struct Norm<'a> {
     pub gamma: &'a [f32],
     pub beta: &'a [f32],
     pub eps: f32,
-    /// What went into the norm, in the layout of the output: the backward pass needs it.
-    pub save_pre: Option<&'a mut [f32]>,
+    /// What went into the norm, in the layout of the output: the backward pass needs it. Empty where nothing is to be saved, as are
+    /// the others.
+    pub save_pre: &'a mut [f32],
     /// `[rows][2]`: mean and 1/std of each row.
-    pub save_stats: Option<&'a mut [f32]>,
+    pub save_stats: &'a mut [f32],
 }
 
 /// What happens to a product before it is stored: act(norm(product + bias) + residual).
@@ -61,7 +62,7 @@ pub struct Epilogue<'a> {
     pub residual: Option<&'a [f32]>,
     pub act: Act,
     /// What goes into the activation, where its gradient needs that; of rows alone.
-    pub save: Option<&'a mut [f32]>,
+    pub save: &'a mut [f32],
 }
 
 /// Floats that [`pack_rows`] writes, here as in the others no more than this machine can address.
@@ -97,7 +98,20 @@ pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32])
     // A number of rows that every tile divides.
     let rows = (par::CHUNK / inp.max(1)).max(1).next_multiple_of(M_LARGE);
     par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
-        dispatch(isa, PackRows { m: dst.len() / inp.max(1), k: inp, w: &w[i * rows * inp..], dst });
+        let (m, k, w) = (dst.len() / inp.max(1), inp, &w[i * rows * inp..]);
+        kernel!(isa, |s: S, m: usize, k: usize, w: &[f32], dst: &mut [f32]| {
+            assert!(w.len() >= m * k && dst.len() >= m * k);
+            let mut m0 = 0;
+            while m0 < m {
+                let rows = tile_rows::<S>(m - m0);
+                // SAFETY: the lengths were just checked.
+                unsafe {
+                    let (w, dst) = (w.as_ptr().add(m0 * k), dst.as_mut_ptr().add(m0 * k));
+                    pack_block(s, w, 1, k, k, rows, rows, dst);
+                }
+                m0 += rows;
+            }
+        });
     });
 }
 
@@ -115,7 +129,7 @@ fn pack_columns(isa: Isa, b: &[f32], n: usize, k: usize, (ks, cs): (usize, usize
     }
     par::chunks_mut([&mut dst[..n.div_ceil(PANEL) * PANEL * k]], [cols * k], |i, [dst]| {
         let n0 = i * cols;
-        dispatch(isa, PackColumns { n: cols.min(n - n0), k, b: &b[n0 * cs..], ks, cs, dst });
+        pack_column_blocks(isa, cols.min(n - n0), k, &b[n0 * cs..], ks, cs, dst);
     });
 }
 
@@ -124,9 +138,7 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
     let (x, y) = (&x[..rows * inp], &mut y[..rows * out]);
     let packed = &packed[..packed_rows_len(out, inp)];
     let finish = Finish::new(&ep);
-    let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
-    let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
-    let save = ep.save.unwrap_or_default();
+    let (pre, stats) = ep.norm.map_or((&mut [][..], &mut [][..]), |n| (n.save_pre, n.save_stats));
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
     // What needs whole rows has them while they are in cache; what is cut into blocks of rows for that is cut no further,
     // unless there are few.
@@ -156,8 +168,7 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
         );
         if finish.needed {
             let finish = Finish { residual: ep.residual.map(|r| &r[first * out..][..to.len()]), ..finish };
-            let (pre, stats) = ((!pre.is_empty()).then_some(pre), (!stats.is_empty()).then_some(stats));
-            dispatch(isa, FinishRows { cols: out, y: to, finish, pre, stats });
+            finish_rows(isa, out, to, finish, pre, stats);
         }
         match ep.act.unary() {
             Some(op) if saves => ops::unary(isa, op, save, y),
@@ -165,9 +176,9 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
         }
     };
     let sizes = |len: usize| if len == 0 { 0 } else { block_rows };
-    let sizes = [block_rows * out, sizes(pre.len()) * out, sizes(stats.len()) * 2, sizes(save.len()) * out];
+    let sizes = [block_rows * out, sizes(pre.len()) * out, sizes(stats.len()) * 2, sizes(ep.save.len()) * out];
     let lens = [rows * out, rows * out, 2 * rows, rows * out];
-    let mut slices = [y, pre, stats, save];
+    let mut slices = [y, pre, stats, ep.save];
     for (slice, len) in slices.iter_mut().zip(lens).filter(|(slice, _)| !slice.is_empty()) {
         *slice = &mut std::mem::take(slice)[..len];
     }
@@ -206,10 +217,9 @@ pub fn linear_rows_dw(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32],
 pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], packed: &[f32], y: &mut [f32], ep: Epilogue) {
     let (x, y) = (&x[..crate::panels_len(batch, inp)], &mut y[..crate::panels_len(batch, out)]);
     let packed = &packed[..packed_panels_len(out, inp)];
-    assert!(ep.save.is_none(), "panels save no activations");
+    assert!(ep.save.is_empty(), "panels save no activations");
     let finish = Finish::new(&ep);
-    let (pre, stats) = ep.norm.map_or((None, None), |n| (n.save_pre, n.save_stats));
-    let (pre, stats) = (pre.unwrap_or_default(), stats.unwrap_or_default());
+    let (pre, stats) = ep.norm.map_or((&mut [][..], &mut [][..]), |n| (n.save_pre, n.save_stats));
     let panel = |i: usize, [y, pre, stats]: [&mut [f32]; 3]| {
         run(
             isa,
@@ -226,8 +236,7 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
         );
         if finish.needed {
             let finish = Finish { residual: ep.residual.map(|r| &r[i * out * PANEL..][..y.len()]), ..finish };
-            let (pre, stats) = ((!pre.is_empty()).then_some(pre), (!stats.is_empty()).then_some(stats));
-            dispatch(isa, FinishPanel { features: out, y, finish, pre, stats });
+            finish_panel(isa, out, y, finish, pre, stats);
         }
         finish_act(isa, ep.act, y);
     };
@@ -393,17 +402,7 @@ fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [u
 }
 
 fn tile_height(isa: Isa) -> usize {
-    if isa == Isa::Amx { PANEL } else { dispatch(isa, TileHeight) }
-}
-
-struct TileHeight;
-
-impl Kernel for TileHeight {
-    type Output = usize;
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) -> usize {
-        S::TILE_ROWS
-    }
+    if isa == Isa::Amx { PANEL } else { kernel!(isa, |_s: S| -> usize { S::TILE_ROWS }) }
 }
 
 fn run_piece(isa: Isa, product: Product) {
@@ -433,47 +432,12 @@ fn run_large(isa: Isa, product: Product) {
     run_tiles(isa, product, Some(&mut blocks));
 }
 
-/// Never inlined, so that a module carries the tiles once.
+/// Never inlined, so that a module carries the tiles once. Without blocks: for each tile's columns all of k, and for each block of k
+/// all rows. With them: for each block of rows and columns all of k, and for each block of k, whose rows of A are copied together, all
+/// tiles of that block.
 #[inline(never)]
-fn run_tiles(isa: Isa, product: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
-    dispatch(isa, Tiles { product, blocks });
-}
-
-struct Tiles<'a> {
-    product: Product,
-    blocks: Option<&'a mut MaybeUninit<Blocks>>,
-}
-
-/// Vectors across the tile that covers `cols` columns, or as many as there are.
-#[inline(always)]
-fn tile_vectors<S: Simd>(cols: usize) -> usize {
-    if cols <= S::LANES {
-        1
-    } else if cols <= 2 * S::LANES {
-        2
-    } else {
-        S::TILE_VECTORS
-    }
-}
-
-/// Rows of the tile that begins a block of `rows` rows.
-#[inline(always)]
-fn tile_rows<S: Simd>(rows: usize) -> usize {
-    match rows {
-        1 => 1,
-        2 | 3 => 2,
-        rows if rows >= S::TILE_ROWS => S::TILE_ROWS,
-        _ => 4,
-    }
-}
-
-impl Kernel for Tiles<'_> {
-    type Output = ();
-    /// Without blocks: for each tile's columns all of k, and for each block of k all rows. With them: for each block of rows
-    /// and columns all of k, and for each block of k, whose rows of A are copied together, all tiles of that block.
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Tiles { product: p, blocks } = self;
+fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
+    kernel!(isa, |s: S, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>| {
         let mut stack = [MaybeUninit::<f32>::uninit(); K_STACK * PANEL];
         let large = blocks.is_some();
         // SAFETY: only addresses are taken.
@@ -597,6 +561,29 @@ impl Kernel for Tiles<'_> {
                 }
             }
         }
+    });
+}
+
+/// Vectors across the tile that covers `cols` columns, or as many as there are.
+#[inline(always)]
+fn tile_vectors<S: Simd>(cols: usize) -> usize {
+    if cols <= S::LANES {
+        1
+    } else if cols <= 2 * S::LANES {
+        2
+    } else {
+        S::TILE_VECTORS
+    }
+}
+
+/// Rows of the tile that begins a block of `rows` rows.
+#[inline(always)]
+fn tile_rows<S: Simd>(rows: usize) -> usize {
+    match rows {
+        1 => 1,
+        2 | 3 => 2,
+        rows if rows >= S::TILE_ROWS => S::TILE_ROWS,
+        _ => 4,
     }
 }
 
@@ -961,61 +948,24 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
 }
 
 /// B[k][n] at any strides → `[n/width][k][width]`.
-struct PackColumns<'a> {
-    n: usize,
-    k: usize,
-    b: &'a [f32],
-    ks: usize,
-    cs: usize,
-    dst: &'a mut [f32],
-}
-
-impl Kernel for PackColumns<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Some(last) = (self.n * self.k).checked_sub(1).map(|_| (self.n - 1) * self.cs + (self.k - 1) * self.ks) else {
+fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]) {
+    kernel!(isa, |s: S, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]| {
+        let Some(last) = (n * k).checked_sub(1).map(|_| (n - 1) * cs + (k - 1) * ks) else {
             return;
         };
-        assert!(self.b.len() > last && self.dst.len() >= self.n.div_ceil(PANEL) * PANEL * self.k);
+        assert!(b.len() > last && dst.len() >= n.div_ceil(PANEL) * PANEL * k);
         let mut n0 = 0;
-        while n0 < self.n {
-            let width = tile_vectors::<S>(self.n - n0) * S::LANES;
-            let cols = width.min(self.n - n0);
+        while n0 < n {
+            let width = tile_vectors::<S>(n - n0) * S::LANES;
+            let cols = width.min(n - n0);
             // SAFETY: the lengths were just checked; a block begins after n0 whole columns of k.
             unsafe {
-                let (b, dst) = (self.b.as_ptr().add(n0 * self.cs), self.dst.as_mut_ptr().add(n0 * self.k));
-                pack_block(s, b, self.ks, self.cs, self.k, cols, width, dst);
+                let (b, dst) = (b.as_ptr().add(n0 * cs), dst.as_mut_ptr().add(n0 * k));
+                pack_block(s, b, ks, cs, k, cols, width, dst);
             }
             n0 += width;
         }
-    }
-}
-
-/// W[m][k] → `[m/height][k][height]`, the last blocks lower.
-struct PackRows<'a> {
-    m: usize,
-    k: usize,
-    w: &'a [f32],
-    dst: &'a mut [f32],
-}
-
-impl Kernel for PackRows<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        assert!(self.w.len() >= self.m * self.k && self.dst.len() >= self.m * self.k);
-        let mut m0 = 0;
-        while m0 < self.m {
-            let rows = tile_rows::<S>(self.m - m0);
-            // SAFETY: the lengths were just checked.
-            unsafe {
-                let (w, dst) = (self.w.as_ptr().add(m0 * self.k), self.dst.as_mut_ptr().add(m0 * self.k));
-                pack_block(s, w, 1, self.k, self.k, rows, rows, dst);
-            }
-            m0 += rows;
-        }
-    }
+    })
 }
 
 /// The part of an epilogue that needs a whole row: norm, residual, and a relu after them.
@@ -1035,7 +985,7 @@ impl<'a> Finish<'a> {
             needed: ep.norm.is_some() || ep.residual.is_some(),
             norm: ep.norm.as_ref().map(|n| (n.gamma, n.beta, n.eps)),
             residual: ep.residual,
-            floor: if ep.act == Act::Relu && ep.save.is_none() { 0.0 } else { f32::NEG_INFINITY },
+            floor: if ep.act == Act::Relu && ep.save.is_empty() { 0.0 } else { f32::NEG_INFINITY },
         }
     }
 }
@@ -1050,34 +1000,23 @@ fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
 }
 
 /// y[rows][cols] = max(norm(y) + residual, floor)
-struct FinishRows<'a, 'b> {
-    cols: usize,
-    y: &'b mut [f32],
-    finish: Finish<'a>,
-    pre: Option<&'b mut [f32]>,
-    stats: Option<&'b mut [f32]>,
-}
-
-impl Kernel for FinishRows<'_, '_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        let cols = self.cols;
-        if let Some(pre) = &mut self.pre {
-            pre.copy_from_slice(self.y);
+fn finish_rows(isa: Isa, cols: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
+    kernel!(isa, |s: S, cols: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
+        if !pre.is_empty() {
+            pre.copy_from_slice(y);
         }
-        let Finish { norm, residual, floor, .. } = self.finish;
+        let Finish { norm, residual, floor, .. } = finish;
         let mut done = 0;
         if let Some((gamma, beta, eps)) = norm
             && S::LANES == 16
             && cols.is_multiple_of(32)
         {
             let (gamma, beta) = (gamma[..cols].as_ptr(), beta[..cols].as_ptr());
-            for (i, y) in self.y.chunks_exact_mut(4 * cols).enumerate() {
+            for (i, y) in y.chunks_exact_mut(4 * cols).enumerate() {
                 let residual = residual.map(|x| x[4 * i * cols..][..4 * cols].as_ptr());
                 // SAFETY: every slice was cut to four rows, or to one.
                 let rows = unsafe { ops::finish_four_rows(s, cols, y.as_mut_ptr(), gamma, beta, eps, residual, floor) };
-                if let Some(stats) = &mut self.stats {
+                if !stats.is_empty() {
                     for (stats, row) in stats[8 * i..].chunks_exact_mut(2).zip(rows) {
                         (stats[0], stats[1]) = row;
                     }
@@ -1085,14 +1024,13 @@ impl Kernel for FinishRows<'_, '_> {
                 done += 4;
             }
         }
-        for (r, y) in self.y.chunks_exact_mut(cols).enumerate().skip(done) {
+        for (r, y) in y.chunks_exact_mut(cols).enumerate().skip(done) {
             let norm = norm.map(
                 #[inline(always)]
                 |(gamma, beta, eps)| {
                     let (mean, rstd) = ops::row_stats(s, y, eps);
-                    if let Some(stats) = &mut self.stats {
-                        stats[2 * r] = mean;
-                        stats[2 * r + 1] = rstd;
+                    if !stats.is_empty() {
+                        (stats[2 * r], stats[2 * r + 1]) = (mean, rstd);
                     }
                     (mean, rstd, gamma, beta)
                 },
@@ -1100,41 +1038,31 @@ impl Kernel for FinishRows<'_, '_> {
             let residual = residual.map(|x| &x[r * cols..][..cols]);
             ops::finish_row(s, y, norm, residual, floor);
         }
-    }
+    })
 }
 
 /// y[features][PANEL] = max(norm(y) + residual, floor), the norm down the columns.
-struct FinishPanel<'a, 'b> {
-    features: usize,
-    y: &'b mut [f32],
-    finish: Finish<'a>,
-    pre: Option<&'b mut [f32]>,
-    stats: Option<&'b mut [f32]>,
-}
-
-impl Kernel for FinishPanel<'_, '_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        if let Some(pre) = &mut self.pre {
-            pre.copy_from_slice(self.y);
+fn finish_panel(isa: Isa, features: usize, y: &mut [f32], finish: Finish, pre: &mut [f32], stats: &mut [f32]) {
+    kernel!(isa, |s: S, features: usize, y: &mut [f32], finish: Finish<'_>, pre: &mut [f32], stats: &mut [f32]| {
+        if !pre.is_empty() {
+            pre.copy_from_slice(y);
         }
-        let Finish { norm, residual, floor, .. } = self.finish;
-        let residual = residual.map(|x| x[..self.y.len()].as_ptr());
+        let Finish { norm, residual, floor, .. } = finish;
+        let residual = residual.map(|x| x[..y.len()].as_ptr());
         for lane in (0..PANEL).step_by(2 * S::LANES) {
             let norm = match norm {
                 None => None,
                 Some((gamma, beta, eps)) => {
-                    let (means, rstds) = ops::column_stats(s, self.features, self.y, lane, eps);
-                    if let Some(stats) = &mut self.stats {
+                    let (means, rstds) = ops::column_stats(s, features, y, lane, eps);
+                    if !stats.is_empty() {
                         ops::store_stats(s, means, rstds, &mut stats[2 * lane..]);
                     }
-                    Some((means, rstds, gamma[..self.features].as_ptr(), beta[..self.features].as_ptr()))
+                    Some((means, rstds, gamma[..features].as_ptr(), beta[..features].as_ptr()))
                 }
             };
-            let y = self.y.as_mut_ptr();
+            let y = y.as_mut_ptr();
             // SAFETY: every slice was cut to the panel's shape.
-            unsafe { ops::finish_pair(s, self.features, lane, y, y, norm, residual, floor) };
+            unsafe { ops::finish_pair(s, features, lane, y, y, norm, residual, floor) };
         }
-    }
+    })
 }

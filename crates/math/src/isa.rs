@@ -1,12 +1,35 @@
 //! Instruction sets, and the one trait through which every kernel of the project is written.
 //!
-//! A kernel is a struct that implements [`Kernel`]; [`dispatch`] runs it with the vectors of the instruction set asked for,
-//! compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]` trampoline, everything below it
-//! `#[inline(always)]`). No other crate names an instruction set or needs `unsafe`.
+//! A kernel is what [`kernel!`](crate::kernel) is given, or a struct that implements [`Kernel`]; [`dispatch`] runs it with the
+//! vectors of the instruction set asked for, compiled for that set (the pattern of the `pulp` crate: one `#[target_feature]`
+//! trampoline, everything below it `#[inline(always)]`). No other crate names an instruction set or needs `unsafe`.
 //!
 //! **Which bits agree.** Every operation here is exactly rounded or exact, so a kernel gives the same bits on all sets of
 //! one class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums go through
 //! [`Simd::sum_lanes`], which has 16 virtual lanes and one tree everywhere. No approximate reciprocals.
+
+/// Runs on an instruction set what looks like a closure: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of
+/// type `S` (see [`Kernel`]); the others are variables of the same names where the macro stands, as a kernel captures nothing.
+#[macro_export]
+macro_rules! kernel {
+    ($isa:expr, |$s:ident: $S:ident $(, $arg:ident: $t:ty)*| -> $r:ty $body:block) => {{
+        struct Body<T>(T);
+        impl $crate::Kernel for Body<($($t,)*)> {
+            type Output = $r;
+            #[inline(always)]
+            fn run<$S: $crate::Simd>(self, $s: $S) -> $r {
+                let Body(($($arg,)*)) = self;
+                $body
+            }
+        }
+        $crate::dispatch($isa, Body(($($arg,)*)))
+    }};
+    ($isa:expr, |$s:ident: $S:ident $(, $arg:ident: $t:ty)*| $body:expr) => {
+        $crate::kernel!($isa, |$s: $S $(, $arg: $t)*| -> () {
+            $body;
+        })
+    };
+}
 
 /// Methods of a set that work on values. The token is the proof that the machine has what their bodies are made of.
 macro_rules! values {
@@ -43,6 +66,7 @@ mod wasm;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
+pub use crate::kernel;
 pub use simd::{Kernel, Simd};
 
 /// An instruction set that kernels are compiled for.

@@ -21,7 +21,7 @@ pub use elementwise::{
 pub use head::{HeadSlopes, head_loss, head_tile};
 pub use indexed::{BAG_PIECE, embedding_bag, embedding_bag_backward, take_columns, take_columns_backward, windows};
 pub(crate) use norm::{column_stats, finish_four_rows, finish_pair, finish_row, row_stats, store_stats};
-pub use norm::{layer_norm, layer_norm_backward, layer_norm_panels, rms_norm, rms_norm_backward};
+pub use norm::{layer_norm_panels, norm, norm_backward};
 pub use panels::{panels_to_rows, rows_to_panels};
 pub use reduce::{sum, sum_cols, sum_of_squares, sum_rows};
-pub use softmax::{log_softmax, log_softmax_backward, log_softmax_panels, softmax, softmax_backward, softmax_panels};
+pub use softmax::{softmax, softmax_backward, softmax_panels};

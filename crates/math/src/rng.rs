@@ -2,7 +2,7 @@
 //! 1, 2, 3", 2011): a number is a function of (key, counter) and nothing else, so it does not depend on how many lanes or
 //! threads ask, nor in which order. It is not for cryptography. The only state anywhere is the caller's counter.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
 
 const PARITY: u32 = 0x1BD1_1BDA;
@@ -127,12 +127,12 @@ impl Rng {
 
     /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone: give each filling its own number.
     pub fn fill_uniform(&self, isa: Isa, fill: u32, y: &mut [f32]) {
-        dispatch(isa, Fill { key: self.key, fill, y, normal: false });
+        fill_with(isa, self.key, fill, y, false);
     }
 
     /// Fills `y` with normals of mean 0 and variance 1 (Box and Muller 1958), as [`Rng::fill_uniform`].
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
-        dispatch(isa, Fill { key: self.key, fill, y, normal: true });
+        fill_with(isa, self.key, fill, y, true);
     }
 
     /// A sequence of numbers, one after the other, from `position` on.
@@ -196,26 +196,17 @@ pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [
     numbers
 }
 
-struct Fill<'a> {
-    key: [u32; 4],
-    fill: u32,
-    y: &'a mut [f32],
-    normal: bool,
-}
-
-impl Kernel for Fill<'_> {
-    type Output = ();
-    /// 64 numbers at a time: word w of block 16g + l is number 64g + 16w + l, so that stores are contiguous and the order
-    /// does not depend on the lanes.
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        for (group, y) in self.y.chunks_mut(64).enumerate() {
+/// 64 numbers at a time: word w of block 16g + l is number 64g + 16w + l, so that stores are contiguous and the order
+/// does not depend on the lanes.
+fn fill_with(isa: Isa, key: [u32; 4], fill: u32, y: &mut [f32], normal: bool) {
+    kernel!(isa, |s: S, key: [u32; 4], fill: u32, y: &mut [f32], normal: bool| {
+        for (group, y) in y.chunks_mut(64).enumerate() {
             let mut tail = [0.0f32; 64];
             let whole = y.len() == 64;
             let out = if whole { &mut *y } else { &mut tail };
             for l in (0..16).step_by(S::LANES) {
-                let mut numbers = uniforms(s, self.key, self.fill, (group * 16 + l) as u32);
-                if self.normal {
+                let mut numbers = uniforms(s, key, fill, (group * 16 + l) as u32);
+                if normal {
                     for pair in [0, 2] {
                         // 1 - u lies in (0, 1], where ln is finite.
                         let radius = poly::ln(s, s.sub(s.splat(1.0), numbers[pair]));
@@ -234,5 +225,5 @@ impl Kernel for Fill<'_> {
                 y.copy_from_slice(&tail[..y.len()]);
             }
         }
-    }
+    })
 }

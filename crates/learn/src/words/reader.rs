@@ -220,7 +220,7 @@ impl Reader {
         self.read(&text[..next.len()]);
         let (isa, vocab) = (self.isa, self.shape.vocab);
         let mut logs = vec![0.0; next.len() * vocab];
-        ops::log_softmax(isa, next.len(), vocab, self.logits(next.len()), &mut logs);
+        ops::softmax(isa, next.len(), vocab, self.logits(next.len()), &mut logs, true);
         next.iter().zip(logs.chunks_exact(vocab)).map(|(&next, logs)| -logs[next as usize]).collect()
     }
 
@@ -234,7 +234,7 @@ impl Reader {
             let query = part(&layer.queries, from);
             let score = |to| query.iter().zip(part(&layer.keys, to)).map(|(q, k)| q * k).sum::<f32>();
             let scores: Vec<f32> = (0..=from).map(|to| scale * score(to)).collect();
-            ops::softmax(self.isa, 1, scores.len(), &scores, weights);
+            ops::softmax(self.isa, 1, scores.len(), &scores, weights, false);
         }
         weights
     }
@@ -250,9 +250,6 @@ impl Product {
 impl Scale {
     fn apply(&self, isa: Isa, x: &[f32], y: &mut [f32]) {
         let (cols, rows) = (self.gamma.len(), x.len() / self.gamma.len());
-        match &self.beta {
-            Some(beta) => ops::layer_norm(isa, rows, cols, x, &self.gamma, beta, EPS, y, None),
-            None => ops::rms_norm(isa, rows, cols, x, &self.gamma, EPS, y, None),
-        }
+        ops::norm(isa, rows, cols, x, &self.gamma, self.beta.as_deref(), EPS, y, &mut []);
     }
 }

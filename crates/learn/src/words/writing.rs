@@ -69,7 +69,7 @@ impl Writing {
         let logits = reader.logits(1);
         let vocab = logits.len();
         odds.resize(vocab, 0.0);
-        ops::softmax(isa, 1, vocab, logits, odds);
+        ops::softmax(isa, 1, vocab, logits, odds, false);
         let likelier = |odds: &[f32], a: u32, b: u32| odds[b as usize].total_cmp(&odds[a as usize]).then(a.cmp(&b));
         if sampling.temperature < COLDEST {
             let best = (0..vocab as u32).min_by(|&a, &b| likelier(odds, a, b)).expect("a vocabulary");
@@ -80,7 +80,7 @@ impl Writing {
         if !plain {
             logits.iter_mut().for_each(|logit| *logit /= sampling.temperature);
             cooled.resize(vocab, 0.0);
-            ops::softmax(isa, 1, vocab, logits, &mut cooled);
+            ops::softmax(isa, 1, vocab, logits, &mut cooled, false);
         }
         let chances = if plain { &*odds } else { &cooled };
         order.clear();

@@ -1,7 +1,7 @@
 //! The optimiser's pass.
 
 use super::elementwise::hot;
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, kernel};
 use crate::par::{self, CHUNK};
 
 /// The numbers of one Adam or AdamW step, the same for every parameter.
@@ -55,51 +55,37 @@ pub fn adam(isa: Isa, params: &mut [f32], grads: &[f32], m: &mut [f32], v: &mut 
     let n = params.len();
     assert!(grads.len() == n && m.len() == n && v.len() == n);
     par::chunks_mut([params, m, v], [CHUNK; 3], |i, [params, m, v]| {
-        dispatch(isa, Adam { grads: &grads[i * CHUNK..][..params.len()], params, m, v, step });
-    });
-}
-
-struct Adam<'a> {
-    params: &'a mut [f32],
-    grads: &'a [f32],
-    m: &'a mut [f32],
-    v: &'a mut [f32],
-    step: &'a AdamStep,
-}
-
-impl Kernel for Adam<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let step = self.step;
-        let (lr, beta1, beta2) = (s.splat(step.lr), s.splat(step.beta1), s.splat(step.beta2));
-        let (rest1, rest2) = (s.splat(1.0 - step.beta1), s.splat(1.0 - step.beta2));
-        let (unbias1, unbias2) = (s.splat(1.0 / step.correction1), s.splat(1.0 / step.correction2));
-        let (eps, decay, scale) = (s.splat(step.eps), s.splat(step.weight_decay), s.splat(step.grad_scale));
-        let n = self.params.len();
-        for i in (0..n).step_by(S::LANES) {
-            let end = (i + S::LANES).min(n);
-            let whole = end - i == S::LANES;
-            let load = hot(
-                #[inline(always)]
-                |x: &[f32]| {
-                    if whole { s.load(&x[i..]) } else { s.load_part(&x[i..end], 0.0) }
-                },
-            );
-            let grad = s.mul(load(self.grads), scale);
-            let param = load(self.params);
-            let m = s.mul_add(beta1, load(self.m), s.mul(rest1, grad));
-            let v = s.mul_add(beta2, load(self.v), s.mul(s.mul(rest2, grad), grad));
-            let root = s.add(s.sqrt(s.mul(v, unbias2)), eps);
-            let change = s.mul_add(decay, param, s.div(s.mul(m, unbias1), root));
-            let param = s.neg_mul_add(lr, change, param);
-            for (x, slice) in [(param, &mut *self.params), (m, &mut *self.m), (v, &mut *self.v)] {
-                if whole {
-                    s.store(x, &mut slice[i..]);
-                } else {
-                    s.store_part(x, &mut slice[i..end]);
+        let grads = &grads[i * CHUNK..][..params.len()];
+        kernel!(isa, |s: S, params: &mut [f32], grads: &[f32], m: &mut [f32], v: &mut [f32], step: &AdamStep| {
+            let (lr, beta1, beta2) = (s.splat(step.lr), s.splat(step.beta1), s.splat(step.beta2));
+            let (rest1, rest2) = (s.splat(1.0 - step.beta1), s.splat(1.0 - step.beta2));
+            let (unbias1, unbias2) = (s.splat(1.0 / step.correction1), s.splat(1.0 / step.correction2));
+            let (eps, decay, scale) = (s.splat(step.eps), s.splat(step.weight_decay), s.splat(step.grad_scale));
+            let n = params.len();
+            for i in (0..n).step_by(S::LANES) {
+                let end = (i + S::LANES).min(n);
+                let whole = end - i == S::LANES;
+                let load = hot(
+                    #[inline(always)]
+                    |x: &[f32]| {
+                        if whole { s.load(&x[i..]) } else { s.load_part(&x[i..end], 0.0) }
+                    },
+                );
+                let grad = s.mul(load(grads), scale);
+                let param = load(params);
+                let new_m = s.mul_add(beta1, load(m), s.mul(rest1, grad));
+                let new_v = s.mul_add(beta2, load(v), s.mul(s.mul(rest2, grad), grad));
+                let root = s.add(s.sqrt(s.mul(new_v, unbias2)), eps);
+                let change = s.mul_add(decay, param, s.div(s.mul(new_m, unbias1), root));
+                let param = s.neg_mul_add(lr, change, param);
+                for (x, slice) in [(param, &mut *params), (new_m, &mut *m), (new_v, &mut *v)] {
+                    if whole {
+                        s.store(x, &mut slice[i..]);
+                    } else {
+                        s.store_part(x, &mut slice[i..end]);
+                    }
                 }
             }
-        }
-    }
+        });
+    });
 }

@@ -6,7 +6,7 @@
 
 use crate::PANEL;
 use crate::gemm::{PIECE, panel_product};
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, kernel};
 use crate::{par, poly};
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -175,11 +175,11 @@ impl Head {
                         let to = (scores.add(rows.start * PANEL + lane), PANEL);
                         panel_product(isa, [rows.len(), lanes - lane, size], k, q.add(lane), to, false);
                     }
-                    dispatch(isa, Softmax { scores, block, again, scale: self.scale2(), sums: &mut sums });
+                    softmax(isa, scores, block, again, self.scale2(), &mut sums);
                     hold(isa, &mut held, k0..k0 + keys, Rows { p: self.v, stride, count: KEYS, size }, v);
                     if again {
                         let by = &sums.factors;
-                        dispatch(isa, ScaleRows { y, stride: y_stride, count, size, by, divide: false });
+                        scale_rows(isa, y, y_stride, count, size, by, false);
                     }
                     for c in (0..size).step_by(PANEL) {
                         for (queries, keys) in block.queries() {
@@ -190,9 +190,9 @@ impl Head {
                         }
                     }
                 }
-                dispatch(isa, ScaleRows { y, stride: y_stride, count, size, by: &sums.sums, divide: true });
+                scale_rows(isa, y, y_stride, count, size, &sums.sums, true);
                 if !lse.is_null() {
-                    dispatch(isa, Logarithms { sums: &mut sums, scale: self.scale2() });
+                    logarithms(isa, &mut sums, self.scale2());
                     std::ptr::copy_nonoverlapping(sums.sums.as_ptr(), lse.add(first), count);
                 }
             }
@@ -238,7 +238,7 @@ impl Head {
                 copy(isa, from, PANEL, dy);
                 let (mut lse, mut delta) = ([0.0; PANEL], [0.0; PANEL]);
                 std::ptr::copy_nonoverlapping(slopes.lse.add(first), lse.as_mut_ptr(), count);
-                dispatch(isa, Deltas { dy: from, y: slopes.y.add(first * cols), delta: &mut delta });
+                deltas(isa, from, slopes.y.add(first * cols), &mut delta);
                 for k0 in (0..first + count).step_by(KEYS) {
                     let keys = KEYS.min(first + count - k0);
                     let block = Block { keys, diagonal: first - k0, count };
@@ -251,7 +251,7 @@ impl Head {
                         }
                     }
                     let (scale, scale2) = (self.scale(), self.scale2());
-                    dispatch(isa, ScoreSlopes { p, ds, block, scale, scale2, lse: &lse, delta: &delta });
+                    score_slopes(isa, p, ds, block, scale, scale2, &lse, &delta);
                     hold(isa, &mut held, k0..k0 + keys, Rows { p: self.k, stride, count: KEYS, size }, k);
                     for c in (0..size).step_by(PANEL) {
                         let n = PANEL.min(size - c);
@@ -334,19 +334,8 @@ struct Rows {
 
 /// `[size][PANEL]`, a lane for each row, zero where there is none.
 unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
-    dispatch(isa, Turn { rows, to });
-}
-
-struct Turn {
-    rows: Rows,
-    to: *mut f32,
-}
-
-impl Kernel for Turn {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Turn { rows: Rows { p, stride, count, size }, to } = self;
+    kernel!(isa, |s: S, rows: Rows, to: *mut f32| {
+        let Rows { p, stride, count, size } = rows;
         let (whole, fours) = (count / S::LANES * S::LANES, size / 4 * 4);
         // SAFETY: the caller's: `to` has `size` panels.
         unsafe {
@@ -361,25 +350,13 @@ impl Kernel for Turn {
                 }
             }
         }
-    }
+    });
 }
 
 /// `[size/PANEL][height][PANEL]`, zeros beyond the last column.
 unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
-    dispatch(isa, Copy { rows, height, to });
-}
-
-struct Copy {
-    rows: Rows,
-    height: usize,
-    to: *mut f32,
-}
-
-impl Kernel for Copy {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Copy { rows: Rows { p, stride, count, size }, height, to } = self;
+    kernel!(isa, |s: S, rows: Rows, height: usize, to: *mut f32| {
+        let Rows { p, stride, count, size } = rows;
         // SAFETY: the caller's: `to` has `height` rows of as many panels as cover the columns.
         unsafe {
             for c in (0..size).step_by(PANEL) {
@@ -397,7 +374,7 @@ impl Kernel for Copy {
                 }
             }
         }
-    }
+    });
 }
 
 /// [`copy`] of those of the rows `wanted` that are not held already; `all` begins at row 0.
@@ -434,19 +411,9 @@ struct Sums {
 }
 
 /// Scores of some keys become 2 to the (score - highest)·scale; sums and the highest go on from the keys before (`again`).
-struct Softmax<'a> {
-    scores: *mut f32,
-    block: Block,
-    again: bool,
-    scale: f32,
-    sums: &'a mut Sums,
-}
-
-impl Kernel for Softmax<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Softmax { scores, block, again, scale, sums: Sums { tops, sums, factors } } = self;
+fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums) {
+    kernel!(isa, |s: S, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums| {
+        let Sums { tops, sums, factors } = sums;
         let diagonal = block.diagonal;
         let (scale, nothing) = (s.splat(scale), s.splat(f32::NEG_INFINITY));
         for lane in (0..block.count).step_by(S::LANES) {
@@ -483,46 +450,28 @@ impl Kernel for Softmax<'_> {
                 s.store(sum, &mut sums[lane..]);
             }
         }
-    }
+    })
 }
 
 /// sums = tops·scale + log₂ sums
-struct Logarithms<'a> {
-    sums: &'a mut Sums,
-    scale: f32,
-}
-
-impl Kernel for Logarithms<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
+fn logarithms(isa: Isa, sums: &mut Sums, scale: f32) {
+    kernel!(isa, |s: S, sums: &mut Sums, scale: f32| {
         for lane in (0..PANEL).step_by(S::LANES) {
-            let (top, sum) = (s.load(&self.sums.tops[lane..]), &mut self.sums.sums[lane..]);
+            let (top, sum) = (s.load(&sums.tops[lane..]), &mut sums.sums[lane..]);
             let log = s.mul(poly::ln(s, s.load(sum)), s.splat(std::f32::consts::LOG2_E));
-            s.store(s.mul_add(top, s.splat(self.scale), log), sum);
+            s.store(s.mul_add(top, s.splat(scale), log), sum);
         }
-    }
+    })
 }
 
 /// Each row times, or divided by, a number of its own.
-struct ScaleRows<'a> {
-    y: *mut f32,
-    stride: usize,
-    count: usize,
-    size: usize,
-    by: &'a [f32; PANEL],
-    divide: bool,
-}
-
-impl Kernel for ScaleRows<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        for r in 0..self.count {
-            let by = if self.divide { 1.0 / self.by[r] } else { self.by[r] };
+fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool) {
+    kernel!(isa, |s: S, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool| {
+        for r in 0..count {
+            let by = if divide { 1.0 / by[r] } else { by[r] };
             // SAFETY: the caller's.
             unsafe {
-                let y = std::slice::from_raw_parts_mut(self.y.add(r * self.stride), self.size);
+                let y = std::slice::from_raw_parts_mut(y.add(r * stride), size);
                 let mut parts = y.chunks_exact_mut(S::LANES);
                 for y in &mut parts {
                     s.store(s.mul(s.load(y), s.splat(by)), y);
@@ -530,28 +479,19 @@ impl Kernel for ScaleRows<'_> {
                 parts.into_remainder().iter_mut().for_each(|y| *y *= by);
             }
         }
-    }
+    })
 }
 
 /// Of each row the sum of dy·y, which is that of p·dp over its keys: sixteen lanes, summed by the tree of [`Simd::sum_lanes`] for all
 /// rows at the same time.
-struct Deltas<'a> {
-    dy: Rows,
-    /// With the rows of dy.
-    y: *const f32,
-    delta: &'a mut [f32; PANEL],
-}
-
-impl Kernel for Deltas<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Rows { p, stride, count, size } = self.dy;
+fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
+    kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
+        let Rows { p, stride, count, size } = dy;
         let (mut lanes, mut turned) = ([0.0f32; 16 * PANEL], [0.0f32; 16 * PANEL]);
         // SAFETY: the caller's; both buffers hold sixteen numbers a row.
         unsafe {
             for r in 0..count {
-                let (dy, y) = (p.add(r * stride), self.y.add(r * stride));
+                let (dy, y) = (p.add(r * stride), y.add(r * stride));
                 for lane in (0..16).step_by(S::LANES) {
                     let mut sum = s.splat(0.0);
                     for c in (lane..size).step_by(16) {
@@ -582,27 +522,14 @@ impl Kernel for Deltas<'_> {
                     sums[i] = s.add(sums[i], sums[i + half]);
                 }
             }
-            s.store(sums[0], &mut self.delta[lane..]);
+            s.store(sums[0], &mut delta[lane..]);
         }
-    }
+    })
 }
 
 /// From scores and the slopes of their probabilities (`ds`): probabilities, and the slopes of q·k.
-struct ScoreSlopes<'a> {
-    p: *mut f32,
-    ds: *mut f32,
-    block: Block,
-    scale: f32,
-    scale2: f32,
-    lse: &'a [f32; PANEL],
-    delta: &'a [f32; PANEL],
-}
-
-impl Kernel for ScoreSlopes<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let ScoreSlopes { p, ds, block, scale, scale2, lse, delta } = self;
+fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
+    kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));
         for lane in (0..PANEL).step_by(S::LANES) {
             let own = s.load(&LANE[lane..]);
@@ -621,7 +548,7 @@ impl Kernel for ScoreSlopes<'_> {
                 }
             }
         }
-    }
+    })
 }
 
 /// Cosines and sines of [`rotary`]: for each of `len` positions `size/2` of either, of position·10000^(-2i/size). Made of sums and
@@ -677,29 +604,11 @@ fn odd_terms(x: f64) -> f64 {
 pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
     let x = x.map_or(y.as_ptr(), |x| x.as_ptr());
-    dispatch(isa, Rotary { turned, cols, size, table, first, x, y, back });
-}
-
-struct Rotary<'a> {
-    turned: usize,
-    cols: usize,
-    size: usize,
-    table: &'a [f32],
-    first: usize,
-    x: *const f32,
-    y: &'a mut [f32],
-    back: bool,
-}
-
-impl Kernel for Rotary<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Rotary { turned, cols, size, table, first, x, y, back } = self;
+    kernel!(isa, |s: S, turned: usize, cols: usize, size: usize, table: &[f32], first: usize, x: *const f32, y: &mut [f32], back: bool| {
         let (half, len) = (size / 2, table.len() / size);
         for (r, y) in y.chunks_exact_mut(cols).enumerate() {
             let table = &table[(first + r) % len * size..][..size];
-            // SAFETY: x is as long as y, or y itself.
+            // SAFETY: x is as long as y, or y it
             unsafe {
                 let (x, y) = (x.add(r * cols), y.as_mut_ptr());
                 for c in (0..turned).step_by(size) {
@@ -735,5 +644,5 @@ impl Kernel for Rotary<'_> {
                 }
             }
         }
-    }
+    });
 }

@@ -1,6 +1,6 @@
 //! Dropout (Srivastava et al. 2014): numbers are left out by chance, the others grow by what that takes away.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, kernel};
 use crate::par::{self, CHUNK};
 use crate::rng::{Rng, uniforms};
 
@@ -10,39 +10,24 @@ pub fn dropout(isa: Isa, p: f32, rng: Rng, step: u32, x: &[f32], y: &mut [f32]) 
     let x = &x[..y.len()];
     par::chunks_mut([y], [CHUNK], |i, [y]| {
         let x = &x[i * CHUNK..][..y.len()];
-        dispatch(isa, Dropout { p, rng, step, first: i * CHUNK, x, y });
-    });
-}
-
-struct Dropout<'a> {
-    p: f32,
-    rng: Rng,
-    step: u32,
-    /// A multiple of 64.
-    first: usize,
-    x: &'a [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for Dropout<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let (p, scale, zero) = (s.splat(self.p), s.splat(1.0 / (1.0 - self.p)), s.splat(0.0));
-        for (i, (x, y)) in self.x.chunks(64).zip(self.y.chunks_mut(64)).enumerate() {
-            let group = (self.first / 64 + i) as u32;
-            for l in (0..16).step_by(S::LANES) {
-                let chances = uniforms(s, self.rng.key, self.step, group * 16 + l as u32);
-                for w in 0..4 {
-                    let at = 16 * w + l;
-                    if at >= x.len() {
-                        break;
+        let first = i * CHUNK;
+        kernel!(isa, |s: S, p: f32, rng: Rng, step: u32, first: usize, x: &[f32], y: &mut [f32]| {
+            let (p, scale, zero) = (s.splat(p), s.splat(1.0 / (1.0 - p)), s.splat(0.0));
+            for (i, (x, y)) in x.chunks(64).zip(y.chunks_mut(64)).enumerate() {
+                let group = (first / 64 + i) as u32;
+                for l in (0..16).step_by(S::LANES) {
+                    let chances = uniforms(s, rng.key, step, group * 16 + l as u32);
+                    for w in 0..4 {
+                        let at = 16 * w + l;
+                        if at >= x.len() {
+                            break;
+                        }
+                        let end = x.len().min(at + S::LANES);
+                        let value = s.mul(s.load_part(&x[at..end], 0.0), scale);
+                        s.store_part(s.select(s.lt(chances[w], p), zero, value), &mut y[at..end]);
                     }
-                    let end = x.len().min(at + S::LANES);
-                    let value = s.mul(s.load_part(&x[at..end], 0.0), scale);
-                    s.store_part(s.select(s.lt(chances[w], p), zero, value), &mut y[at..end]);
                 }
             }
-        }
-    }
+        });
+    });
 }

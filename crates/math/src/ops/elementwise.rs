@@ -1,6 +1,6 @@
 //! Functions of one and of two numbers, their slopes, and broadcasting.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
 
 /// Functions of one argument. Gelu is the tanh form (Hendrycks and Gimpel 2016).
@@ -123,27 +123,17 @@ fn gelu_inner<S: Simd>(s: S, x: S::F) -> S::F {
 /// y = op(x)
 pub fn unary(isa: Isa, op: Unary, x: &[f32], y: &mut [f32]) {
     assert_eq!(x.len(), y.len());
-    dispatch(isa, UnaryMap { op, n: y.len(), x: x.as_ptr(), y: y.as_mut_ptr() });
+    map_unary(isa, op, y.len(), x.as_ptr(), y.as_mut_ptr());
 }
 
 /// y = op(y)
 pub fn unary_in_place(isa: Isa, op: Unary, y: &mut [f32]) {
     let p = y.as_mut_ptr();
-    dispatch(isa, UnaryMap { op, n: y.len(), x: p, y: p });
+    map_unary(isa, op, y.len(), p, p);
 }
 
-struct UnaryMap {
-    op: Unary,
-    n: usize,
-    x: *const f32,
-    y: *mut f32,
-}
-
-impl Kernel for UnaryMap {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let UnaryMap { op, n, x, y } = self;
+fn map_unary(isa: Isa, op: Unary, n: usize, x: *const f32, y: *mut f32) {
+    kernel!(isa, |s: S, op: Unary, n: usize, x: *const f32, y: *mut f32| {
         let x = (x, 1);
         let zero = s.splat(0.0);
         // SAFETY: both pointers came from slices of n floats, or from the same one.
@@ -160,37 +150,25 @@ impl Kernel for UnaryMap {
                 Unary::Silu => each!(s, n, y, [x], s.div(x, one_and_exp(s, s.neg(x)))),
             }
         }
-    }
+    })
 }
 
 /// dx = dy · op'(x). Both x and y = op(x) are given; each function reads what it needs.
 pub fn unary_backward(isa: Isa, op: Unary, x: &[f32], y: &[f32], dy: &[f32], dx: &mut [f32]) {
     let n = dx.len();
     let (x, y, dy) = (x[..n].as_ptr(), y[..n].as_ptr(), dy[..n].as_ptr());
-    dispatch(isa, UnaryBackward { op, n, x, y, dy, dx: dx.as_mut_ptr() });
+    map_slope(isa, op, n, x, y, dy, dx.as_mut_ptr());
 }
 
 /// d = d · op'(x): [`unary_backward`] where the slope takes the place of what came in.
 pub fn unary_backward_in_place(isa: Isa, op: Unary, x: &[f32], y: &[f32], d: &mut [f32]) {
     let n = d.len();
     let p = d.as_mut_ptr();
-    dispatch(isa, UnaryBackward { op, n, x: x[..n].as_ptr(), y: y[..n].as_ptr(), dy: p, dx: p });
+    map_slope(isa, op, n, x[..n].as_ptr(), y[..n].as_ptr(), p, p);
 }
 
-struct UnaryBackward {
-    op: Unary,
-    n: usize,
-    x: *const f32,
-    y: *const f32,
-    dy: *const f32,
-    dx: *mut f32,
-}
-
-impl Kernel for UnaryBackward {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let UnaryBackward { op, n, x, y, dy, dx } = self;
+fn map_slope(isa: Isa, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *const f32, dx: *mut f32) {
+    kernel!(isa, |s: S, op: Unary, n: usize, x: *const f32, y: *const f32, dy: *const f32, dx: *mut f32| {
         let (x, y, dy) = ((x, 1), (y, 1), (dy, 1));
         let (zero, one, two, half) = (s.splat(0.0), s.splat(1.0), s.splat(2.0), s.splat(0.5));
         // SAFETY: the pointers came from slices of n floats, dy and dx perhaps from the same one.
@@ -217,20 +195,20 @@ impl Kernel for UnaryBackward {
                 }),
             }
         }
-    }
+    })
 }
 
 /// y[rows][cols] = a (op) b, either of which may be broadcast.
 pub fn binary(isa: Isa, op: Binary, rows: usize, cols: usize, a: (&[f32], Span), b: (&[f32], Span), y: &mut [f32]) {
     let y = y[..rows * cols].as_mut_ptr();
-    dispatch(isa, BinaryMap { op, rows, cols, a: Operand::new(rows, cols, a), b: Operand::new(rows, cols, b), y });
+    map_binary(isa, op, rows, cols, Operand::new(rows, cols, a), Operand::new(rows, cols, b), y);
 }
 
 /// y = y (op) b, b broadcast to [rows][cols].
 pub fn binary_in_place(isa: Isa, op: Binary, rows: usize, cols: usize, y: &mut [f32], b: (&[f32], Span)) {
     let y = y[..rows * cols].as_mut_ptr();
     let a = Operand { p: y, row: cols, step: 1 };
-    dispatch(isa, BinaryMap { op, rows, cols, a, b: Operand::new(rows, cols, b), y });
+    map_binary(isa, op, rows, cols, a, Operand::new(rows, cols, b), y);
 }
 
 /// A broadcast operand: element (r, c) is at p[r·row + c·step].
@@ -258,29 +236,16 @@ impl Operand {
     }
 }
 
-struct BinaryMap {
-    op: Binary,
-    rows: usize,
-    cols: usize,
-    a: Operand,
-    b: Operand,
-    y: *mut f32,
-}
-
-impl Kernel for BinaryMap {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        if self.cols == 1 {
-            // One column: walk down it as along a row.
-            (self.rows, self.cols) = (1, self.rows);
-            for x in [&mut self.a, &mut self.b] {
-                x.step = x.row;
-            }
-        } else if self.a.flat(self.rows, self.cols) && self.b.flat(self.rows, self.cols) {
-            (self.rows, self.cols) = (1, self.rows * self.cols);
-        }
-        let BinaryMap { op, rows, cols: n, a, b, y } = self;
+fn map_binary(isa: Isa, op: Binary, rows: usize, cols: usize, mut a: Operand, mut b: Operand, y: *mut f32) {
+    let (mut rows, mut n) = (rows, cols);
+    if cols == 1 {
+        // One column: walk down it as along a row.
+        (rows, n) = (1, rows);
+        (a.step, b.step) = (a.row, b.row);
+    } else if a.flat(rows, cols) && b.flat(rows, cols) {
+        (rows, n) = (1, rows * cols);
+    }
+    kernel!(isa, |s: S, op: Binary, rows: usize, n: usize, a: Operand, b: Operand, y: *mut f32| {
         let (zero, one) = (s.splat(0.0), s.splat(1.0));
         for r in 0..rows {
             let (mut a_lanes, mut b_lanes) = ([0.0; 16], [0.0; 16]);
@@ -307,53 +272,30 @@ impl Kernel for BinaryMap {
                 }
             }
         }
-    }
+    })
 }
 
 /// y = scale·x + shift
 pub fn affine(isa: Isa, scale: f32, shift: f32, x: &[f32], y: &mut [f32]) {
-    dispatch(isa, Affine { scale, shift, x: &x[..y.len()], y });
-}
-
-struct Affine<'a> {
-    scale: f32,
-    shift: f32,
-    x: &'a [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for Affine<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let (scale, shift) = (s.splat(self.scale), s.splat(self.shift));
+    let x = &x[..y.len()];
+    kernel!(isa, |s: S, scale: f32, shift: f32, x: &[f32], y: &mut [f32]| {
+        let (scale, shift) = (s.splat(scale), s.splat(shift));
         // SAFETY: both slices have y's length.
         unsafe {
-            each!(s, self.y.len(), self.y.as_mut_ptr(), [x = (self.x.as_ptr(), 1)], s.mul_add(scale, x, shift));
+            each!(s, y.len(), y.as_mut_ptr(), [x = (x.as_ptr(), 1)], s.mul_add(scale, x, shift));
         }
-    }
+    });
 }
 
 /// y += scale·x
 pub fn add_scaled(isa: Isa, scale: f32, x: &[f32], y: &mut [f32]) {
-    dispatch(isa, AddScaled { scale, x: &x[..y.len()], y });
-}
-
-struct AddScaled<'a> {
-    scale: f32,
-    x: &'a [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for AddScaled<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let scale = s.splat(self.scale);
-        let y = self.y.as_mut_ptr();
+    let x = &x[..y.len()];
+    kernel!(isa, |s: S, scale: f32, x: &[f32], y: &mut [f32]| {
+        let scale = s.splat(scale);
+        let (n, y) = (y.len(), y.as_mut_ptr());
         // SAFETY: both slices have y's length.
         unsafe {
-            each!(s, self.y.len(), y, [x = (self.x.as_ptr(), 1), y = (y.cast_const(), 1)], s.mul_add(scale, x, y));
+            each!(s, n, y, [x = (x.as_ptr(), 1), y = (y.cast_const(), 1)], s.mul_add(scale, x, y));
         }
-    }
+    });
 }

@@ -3,7 +3,7 @@
 
 use super::elementwise::each;
 use crate::gemm::{Epilogue, linear_rows, linear_rows_dw, linear_rows_dx};
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 use crate::poly;
 
@@ -59,7 +59,7 @@ pub fn head_loss(
         par::chunks_mut([&mut *tile, now], [height * vocab, losses], |i, [logits, loss]| {
             let target = &target[first + i * height..];
             let upstream = upstream.map(|(rows, scale)| (rows.map(|rows| &rows[i * height..]), scale));
-            dispatch(isa, CrossEntropy { vocab, logits, target, loss, upstream });
+            cross_entropy(isa, vocab, logits, target, loss, upstream);
         });
         let Some(slopes) = &mut slopes else { continue };
         if !slopes.dx.is_empty() {
@@ -73,22 +73,12 @@ pub fn head_loss(
 }
 
 /// The loss of each row of logits; with an upstream gradient the logits become theirs.
-struct CrossEntropy<'a> {
-    vocab: usize,
-    logits: &'a mut [f32],
-    target: &'a [f32],
-    loss: &'a mut [f32],
-    upstream: Option<(Option<&'a [f32]>, f32)>,
-}
-
-impl Kernel for CrossEntropy<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let vocab = self.vocab;
-        for (r, row) in self.logits.chunks_exact_mut(vocab).enumerate() {
+fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>) {
+    kernel!(isa, |s: S, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>| {
+        let vocab = vocab;
+        for (r, row) in logits.chunks_exact_mut(vocab).enumerate() {
             let top = largest(s, row);
-            let target = super::indexed::clamp_index(self.target[r], vocab);
+            let target = super::indexed::clamp_index(target[r], vocab);
             let said = row[target];
             let tops = s.splat(top);
             // SAFETY: the row has `vocab` floats.
@@ -99,10 +89,10 @@ impl Kernel for CrossEntropy<'_> {
                     #[inline(always)]
                     |x| poly::exp_within(s, s.sub(x, tops)),
                 );
-                if let Some(loss) = self.loss.get_mut(r) {
+                if let Some(loss) = loss.get_mut(r) {
                     *loss = s.first(poly::ln(s, s.splat(sum))) + (top - said);
                 }
-                if let Some((rows, scale)) = self.upstream {
+                if let Some((rows, scale)) = upstream {
                     let upstream = rows.map_or(scale, |rows| scale * rows[r]);
                     let share = s.splat(upstream / sum);
                     let p = row.as_mut_ptr(); // not before: what borrows the row anew ends it
@@ -111,7 +101,7 @@ impl Kernel for CrossEntropy<'_> {
                 }
             }
         }
-    }
+    })
 }
 
 /// The largest of a row: four chains of vectors, the last of which overlap, which a maximum does not mind.

@@ -3,7 +3,7 @@
 use super::elementwise::{each, hot};
 use super::reduce::{STRIP, total};
 use crate::PANEL;
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Kernel, Simd, dispatch, kernel};
 use crate::par;
 
 /// (0, 1/root of the mean square) of one row.
@@ -151,68 +151,44 @@ pub(crate) unsafe fn finish_pair<S: Simd>(
     }
 }
 
-/// y = (x - mean)·rstd·gamma + beta of each row (Ba et al. 2016); `stats` takes `[rows][2]`, mean and 1/std.
-pub fn layer_norm(
+/// Of each row y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016), or without a beta y = x/√(mean of x² + eps)·gamma (Zhang
+/// and Sennrich 2019); `stats` takes `[rows][2]`, mean (or 0) and 1/std, or nothing where
+/// it is empty.
+pub fn norm(
     isa: Isa,
     rows: usize,
     cols: usize,
     x: &[f32],
     gamma: &[f32],
-    beta: &[f32],
+    beta: Option<&[f32]>,
     eps: f32,
     y: &mut [f32],
-    stats: Option<&mut [f32]>,
+    stats: &mut [f32],
 ) {
-    let (x, gamma, beta, y) = (&x[..rows * cols], &gamma[..cols], Some(&beta[..cols]), &mut y[..rows * cols]);
-    let stats = stats.map(|s| &mut s[..2 * rows]);
-    dispatch(isa, LayerNorm { cols, x, gamma, beta, eps, y, stats });
-}
-
-/// y = x/√(mean of x² + eps)·gamma of each row (Zhang and Sennrich 2019); `stats` as [`layer_norm`]'s, with mean 0.
-pub fn rms_norm(isa: Isa, rows: usize, cols: usize, x: &[f32], gamma: &[f32], eps: f32, y: &mut [f32], stats: Option<&mut [f32]>) {
-    let (x, gamma, y) = (&x[..rows * cols], &gamma[..cols], &mut y[..rows * cols]);
-    let stats = stats.map(|s| &mut s[..2 * rows]);
-    dispatch(isa, LayerNorm { cols, x, gamma, beta: None, eps, y, stats });
-}
-
-struct LayerNorm<'a> {
-    cols: usize,
-    x: &'a [f32],
-    gamma: &'a [f32],
-    /// Without one the mean stays in.
-    beta: Option<&'a [f32]>,
-    eps: f32,
-    y: &'a mut [f32],
-    stats: Option<&'a mut [f32]>,
-}
-
-impl Kernel for LayerNorm<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        for (r, y) in self.y.chunks_exact_mut(self.cols).enumerate() {
-            let x = &self.x[r * self.cols..][..self.cols];
-            let (mean, rstd) = match self.beta {
-                Some(_) => row_stats(s, x, self.eps),
-                None => row_scale(s, x, self.eps),
+    let (x, gamma, beta, y) = (&x[..rows * cols], &gamma[..cols], beta.map(|beta| &beta[..cols]), &mut y[..rows * cols]);
+    kernel!(isa, |s: S, cols: usize, x: &[f32], gamma: &[f32], beta: Option<&[f32]>, eps: f32, y: &mut [f32], stats: &mut [f32]| {
+        for (r, y) in y.chunks_exact_mut(cols).enumerate() {
+            let x = &x[r * cols..][..cols];
+            let (mean, rstd) = match beta {
+                Some(_) => row_stats(s, x, eps),
+                None => row_scale(s, x, eps),
             };
-            if let Some(stats) = &mut self.stats {
-                stats[2 * r] = mean;
-                stats[2 * r + 1] = rstd;
+            if !stats.is_empty() {
+                (stats[2 * r], stats[2 * r + 1]) = (mean, rstd);
             }
             let (mean, rstd) = (s.splat(mean), s.splat(rstd));
-            let (x, gamma, y) = ((x.as_ptr(), 1), (self.gamma.as_ptr(), 1), y.as_mut_ptr());
+            let (x, gamma, y) = ((x.as_ptr(), 1), (gamma.as_ptr(), 1), y.as_mut_ptr());
             // SAFETY: a row, gamma and beta have `cols` floats.
             unsafe {
-                if let Some(beta) = self.beta {
+                if let Some(beta) = beta {
                     let beta = (beta.as_ptr(), 1);
-                    each!(s, self.cols, y, [x, gamma, beta], s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta));
+                    each!(s, cols, y, [x, gamma, beta], s.mul_add(s.mul(s.sub(x, mean), rstd), gamma, beta));
                 } else {
-                    each!(s, self.cols, y, [x, gamma], s.mul(s.mul(x, rstd), gamma));
+                    each!(s, cols, y, [x, gamma], s.mul(s.mul(x, rstd), gamma));
                 }
             }
         }
-    }
+    })
 }
 
 /// y = max(norm(y)·gamma + beta + residual, floor) of one row whose mean and 1/std are known; what is absent is left out.
@@ -301,39 +277,8 @@ pub(crate) unsafe fn finish_four_rows<S: Simd>(
     stats
 }
 
-/// dx =, dgamma += and dbeta += of [`layer_norm`], from its input x and its `stats`.
-pub fn layer_norm_backward(
-    isa: Isa,
-    rows: usize,
-    cols: usize,
-    x: &[f32],
-    gamma: &[f32],
-    stats: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-    dgamma: &mut [f32],
-    dbeta: &mut [f32],
-) {
-    backward(isa, rows, cols, x, gamma, stats, dy, dx, dgamma, Some(dbeta));
-}
-
-/// dx = and dgamma += of [`rms_norm`], from its input x and its `stats`.
-pub fn rms_norm_backward(
-    isa: Isa,
-    rows: usize,
-    cols: usize,
-    x: &[f32],
-    gamma: &[f32],
-    stats: &[f32],
-    dy: &[f32],
-    dx: &mut [f32],
-    dgamma: &mut [f32],
-) {
-    backward(isa, rows, cols, x, gamma, stats, dy, dx, dgamma, None);
-}
-
-/// Without a dbeta the mean stayed in.
-fn backward(
+/// dx =, dgamma += and dbeta += of [`norm`], from its input x and its `stats`.
+pub fn norm_backward(
     isa: Isa,
     rows: usize,
     cols: usize,
@@ -351,7 +296,7 @@ fn backward(
     par::chunks_mut([&mut dx[..n]], [height * cols], |i, [dx]| {
         let (first, len) = (i * height, dx.len());
         let (x, dy, stats) = (&x[first * cols..][..len], &dy[first * cols..][..len], &stats[2 * first..]);
-        dispatch(isa, LayerNormBackward { centred, x, gamma, stats, dy, dx });
+        slopes_of_rows(isa, centred, x, gamma, stats, dy, dx);
     });
     let width = STRIP * par::share(cols.div_ceil(STRIP), STRIP * rows);
     let (dbeta, beta_width) = dbeta.map_or((&mut [][..], 0), |dbeta| (&mut dbeta[..cols], width));
@@ -360,29 +305,18 @@ fn backward(
     });
 }
 
-struct LayerNormBackward<'a> {
-    centred: bool,
-    x: &'a [f32],
-    gamma: &'a [f32],
-    stats: &'a [f32],
-    dy: &'a [f32],
-    dx: &'a mut [f32],
-}
-
-impl Kernel for LayerNormBackward<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let cols = self.gamma.len();
+fn slopes_of_rows(isa: Isa, centred: bool, x: &[f32], gamma: &[f32], stats: &[f32], dy: &[f32], dx: &mut [f32]) {
+    kernel!(isa, |s: S, centred: bool, x: &[f32], gamma: &[f32], stats: &[f32], dy: &[f32], dx: &mut [f32]| {
+        let cols = gamma.len();
         let n = cols as f32;
-        for r in 0..self.x.len() / cols.max(1) {
+        for r in 0..x.len() / cols.max(1) {
             let row = r * cols..(r + 1) * cols;
-            let (x, dy) = (self.x[row.clone()].as_ptr(), self.dy[row.clone()].as_ptr());
-            let (gamma, dx) = (self.gamma.as_ptr(), self.dx[row].as_mut_ptr());
-            let (mean, rstd) = (s.splat(self.stats[2 * r]), s.splat(self.stats[2 * r + 1]));
+            let (x, dy) = (x[row.clone()].as_ptr(), dy[row.clone()].as_ptr());
+            let (gamma, dx) = (gamma.as_ptr(), dx[row].as_mut_ptr());
+            let (mean, rstd) = (s.splat(stats[2 * r]), s.splat(stats[2 * r + 1]));
             // SAFETY: a row and gamma have `cols` floats.
             unsafe {
-                let g = if self.centred { total!(s, cols, [dy, gamma], s.mul(dy, gamma)) / n } else { 0.0 };
+                let g = if centred { total!(s, cols, [dy, gamma], s.mul(dy, gamma)) / n } else { 0.0 };
                 let gh = total!(s, cols, [dy, gamma, x], s.mul(s.mul(dy, gamma), s.mul(s.sub(x, mean), rstd))) / n;
                 let (g, gh) = (s.splat(g), s.splat(gh));
                 let (x, dy, gamma) = ((x, 1), (dy, 1), (gamma, 1));
@@ -393,7 +327,7 @@ impl Kernel for LayerNormBackward<'_> {
                 });
             }
         }
-    }
+    })
 }
 
 /// The parameters' sums: down the columns, in the order of the rows.
@@ -466,7 +400,7 @@ impl LayerNormSums<'_> {
     }
 }
 
-/// [`layer_norm`] of a batch in panels; `stats` takes `[batch, rounded up to whole panels][2]`.
+/// Layer [`norm`] of a batch in panels; `stats` takes `[batch, rounded up to whole panels][2]`.
 pub fn layer_norm_panels(
     isa: Isa,
     batch: usize,
@@ -476,41 +410,25 @@ pub fn layer_norm_panels(
     beta: &[f32],
     eps: f32,
     y: &mut [f32],
-    stats: Option<&mut [f32]>,
+    stats: &mut [f32],
 ) {
     let n = crate::panels_len(batch, cols);
-    let stats = stats.map(|s| &mut s[..crate::panels_len(batch, 2)]);
-    dispatch(isa, LayerNormPanels { cols, x: &x[..n], gamma: &gamma[..cols], beta: &beta[..cols], eps, y: &mut y[..n], stats });
-}
-
-struct LayerNormPanels<'a> {
-    cols: usize,
-    x: &'a [f32],
-    gamma: &'a [f32],
-    beta: &'a [f32],
-    eps: f32,
-    y: &'a mut [f32],
-    stats: Option<&'a mut [f32]>,
-}
-
-impl Kernel for LayerNormPanels<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        let size = self.cols * PANEL;
-        for (panel, y) in self.y.chunks_exact_mut(size).enumerate() {
-            let x = &self.x[panel * size..][..size];
+    let (x, gamma, beta, y) = (&x[..n], &gamma[..cols], &beta[..cols], &mut y[..n]);
+    kernel!(isa, |s: S, cols: usize, x: &[f32], gamma: &[f32], beta: &[f32], eps: f32, y: &mut [f32], stats: &mut [f32]| {
+        let size = cols * PANEL;
+        for (panel, y) in y.chunks_exact_mut(size).enumerate() {
+            let x = &x[panel * size..][..size];
             for lane in (0..PANEL).step_by(2 * S::LANES) {
-                let (means, rstds) = column_stats(s, self.cols, x, lane, self.eps);
-                if let Some(stats) = &mut self.stats {
+                let (means, rstds) = column_stats(s, cols, x, lane, eps);
+                if !stats.is_empty() {
                     store_stats(s, means, rstds, &mut stats[2 * (panel * PANEL + lane)..]);
                 }
-                let norm = Some((means, rstds, self.gamma.as_ptr(), self.beta.as_ptr()));
+                let norm = Some((means, rstds, gamma.as_ptr(), beta.as_ptr()));
                 // SAFETY: x and y are one panel, gamma and beta have `cols` floats.
                 unsafe {
-                    finish_pair(s, self.cols, lane, x.as_ptr(), y.as_mut_ptr(), norm, None, f32::NEG_INFINITY);
+                    finish_pair(s, cols, lane, x.as_ptr(), y.as_mut_ptr(), norm, None, f32::NEG_INFINITY);
                 }
             }
         }
-    }
+    });
 }

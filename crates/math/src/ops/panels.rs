@@ -1,7 +1,7 @@
 //! From one layout of a batch to the other.
 
 use crate::PANEL;
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, kernel};
 
 /// `[rows][cols]` → `[rows/PANEL][cols][PANEL]`; the last panel's missing rows are 0.
 pub fn rows_to_panels(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
@@ -10,28 +10,17 @@ pub fn rows_to_panels(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f3
         let last = y.len() - cols * PANEL;
         y[last..].fill(0.0);
     }
-    dispatch(isa, Panels { rows, cols, from: x.as_ptr(), to: y.as_mut_ptr(), back: false });
+    move_numbers(isa, rows, cols, x.as_ptr(), y.as_mut_ptr(), false);
 }
 
 /// `[rows/PANEL][cols][PANEL]` → `[rows][cols]`.
 pub fn panels_to_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
     let (x, y) = (&x[..crate::panels_len(rows, cols)], &mut y[..rows * cols]);
-    dispatch(isa, Panels { rows, cols, from: x.as_ptr(), to: y.as_mut_ptr(), back: true });
+    move_numbers(isa, rows, cols, x.as_ptr(), y.as_mut_ptr(), true);
 }
 
-struct Panels {
-    rows: usize,
-    cols: usize,
-    from: *const f32,
-    to: *mut f32,
-    back: bool,
-}
-
-impl Kernel for Panels {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Panels { rows, cols, from, to, back } = self;
+fn move_numbers(isa: Isa, rows: usize, cols: usize, from: *const f32, to: *mut f32, back: bool) {
+    kernel!(isa, |s: S, rows: usize, cols: usize, from: *const f32, to: *mut f32, back: bool| {
         let cols4 = cols / 4 * 4;
         for r in (0..rows).step_by(4) {
             let count = 4.min(rows - r);
@@ -59,5 +48,5 @@ impl Kernel for Panels {
                 }
             }
         }
-    }
+    })
 }

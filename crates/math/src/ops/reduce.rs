@@ -1,6 +1,6 @@
 //! Sums: of all numbers, of rows and of columns.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Kernel, Simd, dispatch, kernel};
 use crate::par::{self, CHUNK};
 
 /// Σ_i f(inputs[..][i]) with 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
@@ -65,14 +65,15 @@ pub(super) use total;
 
 /// Σ x
 pub fn sum(isa: Isa, x: &[f32]) -> f32 {
-    dispatch(isa, Sum { kind: SumOf::Values, a: x, b: x })
+    // SAFETY: the pointer is to x.len() floats.
+    kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], x) } })
 }
 
 /// Σ x²; of more than a million numbers as the sum of equal blocks', so that threads can share them.
 pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
     const BLOCKS: usize = 256;
     if x.len() <= 1 << 20 {
-        return dot(isa, x, x);
+        return squares(isa, x);
     }
     let size = x.len().div_ceil(BLOCKS).next_multiple_of(32);
     let (mut sums, together) = ([0.0; BLOCKS], CHUNK.div_ceil(size));
@@ -80,70 +81,31 @@ pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
         for (j, sum) in sums.iter_mut().enumerate() {
             let first = ((i * together + j) * size).min(x.len());
             let block = &x[first..x.len().min(first + size)];
-            *sum = dot(isa, block, block);
+            *sum = squares(isa, block);
         }
     });
     self::sum(isa, &sums)
 }
 
-/// Σ a·b
-fn dot(isa: Isa, a: &[f32], b: &[f32]) -> f32 {
-    assert_eq!(a.len(), b.len());
-    dispatch(isa, Sum { kind: SumOf::Products, a, b })
-}
-
-enum SumOf {
-    Values,
-    Products,
-}
-
-struct Sum<'a> {
-    kind: SumOf,
-    a: &'a [f32],
-    b: &'a [f32],
-}
-
-impl Kernel for Sum<'_> {
-    type Output = f32;
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> f32 {
-        // SAFETY: the slices are equally long.
-        unsafe {
-            match self.kind {
-                SumOf::Values => total!(s, self.a.len(), [x = self.a.as_ptr()], x),
-                SumOf::Products => {
-                    total!(s, self.a.len(), [a = self.a.as_ptr(), b = self.b.as_ptr()], s.mul(a, b))
-                }
-            }
-        }
-    }
+fn squares(isa: Isa, x: &[f32]) -> f32 {
+    // SAFETY: as above.
+    kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], s.mul(x, x)) } })
 }
 
 /// y[r] = Σ_c x[r][c]
 pub fn sum_rows(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
-    dispatch(isa, SumRows { cols, x: &x[..rows * cols], y: &mut y[..rows] });
-}
-
-struct SumRows<'a> {
-    cols: usize,
-    x: &'a [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for SumRows<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        for (r, y) in self.y.iter_mut().enumerate() {
-            let x = &self.x[r * self.cols..][..self.cols];
-            *y = if self.cols < 16 {
+    let (x, y) = (&x[..rows * cols], &mut y[..rows]);
+    kernel!(isa, |s: S, cols: usize, x: &[f32], y: &mut [f32]| {
+        for (r, y) in y.iter_mut().enumerate() {
+            let x = &x[r * cols..][..cols];
+            *y = if cols < 16 {
                 x.iter().fold(0.0, |sum, x| sum + x)
             } else {
                 // SAFETY: the row has `cols` floats.
-                unsafe { total!(s, self.cols, [x = x.as_ptr()], x) }
+                unsafe { total!(s, cols, [x = x.as_ptr()], x) }
             };
         }
-    }
+    });
 }
 
 /// y[c] (+)= Σ_r x[r][c]

@@ -2,28 +2,52 @@
 
 use super::elementwise::{each, hot};
 use super::reduce::total;
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::{PANEL, poly};
 
 /// Rows up to this long go down the lanes, a row in each; longer ones along them.
 const NARROW: usize = 32;
 
-/// y = softmax of each row.
-pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
-    dispatch(isa, Softmax { rows, cols, x: &x[..rows * cols], y: &mut y[..rows * cols], log: false });
-}
-
-/// y = log softmax of each row.
-pub fn log_softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32]) {
-    dispatch(isa, Softmax { rows, cols, x: &x[..rows * cols], y: &mut y[..rows * cols], log: true });
-}
-
-struct Softmax<'a> {
-    rows: usize,
-    cols: usize,
-    x: &'a [f32],
-    y: &'a mut [f32],
-    log: bool,
+/// y = softmax of each row, or its logarithm.
+pub fn softmax(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool) {
+    let (x, y) = (&x[..rows * cols], &mut y[..rows * cols]);
+    kernel!(isa, |s: S, rows: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool| {
+        if cols == 0 {
+            return;
+        }
+        if cols <= NARROW {
+            let mut lanes = [0.0f32; NARROW * 16];
+            for first in (0..rows).step_by(S::LANES) {
+                let count = S::LANES.min(rows - first);
+                rows_in(count, cols, &x[first * cols..], &mut lanes);
+                // SAFETY: the buffer has cols <= NARROW vectors.
+                unsafe { softmax_down(s, cols, lanes.as_ptr(), lanes.as_mut_ptr(), 16, log) };
+                for r in 0..count {
+                    for c in 0..cols {
+                        y[(first + r) * cols + c] = lanes[c * 16 + r];
+                    }
+                }
+            }
+            return;
+        }
+        for (x, y) in x.chunks_exact(cols).zip(y.chunks_exact_mut(cols)) {
+            let top = row_max(s, x);
+            let (p, q) = (x.as_ptr(), y.as_mut_ptr());
+            let tops = s.splat(top);
+            // SAFETY: both rows have `cols` floats.
+            unsafe {
+                each!(s, cols, q, [x = (p, 1)], poly::exp(s, s.sub(x, tops)));
+                let sum = total!(s, cols, [e = q.cast_const()], e);
+                if log {
+                    let ln = poly::ln(s, s.splat(sum));
+                    each!(s, cols, q, [x = (p, 1)], s.sub(s.sub(x, tops), ln));
+                } else {
+                    let sum = s.splat(sum);
+                    each!(s, cols, q, [e = (q.cast_const(), 1)], s.div(e, sum));
+                }
+            }
+        }
+    });
 }
 
 /// Softmax down `cols` vectors that lie `stride` floats apart; in place or not.
@@ -64,49 +88,6 @@ fn rows_in(rows: usize, cols: usize, x: &[f32], lanes: &mut [f32]) {
     }
 }
 
-impl Kernel for Softmax<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Softmax { rows, cols, x, y, log } = self;
-        if cols == 0 {
-            return;
-        }
-        if cols <= NARROW {
-            let mut lanes = [0.0f32; NARROW * 16];
-            for first in (0..rows).step_by(S::LANES) {
-                let count = S::LANES.min(rows - first);
-                rows_in(count, cols, &x[first * cols..], &mut lanes);
-                // SAFETY: the buffer has cols <= NARROW vectors.
-                unsafe { softmax_down(s, cols, lanes.as_ptr(), lanes.as_mut_ptr(), 16, log) };
-                for r in 0..count {
-                    for c in 0..cols {
-                        y[(first + r) * cols + c] = lanes[c * 16 + r];
-                    }
-                }
-            }
-            return;
-        }
-        for (x, y) in x.chunks_exact(cols).zip(y.chunks_exact_mut(cols)) {
-            let top = row_max(s, x);
-            let (p, q) = (x.as_ptr(), y.as_mut_ptr());
-            let tops = s.splat(top);
-            // SAFETY: both rows have `cols` floats.
-            unsafe {
-                each!(s, cols, q, [x = (p, 1)], poly::exp(s, s.sub(x, tops)));
-                let sum = total!(s, cols, [e = q.cast_const()], e);
-                if log {
-                    let ln = poly::ln(s, s.splat(sum));
-                    each!(s, cols, q, [x = (p, 1)], s.sub(s.sub(x, tops), ln));
-                } else {
-                    let sum = s.splat(sum);
-                    each!(s, cols, q, [e = (q.cast_const(), 1)], s.div(e, sum));
-                }
-            }
-        }
-    }
-}
-
 /// The largest of a row of 16 or more.
 #[inline(always)]
 fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
@@ -120,35 +101,11 @@ fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// dx = y·(dy - Σ dy·y), y the softmax.
-pub fn softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32]) {
-    softmax_slopes(isa, rows, cols, y, dy, dx, false);
-}
-
-/// dx = dy - eʸ·Σ dy, y the log softmax.
-pub fn log_softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32]) {
-    softmax_slopes(isa, rows, cols, y, dy, dx, true);
-}
-
-fn softmax_slopes(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32], log: bool) {
+/// dx of [`softmax`] from its output: y·(dy - Σ dy·y), or of its logarithm dy - eʸ·Σ dy.
+pub fn softmax_backward(isa: Isa, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32], log: bool) {
     let n = rows * cols;
-    dispatch(isa, SoftmaxBackward { rows, cols, y: &y[..n], dy: &dy[..n], dx: &mut dx[..n], log });
-}
-
-struct SoftmaxBackward<'a> {
-    rows: usize,
-    cols: usize,
-    y: &'a [f32],
-    dy: &'a [f32],
-    dx: &'a mut [f32],
-    log: bool,
-}
-
-impl Kernel for SoftmaxBackward<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let SoftmaxBackward { rows, cols, y, dy, dx, log } = self;
+    let (y, dy, dx) = (&y[..n], &dy[..n], &mut dx[..n]);
+    kernel!(isa, |s: S, rows: usize, cols: usize, y: &[f32], dy: &[f32], dx: &mut [f32], log: bool| {
         let slope = hot(
             #[inline(always)]
             |y, dy, sum| {
@@ -188,43 +145,25 @@ impl Kernel for SoftmaxBackward<'_> {
                 each!(s, cols, dx, [y = (y, 1), dy = (dy, 1)], slope(y, dy, sum));
             }
         }
-    }
+    });
 }
 
 /// [`softmax`] of a batch in panels.
-pub fn softmax_panels(isa: Isa, batch: usize, cols: usize, x: &[f32], y: &mut [f32]) {
+pub fn softmax_panels(isa: Isa, batch: usize, cols: usize, x: &[f32], y: &mut [f32], log: bool) {
     let n = crate::panels_len(batch, cols);
-    dispatch(isa, SoftmaxPanels { cols, x: &x[..n], y: &mut y[..n], log: false });
-}
-
-/// [`log_softmax`] of a batch in panels.
-pub fn log_softmax_panels(isa: Isa, batch: usize, cols: usize, x: &[f32], y: &mut [f32]) {
-    let n = crate::panels_len(batch, cols);
-    dispatch(isa, SoftmaxPanels { cols, x: &x[..n], y: &mut y[..n], log: true });
-}
-
-struct SoftmaxPanels<'a> {
-    cols: usize,
-    x: &'a [f32],
-    y: &'a mut [f32],
-    log: bool,
-}
-
-impl Kernel for SoftmaxPanels<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        if self.cols == 0 {
+    let (x, y) = (&x[..n], &mut y[..n]);
+    kernel!(isa, |s: S, cols: usize, x: &[f32], y: &mut [f32], log: bool| {
+        if cols == 0 {
             return;
         }
-        let size = self.cols * PANEL;
-        for (x, y) in self.x.chunks_exact(size).zip(self.y.chunks_exact_mut(size)) {
+        let size = cols * PANEL;
+        for (x, y) in x.chunks_exact(size).zip(y.chunks_exact_mut(size)) {
             for lane in (0..PANEL).step_by(S::LANES) {
                 // SAFETY: a panel has `cols` rows of PANEL floats, and lane + LANES <= PANEL.
                 unsafe {
-                    softmax_down(s, self.cols, x.as_ptr().add(lane), y.as_mut_ptr().add(lane), PANEL, self.log);
+                    softmax_down(s, cols, x.as_ptr().add(lane), y.as_mut_ptr().add(lane), PANEL, log);
                 }
             }
         }
-    }
+    })
 }

@@ -134,11 +134,10 @@ fn layers_in_both_layouts() {
         if has_norm {
             want.extend(&pre);
             for r in 0..rows {
-                let (mean, rstd) = reference::stats(&pre[r * out..][..out], f64::from(EPS));
-                want.extend([mean, rstd]);
+                want.extend(<[f64; 2]>::from(reference::stats(&pre[r * out..][..out], f64::from(EPS), true)));
             }
         }
-        let run = |isa: Isa, panels: bool, save: Option<&mut [f32]>| {
+        let run = |isa: Isa, panels: bool, save: &mut [f32]| {
             let (n, batch) = if panels { (panels_len(rows, out), panels_len(rows, 1)) } else { (rows * out, rows) };
             let (mut y, mut save_pre, mut save_stats) = (vec![0.0; n], vec![0.0; n], vec![0.0; 2 * batch]);
             let residual_panels = to_panels(rows, out, &residual);
@@ -150,8 +149,8 @@ fn layers_in_both_layouts() {
                     gamma: &gamma,
                     beta: &beta,
                     eps: EPS,
-                    save_pre: Some(&mut save_pre),
-                    save_stats: Some(&mut save_stats),
+                    save_pre: &mut save_pre,
+                    save_stats: &mut save_stats,
                 }),
                 act,
                 save,
@@ -172,17 +171,17 @@ fn layers_in_both_layouts() {
             }
             y
         };
-        check(&want, 3e-4, |isa| run(isa, false, None));
-        check(&want, 3e-4, |isa| run(isa, true, None));
+        check(&want, 3e-4, |isa| run(isa, false, &mut []));
+        check(&want, 3e-4, |isa| run(isa, true, &mut []));
         for isa in Isa::available() {
-            let rows_first = run(isa, false, None);
+            let rows_first = run(isa, false, &mut []);
             if !has_norm {
-                let panels_first = run(isa, true, None);
+                let panels_first = run(isa, true, &mut []);
                 assert_eq!(rows_first, panels_first, "the layouts share their chains on {}", isa.name());
             }
             if let Some(op) = act.unary() {
                 let mut saved = vec![9.0; rows * out];
-                assert_eq!(rows_first, run(isa, false, Some(&mut saved)));
+                assert_eq!(rows_first, run(isa, false, &mut saved));
                 ops::unary_in_place(isa, op, &mut saved);
                 assert_eq!(rows_first[..rows * out], saved);
             }
@@ -292,67 +291,56 @@ fn softmax_and_its_slope() {
         let dy = numbers(!seed, n);
         let mut y = vec![0.0; n];
         reference::softmax(rows, cols, &wide(&x), &mut y, log);
-        check(&y, 2e-6, |isa| {
-            written(n, |y| {
-                let f = if log { ops::log_softmax } else { ops::softmax };
-                f(isa, rows, cols, &x, y)
-            })
-        });
+        check(&y, 2e-6, |isa| written(n, |y| ops::softmax(isa, rows, cols, &x, y, log)));
         check(&y, 2e-6, |isa| {
             let mut y = vec![0.0; panels_len(rows, cols)];
-            let f = if log { ops::log_softmax_panels } else { ops::softmax_panels };
-            f(isa, rows, cols, &to_panels(rows, cols, &x), &mut y);
+            ops::softmax_panels(isa, rows, cols, &to_panels(rows, cols, &x), &mut y, log);
             from_panels(rows, cols, &y)
         });
         let y: Vec<f32> = y.iter().map(|&y| y as f32).collect();
         let mut want = vec![0.0; n];
         reference::softmax_backward(rows, cols, &wide(&y), &wide(&dy), &mut want, log);
-        check(&want, 1e-5, |isa| {
-            written(n, |dx| {
-                let f = if log { ops::log_softmax_backward } else { ops::softmax_backward };
-                f(isa, rows, cols, &y, &dy, dx)
-            })
-        });
+        check(&want, 1e-5, |isa| written(n, |dx| ops::softmax_backward(isa, rows, cols, &y, &dy, dx, log)));
     });
 }
 
 #[test]
-fn layer_norm_and_its_slopes() {
-    property(60, (1usize..50, 3usize..140, any::<u32>()), |(rows, cols, seed)| {
+fn norms_and_their_slopes() {
+    property(120, (1usize..50, 1usize..140, any::<bool>(), any::<u32>()), |(rows, cols, centred, seed)| {
+        // Of two numbers a layer norm is ±1, and what rounding leaves of its slope is divided by √eps.
+        let cols = if centred { cols + 2 } else { cols };
         let n = rows * cols;
         let (x, dy) = (numbers(seed, n), numbers(!seed, n));
         let (gamma, beta) = (numbers(seed ^ 2, cols), numbers(seed ^ 3, cols));
-        let eps = f64::from(EPS);
+        let (eps, x64, gamma64, beta64) = (f64::from(EPS), wide(&x), wide(&gamma), wide(&beta));
         let mut want = vec![0.0; n];
-        reference::layer_norm(rows, cols, &wide(&x), &wide(&gamma), &wide(&beta), eps, &mut want);
-        for r in 0..rows {
-            let (mean, rstd) = reference::stats(&wide(&x[r * cols..][..cols]), eps);
-            want.extend([mean, rstd]);
+        reference::norm(rows, cols, &x64, &gamma64, centred.then_some(&beta64), eps, &mut want);
+        for x in x64.chunks(cols) {
+            want.extend(<[f64; 2]>::from(reference::stats(x, eps, centred)));
         }
         let forward = |isa| {
-            let (mut y, mut stats) = (vec![0.0; n], vec![0.0; 2 * rows]);
-            ops::layer_norm(isa, rows, cols, &x, &gamma, &beta, EPS, &mut y, Some(&mut stats));
+            let (mut y, mut stats) = (vec![0.0; n], vec![9.0; 2 * rows]);
+            ops::norm(isa, rows, cols, &x, &gamma, centred.then_some(&beta), EPS, &mut y, &mut stats);
             y.extend(stats);
             y
         };
         check(&want, 2e-5, forward);
-        check(&want, 2e-5, |isa| {
-            let (mut y, mut stats) = (vec![0.0; panels_len(rows, cols)], vec![0.0; panels_len(rows, 2)]);
-            let x = to_panels(rows, cols, &x);
-            ops::layer_norm_panels(isa, rows, cols, &x, &gamma, &beta, EPS, &mut y, Some(&mut stats));
-            let mut y = from_panels(rows, cols, &y);
-            y.extend(&stats[..2 * rows]);
-            y
-        });
-        let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], wide(&gamma), wide(&beta));
-        let (x64, gamma64, dy64) = (wide(&x), wide(&gamma), wide(&dy));
-        let [to_dx, to_dgamma, to_dbeta] = [&mut dx, &mut dgamma, &mut dbeta];
-        reference::layer_norm_backward(rows, cols, &x64, &gamma64, eps, &dy64, to_dx, to_dgamma, to_dbeta);
+        if centred {
+            check(&want, 2e-5, |isa| {
+                let (mut y, mut stats) = (vec![0.0; panels_len(rows, cols)], vec![0.0; panels_len(rows, 2)]);
+                ops::layer_norm_panels(isa, rows, cols, &to_panels(rows, cols, &x), &gamma, &beta, EPS, &mut y, &mut stats);
+                let mut y = from_panels(rows, cols, &y);
+                y.extend(&stats[..2 * rows]);
+                y
+            });
+        }
+        let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], gamma64.clone(), beta64.clone());
+        let of_beta = centred.then_some(&mut dbeta[..]);
+        reference::norm_backward(rows, cols, &x64, &gamma64, eps, &wide(&dy), &mut dx, &mut dgamma, of_beta);
         check(&[dx, dgamma, dbeta].concat(), 5e-5, |isa| {
-            let stats = &forward(isa)[n..];
             let (mut dx, mut dgamma, mut dbeta) = (vec![9.0; n], gamma.clone(), beta.clone());
-            let [to_dx, to_dgamma, to_dbeta] = [&mut dx, &mut dgamma, &mut dbeta];
-            ops::layer_norm_backward(isa, rows, cols, &x, &gamma, stats, &dy, to_dx, to_dgamma, to_dbeta);
+            let (stats, of_beta) = (&forward(isa)[n..], centred.then_some(&mut dbeta[..]));
+            ops::norm_backward(isa, rows, cols, &x, &gamma, stats, &dy, &mut dx, &mut dgamma, of_beta);
             [dx, dgamma, dbeta].concat()
         });
     });
@@ -375,10 +363,10 @@ fn a_norm_s_sums_are_chains_down_the_rows() {
             }
             let (mut dx, mut dgamma, mut dbeta) = (vec![0.0; n], gamma.clone(), beta.clone());
             let dx = &mut dx;
-            ops::layer_norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma, &mut dbeta);
+            ops::norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma, Some(&mut dbeta));
             assert_eq!((&dgamma, &dbeta), (&want_gamma, &want_beta), "{} {rows}x{cols}", isa.name());
             dgamma.copy_from_slice(&gamma);
-            ops::rms_norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma);
+            ops::norm_backward(isa, rows, cols, &x, &gamma, &stats, &dy, dx, &mut dgamma, None);
             assert_eq!(dgamma, want_gamma, "{} {rows}x{cols}", isa.name());
         }
     };
@@ -467,35 +455,6 @@ fn rotary_turns_by_the_position() {
             y
         });
     }
-}
-
-#[test]
-fn rms_norm_and_its_slopes() {
-    property(60, (1usize..50, 1usize..140, any::<u32>()), |(rows, cols, seed)| {
-        let n = rows * cols;
-        let (x, dy, gamma) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 2, cols));
-        let (eps, x64, gamma64) = (f64::from(EPS), wide(&x), wide(&gamma));
-        let mut want = vec![0.0; n];
-        reference::rms_norm(rows, cols, &x64, &gamma64, eps, &mut want);
-        for x in x64.chunks(cols) {
-            want.extend([0.0, reference::rms(x, eps)]);
-        }
-        let forward = |isa| {
-            let (mut y, mut stats) = (vec![0.0; n], vec![9.0; 2 * rows]);
-            ops::rms_norm(isa, rows, cols, &x, &gamma, EPS, &mut y, Some(&mut stats));
-            y.extend(stats);
-            y
-        };
-        check(&want, 2e-5, forward);
-        let (mut dx, mut dgamma) = (vec![0.0; n], gamma64.clone());
-        reference::rms_norm_backward(rows, cols, &x64, &gamma64, eps, &wide(&dy), &mut dx, &mut dgamma);
-        check(&[dx, dgamma].concat(), 5e-5, |isa| {
-            let (mut dx, mut dgamma) = (vec![9.0; n], gamma.clone());
-            let stats = &forward(isa)[n..];
-            ops::rms_norm_backward(isa, rows, cols, &x, &gamma, stats, &dy, &mut dx, &mut dgamma);
-            [dx, dgamma].concat()
-        });
-    });
 }
 
 #[test]

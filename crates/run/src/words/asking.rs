@@ -151,9 +151,9 @@ fn read(reader: &mut Reader, tokenizer: &Tokenizer, iteration: u32, tokens: &[u3
     let (count, vocab) = (tokens.len(), reader.shape().vocab);
     let isa = reader.isa();
     let mut logs = vec![0.0; count * vocab];
-    ops::log_softmax(isa, count, vocab, reader.logits(count), &mut logs);
+    ops::softmax(isa, count, vocab, reader.logits(count), &mut logs, true);
     let mut odds = vec![0.0; count * vocab];
-    ops::softmax(isa, count, vocab, reader.logits(count), &mut odds);
+    ops::softmax(isa, count, vocab, reader.logits(count), &mut odds, false);
     let mut order: Vec<u32> = Vec::new();
     let mut view = ReadView {
         iteration,
