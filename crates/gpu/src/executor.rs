@@ -49,23 +49,15 @@ pub struct Executor {
 
 impl Executor {
     pub fn new(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
-        Executor::with(gpu, plan, Lowered::new)
+        Executor::with(gpu, plan, true)
     }
 
-    /// With one kernel for each node.
-    pub fn one_by_one(gpu: &Gpu, plan: &Plan) -> Result<Executor, Fault> {
-        Executor::with(gpu, plan, Lowered::one_by_one)
-    }
-
-    fn with(
-        gpu: &Gpu,
-        plan: &Plan,
-        lower: fn(&Plan, Region, Region, &mut Space, &mut Program) -> Result<Lowered, Fault>,
-    ) -> Result<Executor, Fault> {
+    /// Unless it may `fuse`, with one kernel for each node.
+    pub fn with(gpu: &Gpu, plan: &Plan, fuse: bool) -> Result<Executor, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let len = plan.table().len();
         let (params, grads) = (space.floats(len), space.floats(len));
-        let lowered = lower(plan, params, grads, &mut space, &mut program)?;
+        let lowered = Lowered::with(plan, [params, grads], &mut space, &mut program, fuse)?;
         let optimizer = Optimizer::new(len, &mut space);
         let step = optimizer.step(params, grads, &mut space, &mut program);
         let memory = space.allocate(gpu)?;

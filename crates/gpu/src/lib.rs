@@ -32,7 +32,7 @@ pub use executor::{Answer, Executor};
 pub use learn::Fault;
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
-pub use product::{Fused, Product, Side, Timing, product, product_by, product_fused, product_fused_by, products};
+pub use product::{Product, Side, Timing, product_by, products};
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use rooms::{Special, add_special};
 pub use tile::{TILES, Tile};

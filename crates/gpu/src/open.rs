@@ -43,7 +43,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, {}) {{
         reduce.builtins(),
         reduce.place(),
     );
-    let kernel = program.kernel_with("a check of subgroups", reduce.directives(), &text);
+    let kernel = program.kernel_with("a check of subgroups", reduce.directives(), false, &text);
     program.dispatch(&kernel, &[x.at, y.at], [WORKGROUPS as u32, 1, 1]);
     let Ok(memory) = space.allocate(gpu) else { return false };
     program.bind(&memory);

@@ -69,7 +69,7 @@ impl Optimizer {
         let reductions = reduce.across(SIZE, &[("whole_sum", "+")]);
         for length in [true, false] {
             let text = format!("const LENGTH = {length};\n{reductions}{text}");
-            let kernel = program.kernel_of_vectors_with("adam", reduce.directives(), &text);
+            let kernel = program.kernel_with("adam", reduce.directives(), true, &text);
             program.dispatch(&kernel, &args, [parts, 1, 1]);
         }
         first..program.len()

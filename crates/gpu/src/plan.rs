@@ -12,7 +12,7 @@ mod fusion;
 mod head;
 mod rows;
 
-use crate::product::{Fused, Product, Side, products};
+use crate::product::{Product, Side, products};
 use crate::program::{Memory, Program, Region, Space};
 use codegen::Writer;
 use dataflow::{Dataflow, Form, Location, Op, Value};
@@ -52,12 +52,8 @@ impl Lowered {
         Lowered::with(plan, [params, grads], space, program, true)
     }
 
-    /// One kernel for each node: what the regrouped ones are tested against.
-    pub fn one_by_one(plan: &Plan, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Result<Lowered, Fault> {
-        Lowered::with(plan, [params, grads], space, program, false)
-    }
-
-    fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
+    /// The same; unless it may `fuse`, with one kernel for each node, which the regrouped ones are tested against.
+    pub fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
             return Err(Fault::NoHalf);
         }
@@ -149,7 +145,7 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
     let mut all = Vec::new();
     for node in nodes.iter().map(|&n| &dataflow.nodes[n]) {
         let (reads, writes) = (places_of(&node.reads), places_of(&node.writes));
-        let Op::Product(Form { shape: [m, n, k], a, b, bias, residual, act, slope, saves, half }) = node.op else {
+        let Op::Product(Form { shape, a, b, bias, residual, act, slope, saves, half }) = node.op else {
             match &node.op {
                 Op::Attention(shape) => attention::emit(shape, &reads, &writes, program),
                 Op::AttentionGrad(shape) => attention::emit_grad(shape, &reads, &writes, program),
@@ -171,15 +167,11 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
         let mut rest = reads[2..].iter().copied();
         let bias = if bias { rest.next() } else { None };
         let residual = if residual { rest.next() } else { None };
-        let (a, b) = (side(reads[0], a), side(reads[1], b));
-        let fused = Fused {
-            slope: slope.zip(rest.next()),
-            row_sums: writes.get(1).filter(|_| !saves).map(|&at| (at, adds(node.writes[1]))),
-            save: writes.get(1).filter(|_| saves).copied(),
-        };
-        let adds = adds(node.writes[0]);
-        let c = Product { m, n, k, a, b, c: writes[0], bias, residual, act, adds, half };
-        all.push((c, fused));
+        let second = writes.get(1).copied();
+        let row_sums = second.filter(|_| !saves).map(|at| (at, adds(node.writes[1])));
+        let (slope, save, adds) = (slope.zip(rest.next()), second.filter(|_| saves), adds(node.writes[0]));
+        let product = Product::new(shape, side(reads[0], a), side(reads[1], b), writes[0]);
+        all.push(Product { bias, residual, act, adds, half, slope, row_sums, save, ..product });
     }
     products(program, space, &all);
 }

@@ -11,8 +11,8 @@ mod dispatch;
 mod shape;
 mod tune;
 
-pub use dispatch::{product, product_by, product_fused, product_fused_by, products};
+pub use dispatch::{product_by, products};
 pub(crate) use shape::FUNCTIONS;
-pub use shape::{Fused, Product, Side};
+pub use shape::{Product, Side};
 pub use tune::Timing;
 pub(crate) use tune::{noise, product_rounds_s, replay_s, rounds_s};

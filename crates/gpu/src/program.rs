@@ -180,25 +180,17 @@ impl Program {
 
     /// Compiles a kernel, or gives the one of the same text.
     pub fn kernel(&self, label: &str, text: &str) -> Kernel {
-        self.kernel_with(label, "", text)
+        self.kernel_with(label, "", false, text)
     }
 
     /// The same where `mem` is an array of four floats each.
     pub fn kernel_of_vectors(&self, label: &str, text: &str) -> Kernel {
-        self.kernel_of_vectors_with(label, "", text)
+        self.kernel_with(label, "", true, text)
     }
 
-    /// A kernel whose text begins with directives, as `enable f16;`, that must stand before all else.
-    pub fn kernel_with(&self, label: &str, directives: &str, text: &str) -> Kernel {
-        self.compile(label, whole(directives, false, text))
-    }
-
-    /// The same where `mem` is an array of four floats each.
-    pub fn kernel_of_vectors_with(&self, label: &str, directives: &str, text: &str) -> Kernel {
-        self.compile(label, whole(directives, true, text))
-    }
-
-    fn compile(&self, label: &str, text: String) -> Kernel {
+    /// One of either kind whose text begins with directives, as `enable f16;`, that must stand before all else.
+    pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
+        let text = whole(directives, of_vectors, text);
         #[cfg(test)]
         let text = self.rewrite.map_or_else(|| text.clone(), |rewrite| rewrite(text.clone()));
         let Gpu { device, shared, .. } = &self.gpu;

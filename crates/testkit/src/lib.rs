@@ -2,6 +2,7 @@
 //! apart, good inputs changed at random, how far numbers are apart, one attribute for tests of both places, and how a test says
 //! that it cannot run. It depends on no other crate of ours, and only tests depend on it.
 mod allocations;
+#[cfg(feature = "checkpoints")]
 mod checkpoint;
 mod fuzz;
 mod guarded;
@@ -10,6 +11,7 @@ mod skip;
 mod worst;
 
 pub use allocations::{Counting, Meter, allocations, live_bytes, peak_bytes};
+#[cfg(feature = "checkpoints")]
 pub use checkpoint::{Apart, apart};
 pub use fuzz::{Mutator, cases, fuzz};
 pub use guarded::Guarded;

@@ -80,10 +80,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
             if fours { FOURS } else { SINGLE },
             self.workgroups(),
         );
-        let kernel = match fours {
-            true => program.kernel_of_vectors(label, &text),
-            false => program.kernel(label, &text),
-        };
+        let kernel = program.kernel_with(label, "", fours, &text);
         program.dispatch(&kernel, at, groups(self.workgroups(), 1));
     }
 }

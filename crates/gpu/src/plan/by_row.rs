@@ -27,7 +27,7 @@ fn row_of(row: u32, mine: bool, lane: u32, local: u32) {{
 {text}}}
 "
     );
-    let kernel = program.kernel_with(label, reduce.directives(), &text);
+    let kernel = program.kernel_with(label, reduce.directives(), false, &text);
     let args: Vec<u32> = [rows as u32].into_iter().chain(at.iter().copied()).collect();
     program.dispatch(&kernel, &args, groups(rows, SIZE / lanes));
 }

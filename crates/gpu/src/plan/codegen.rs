@@ -247,7 +247,7 @@ impl Kernel<'_> {
             whole += RANDOM;
         }
         whole += text;
-        let kernel = program.kernel_with(label, directives, &whole);
+        let kernel = program.kernel_with(label, directives, false, &whole);
         let args: Vec<u32> = self.args.iter().map(|arg| arg.1).collect();
         program.dispatch(&kernel, &args, groups);
     }

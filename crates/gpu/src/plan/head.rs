@@ -2,9 +2,8 @@
 //! products; the loss and the slopes of a tile's logits, which take their place, are one more.
 
 use super::by_row::rows;
-use crate::product::{Fused, Product, Side, products};
+use crate::product::{Product, Side, products};
 use crate::program::{Program, Space};
-use math::Act;
 
 /// Logits that a tile has at most: 32 MiB, enough to fill a large GPU.
 const TILE: usize = 1 << 23;
@@ -52,10 +51,9 @@ impl Head {
         let [loss, dx, dw] = [self.loss, self.dx, self.dw].map(|is| if is { rest.next() } else { None });
         let (x, w, logits, height) = (reads[0], reads[1], writes[0], self.height());
         let lifts = [1.0, self.lift()];
-        let product = |[m, n, k]: [usize; 3], a: Side, b: Side, c: u32, adds: bool| {
+        let product = |shape: [usize; 3], a: Side, b: Side, c: u32, adds: bool| {
             let half = self.half.then_some([lifts[usize::from(a.at == logits)], 1.0]);
-            let p = Product { m, n, k, a, b, c, bias: None, residual: None, act: Act::None, adds, half };
-            [(p, Fused::default())]
+            [Product { adds, half, ..Product::new(shape, a, b, c) }]
         };
         let side = |at: u32, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
         for first in (0..self.rows).step_by(height) {

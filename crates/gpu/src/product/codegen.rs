@@ -10,7 +10,7 @@
 //! them is f32 again, and so are the sums. Gradients of a mean over thousands of tokens are smaller than what f16 has, so
 //! a factor can be moved up by a power of two, exactly, and the sum is moved down again.
 
-use super::shape::{FUNCTIONS, Fused, Product, Side};
+use super::shape::{FUNCTIONS, Product, Side};
 use crate::tile::Tile;
 use math::{Act, Unary};
 use std::fmt::Write;
@@ -68,14 +68,14 @@ struct Factor {
     half: Option<f32>,
 }
 
-pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twins: bool) -> Made {
+pub(super) fn product(p: &Product, tile: &Tile, split: bool, twins: bool) -> Made {
     let (a, b) = (reads(p.a, p.m, p.k), reads(p.b, p.n, p.k));
     let some_fours = [a, b].iter().any(|reads| !matches!(reads, Reads::Single { .. }));
-    let with = [p.residual, fused.slope.map(|slope| slope.1), fused.row_sums.map(|sums| sums.0), fused.save];
+    let with = [p.residual, p.slope.map(|slope| slope.1), p.row_sums.map(|sums| sums.0), p.save];
     let aligned = p.c.is_multiple_of(4) && with.iter().flatten().all(|at| at.is_multiple_of(4));
     let writes = match p.n {
         n if some_fours && (split || aligned && n.is_multiple_of(4)) => Writes::Fours,
-        ..=3 if some_fours && aligned && tile.columns == 4 && fused.save.is_none() => Writes::Rows,
+        ..=3 if some_fours && aligned && tile.columns == 4 && p.save.is_none() => Writes::Rows,
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
@@ -87,7 +87,6 @@ pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twin
     };
     let kernel = Kernel {
         p,
-        fused,
         tile,
         a: Factor {
             name: 'a',
@@ -115,7 +114,6 @@ pub(super) fn product(p: &Product, fused: &Fused, tile: &Tile, split: bool, twin
 
 struct Kernel<'p> {
     p: &'p Product,
-    fused: &'p Fused,
     tile: &'p Tile,
     a: Factor,
     b: Factor,
@@ -166,14 +164,14 @@ impl Kernel<'_> {
         let mut text = String::from(ARGS);
         text += &end_of_args(&["a", "b", "c", "bias", "residual", "slope", "row_sums", "save"], self.twins);
         if !self.split {
-            text += functions(self.p.act, self.fused);
+            text += functions(self.p);
         }
         text += if self.writes == Writes::Single {
             "fn read(at: u32) -> f32 { return mem[at]; }\n"
         } else {
             "fn read(at: u32) -> f32 { return mem[at >> 2u][at & 3u]; }\n"
         };
-        let summed = self.fused.row_sums.is_some();
+        let summed = self.p.row_sums.is_some();
         let depths = tile.depth / 4;
         let element = if self.p.half.is_some() { "f16" } else { "f32" };
         for Factor { name, fours, .. } in [&self.a, &self.b] {
@@ -270,7 +268,7 @@ k0 += {depth}u;
     // ---- sums of a's rows, of what each thread reads on its way into the tile ----
 
     fn sum_rows(&self, factor: &Factor, slot: usize) -> String {
-        if factor.name != 'a' || self.fused.row_sums.is_none() {
+        if factor.name != 'a' || self.p.row_sums.is_none() {
             return String::new();
         }
         match factor.reads {
@@ -303,7 +301,7 @@ k0 += {depth}u;
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
         let threads = tile.threads() * tile.slices;
-        let adds = self.fused.row_sums.is_some_and(|sums| sums.1);
+        let adds = self.p.row_sums.is_some_and(|sums| sums.1);
         let single = |to: &str| match (self.writes, split) {
             (Writes::Single, true) => format!("mem[{to}] = sum[i];"),
             (Writes::Single, false) => format!("mem[{to}] {} sum[i];", if adds { "+=" } else { "=" }),
@@ -553,12 +551,12 @@ workgroupBarrier();",
         if self.split {
             return sum;
         }
-        if self.fused.save.is_some() {
+        if self.p.save.is_some() {
             return activated(p.act, "before", wide);
         }
         let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
         let y = activated(p.act, &y, wide);
-        if let Some((of, _)) = self.fused.slope {
+        if let Some((of, _)) = self.p.slope {
             return sloped(of, &y, &read("slope"), wide);
         }
         if p.adds { format!("{} + {y}", read("c")) } else { y }
@@ -566,7 +564,7 @@ workgroupBarrier();",
 
     /// Names what the activation reads and writes it, where it is to be saved.
     fn save(&self, sum: &str, read: &dyn Fn(&str) -> String) -> String {
-        if self.split || self.fused.save.is_none() {
+        if self.split || self.p.save.is_none() {
             return String::new();
         }
         let more = if self.p.residual.is_some() { format!(" + {}", read("residual")) } else { String::new() };
@@ -668,9 +666,9 @@ struct Choice {
 }
 
 /// What [`activated`] and [`sloped`] need.
-fn functions(act: Act, fused: &Fused) -> &'static str {
-    let sloped = matches!(fused.slope, Some((Unary::Gelu, _)));
-    if matches!(act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
+fn functions(p: &Product) -> &'static str {
+    let sloped = matches!(p.slope, Some((Unary::Gelu, _)));
+    if matches!(p.act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
 }
 
 /// dy through a function; `at` is its y (GELU: its x).
@@ -718,7 +716,7 @@ pub(super) fn outputs_a_group(splits: usize) -> usize {
 }
 
 /// Adds the partial sums of a product that was split, always in the same order.
-pub(super) fn sum(p: &Product, fused: &Fused, splits: usize, twins: bool) -> String {
+pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");
     if p.bias.is_some() {
@@ -728,24 +726,24 @@ pub(super) fn sum(p: &Product, fused: &Fused, splits: usize, twins: bool) -> Str
         y += " + mem[args.residual + i]";
     }
     let mut saved = String::new();
-    if fused.save.is_some() {
+    if p.save.is_some() {
         saved = format!("let before = {y};\n        mem[args.save + i] = before;\n        ");
         y = "before".into();
     }
     let mut y = activated(p.act, &y, false);
-    if let Some((of, _)) = fused.slope {
+    if let Some((of, _)) = p.slope {
         y = sloped(of, &y, "mem[args.slope + i]", false);
     }
     let old = if p.adds { "mem[args.c + i] + " } else { "" };
-    let functions = functions(p.act, fused);
-    let sums_write = match fused.row_sums {
+    let functions = functions(p);
+    let sums_write = match p.row_sums {
         None => String::new(),
         Some((_, adds)) => {
             format!("if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ", if adds { "+=" } else { "=" })
         }
     };
     // Sums of rows are one column more, behind the padded ones.
-    let (columns, from_column) = match fused.row_sums {
+    let (columns, from_column) = match p.row_sums {
         None => ("args.n", "column"),
         Some(_) => ("(args.n + 1u)", "select(column, args.padded - 4u, column == args.n)"),
     };

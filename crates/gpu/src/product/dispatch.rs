@@ -1,55 +1,40 @@
 //! Products appended to a program: by which tile, how many in one dispatch, and where a product is split over k.
 
 use super::codegen;
-use super::shape::{Fused, Product};
+use super::shape::Product;
 use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use crate::tile::{Tile, class};
 
-/// Appends a product to a program.
-pub fn product(program: &mut Program, space: &mut Space, p: &Product) {
-    product_fused(program, space, p, &Fused::default());
-}
-
-/// A product that has something else fused to it.
-pub fn product_fused(program: &mut Program, space: &mut Space, p: &Product, fused: &Fused) {
-    products(program, space, &[(p.clone(), *fused)]);
-}
-
-/// Products that are alike but for where things lie, two at a time in one dispatch. None reads what another writes.
-pub fn products(program: &mut Program, space: &mut Space, all: &[(Product, Fused)]) {
+/// Appends products that are alike but for where things lie, two at a time in one dispatch. None reads what another writes.
+pub fn products(program: &mut Program, space: &mut Space, all: &[Product]) {
     let mut rest = all;
     while let [first, others @ ..] = rest {
         let together = if others.first().is_some_and(|second| are_alike(first, second)) { 2 } else { 1 };
         let (now, later) = rest.split_at(together);
-        let class = class(first.0.m, first.0.n, first.0.k);
+        let class = class(first.m, first.n, first.k);
         let tuned = lock(&program.gpu().shared.tuned).get(class);
         append(program, space, now, [tuned.unwrap_or(class.rule()), class.rule()]);
         rest = later;
     }
 }
 
-/// The same by a tile that the caller chose.
+/// One product by a tile that the caller chose.
 pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &Tile) {
-    product_fused_by(program, space, p, &Fused::default(), tile);
-}
-
-/// [`product_fused`] by a tile that the caller chose.
-pub fn product_fused_by(program: &mut Program, space: &mut Space, p: &Product, fused: &Fused, tile: &Tile) {
-    append(program, space, &[(p.clone(), *fused)], [*tile; 2]);
+    append(program, space, std::slice::from_ref(p), [*tile; 2]);
 }
 
 /// Where things lie: a, b, c, bias, residual, what the slope is taken at, sums of rows, what is saved.
-fn places((p, fused): &(Product, Fused)) -> [Option<u32>; 8] {
-    let (slope, sums) = (fused.slope.map(|slope| slope.1), fused.row_sums.map(|sums| sums.0));
-    [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, fused.save]
+fn places(p: &Product) -> [Option<u32>; 8] {
+    let (slope, sums) = (p.slope.map(|slope| slope.1), p.row_sums.map(|sums| sums.0));
+    [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]
 }
 
 /// One text serves both.
-fn are_alike(one: &(Product, Fused), other: &(Product, Fused)) -> bool {
-    let shape = |(p, fused): &(Product, Fused)| {
+fn are_alike(one: &Product, other: &Product) -> bool {
+    let shape = |p: &Product| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
-        let fused = (fused.slope.map(|slope| slope.0), fused.row_sums.map(|sums| sums.1));
+        let fused = (p.slope.map(|slope| slope.0), p.row_sums.map(|sums| sums.1));
         ([p.m, p.n, p.k], strides, p.act, p.adds, p.half, fused)
     };
     let aligned = |of| places(of).map(|at| at.map(|at| at % 4));
@@ -57,24 +42,21 @@ fn are_alike(one: &(Product, Fused), other: &(Product, Fused)) -> bool {
 }
 
 /// One dispatch, or two, for one product or two that are alike, split as the second tile has it.
-pub(super) fn append(program: &mut Program, space: &mut Space, all: &[(Product, Fused)], [tile, splitting]: [Tile; 2]) {
-    let (p, fused) = &all[0];
+pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
+    let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
     // A few k need not be padded to many.
     let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
     let (splits, chunk) = split(p, &splitting, all.len());
     // Rows of partial sums begin where four floats can be written at once.
-    let padded = p.n.next_multiple_of(4) + if fused.row_sums.is_some() { 4 } else { 0 };
+    let padded = p.n.next_multiple_of(4) + if p.row_sums.is_some() { 4 } else { 0 };
     let len = if splits > 1 { splits * p.m * padded } else { 0 };
     let partial = space.scratch(all.len() * len).at;
     let partial: Vec<u32> = (0..all.len()).map(|i| partial + (i * len) as u32).collect();
-    let made = codegen::product(p, fused, &tile, splits > 1, all.len() > 1);
+    let made = codegen::product(p, &tile, splits > 1, all.len() > 1);
     let label = format!("product {}", tile.name());
-    let kernel = match made.vectors {
-        true => program.kernel_of_vectors_with(&label, made.directives, &made.text),
-        false => program.kernel_with(&label, made.directives, &made.text),
-    };
+    let kernel = program.kernel_with(&label, made.directives, made.vectors, &made.text);
     let mut at: Vec<[u32; 8]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
     // From the first product's place to the second's, around the end of the numbers if need be.
     let steps =
@@ -112,7 +94,7 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[(Product, 
     let [x, y, _] = groups(tiles * splits, 1);
     program.dispatch(&kernel, &args, [x, y, all.len() as u32]);
     if splits > 1 {
-        let kernel = program.kernel("sum of products", &codegen::sum(p, fused, splits, all.len() > 1));
+        let kernel = program.kernel("sum of products", &codegen::sum(p, splits, all.len() > 1));
         let [_, _, c, bias, residual, slope, row_sums, save] = ends[0];
         let mut args = vec![p.m as u32, p.n as u32, splits as u32, padded as u32];
         args.extend([partial[0], c, bias, residual, slope, row_sums, save]);
@@ -120,7 +102,7 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[(Product, 
             args.extend(sums_step.map(|(last, first)| last.wrapping_sub(*first)));
             args.extend(&steps(&ends)[2..]);
         }
-        let columns = p.n + usize::from(fused.row_sums.is_some());
+        let columns = p.n + usize::from(p.row_sums.is_some());
         let [x, y, _] = groups(p.m * columns, codegen::outputs_a_group(splits));
         program.dispatch(&kernel, &args, [x, y, all.len() as u32]);
     }

@@ -15,7 +15,8 @@ pub struct Side {
     pub inner: u32,
 }
 
-/// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to what is there where it `adds`.
+/// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to what is there where it `adds`. The last three
+/// are for gradients.
 #[derive(Clone, Debug)]
 pub struct Product {
     pub m: usize,
@@ -32,11 +33,6 @@ pub struct Product {
     pub adds: bool,
     /// Both factors are rounded to f16, multiplied by these powers of two before; the sums are f32's and divided by both.
     pub half: Option<[f32; 2]>,
-}
-
-/// What else is fused to a product, for gradients.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Fused {
     /// c is multiplied by the slope of a function where it gave y (GELU: where it was given x), which lies like c:
     /// act' (y)·(Σ + residual). Nothing is added to what is there.
     pub slope: Option<(Unary, u32)>,
@@ -44,4 +40,12 @@ pub struct Fused {
     pub row_sums: Option<(u32, bool)>,
     /// What the activation reads goes there too, lying like c.
     pub save: Option<u32>,
+}
+
+impl Product {
+    /// c = a·b.
+    pub fn new([m, n, k]: [usize; 3], a: Side, b: Side, c: u32) -> Product {
+        let (bias, residual, slope, row_sums, save) = (None, None, None, None, None);
+        Product { m, n, k, a, b, c, bias, residual, act: Act::None, adds: false, half: None, slope, row_sums, save }
+    }
 }

@@ -3,13 +3,12 @@
 //! knows nothing of a clock; and one whose product is seen to differ on this adapter, since its compiler may join what
 //! stands apart, is not taken however fast it is.
 
-use super::dispatch::{append, product};
-use super::shape::{Fused, Product, Side};
+use super::dispatch::{append, products};
+use super::shape::{Product, Side};
 use crate::device::{Gpu, lock};
 use crate::program::{Memory, Program, Readback, Region, Space, groups};
 use crate::tile::{Class, Tile, Tuned, class};
 use learn::Fault;
-use math::Act;
 use math::rounds::ROUND_S;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -146,24 +145,10 @@ impl Timed {
         let side = |at, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
         noise(&mut program, &[a, b]);
         let begin = program.len();
-        let p = Product {
-            m,
-            n,
-            k,
-            a: side(a.at, a_outer, a_inner),
-            b: side(b.at, b_outer, b_inner),
-            c: c.at,
-            bias: None,
-            residual: None,
-            act: Act::None,
-            adds: false,
-            half,
-        };
+        let p = Product { half, ..Product::new([m, n, k], side(a.at, a_outer, a_inner), side(b.at, b_outer, b_inner), c.at) };
         match tile {
-            Some(tile) => {
-                append(&mut program, &mut space, &[(p, Fused::default())], [tile, class.rule()]);
-            }
-            None => product(&mut program, &mut space, &p),
+            Some(tile) => append(&mut program, &mut space, &[p], [tile, class.rule()]),
+            None => products(&mut program, &mut space, &[p]),
         }
         let memory = space.allocate(gpu)?;
         program.bind(&memory);
@@ -267,7 +252,7 @@ pub(crate) async fn replay_s(
 mod tests {
     use super::*;
     use crate::OpenOptions;
-    use math::{Isa, Rng, Unary};
+    use math::{Act, Isa, Rng, Unary};
 
     /// Odd sizes of each class, everything that follows a product, and one that is split.
     #[test]
@@ -294,20 +279,15 @@ mod tests {
                     Side { at, outer: outer as u32, inner: inner as u32 }
                 };
                 let p = Product {
-                    m,
-                    n,
-                    k,
-                    a: side(a.at, m),
-                    b: side(b.at, n),
-                    c: c.at,
                     bias: Some(bias.at),
                     residual: Some(residual.at),
                     act: Act::Tanh,
-                    adds: false,
                     half,
+                    slope: Some((Unary::Tanh, at.at)),
+                    row_sums: Some((sums.at, false)),
+                    ..Product::new([m, n, k], side(a.at, m), side(b.at, n), c.at)
                 };
-                let fused = Fused { slope: Some((Unary::Tanh, at.at)), row_sums: Some((sums.at, false)), save: None };
-                append(&mut program, &mut space, &[(p, fused)], [tile, of.rule()]);
+                append(&mut program, &mut space, &[p], [tile, of.rule()]);
                 let memory = space.allocate(&gpu).unwrap();
                 program.bind(&memory);
                 for (stream, region) in (0..).zip([a, b, bias, residual, at]) {

@@ -34,7 +34,7 @@ const BROWSER: bool = cfg!(target_family = "wasm");
 fn executors(gpu: &Gpu, plan: &Plan) -> Vec<(&'static str, Executor)> {
     let mut executors = vec![("regrouped", Executor::new(gpu, plan).unwrap())];
     if !BROWSER {
-        executors.push(("one by one", Executor::one_by_one(gpu, plan).unwrap()));
+        executors.push(("one by one", Executor::with(gpu, plan, false).unwrap()));
     }
     executors
 }

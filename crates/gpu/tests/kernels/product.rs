@@ -2,7 +2,7 @@
 //! everything that may follow.
 
 use crate::{noise, run_program};
-use gpu::{Fused, Gpu, Product, Program, Region, Side, Space, TILES, Tile, product, product_by, product_fused, product_fused_by, products};
+use gpu::{Gpu, Product, Program, Region, Side, Space, TILES, Tile, product_by, products};
 use math::{Act, Unary};
 use std::cell::Cell;
 
@@ -91,30 +91,21 @@ fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values)
     let at = values.each_ref().map(|values| space.floats(values.len()));
     let guard = space.floats(GUARD.len());
     let side = |at: Region, (outer, inner, _): (usize, usize, usize)| Side { at: at.at, outer: outer as u32, inner: inner as u32 };
+    let (a, b) = (side(at[0], case.a.strides(m, k)), side(at[1], case.b.strides(n, k)));
     let p = Product {
-        m,
-        n,
-        k,
-        a: side(at[0], case.a.strides(m, k)),
-        b: side(at[1], case.b.strides(n, k)),
-        c: at[6].at,
         bias: case.bias.then_some(at[2].at),
         residual: case.residual.then_some(at[3].at),
         act: case.act,
         adds: case.adds,
         half: case.half,
-    };
-    let fused = Fused {
         slope: case.slope.map(|of| (of, at[4].at)),
         row_sums: case.row_sums.map(|adds| (at[5].at, adds)),
         save: case.saves.then_some(saved.at),
+        ..Product::new(case.shape, a, b, at[6].at)
     };
-    let is_fused = fused.slope.is_some() || fused.row_sums.is_some() || fused.save.is_some();
-    match (case.tile, is_fused) {
-        (Some(tile), true) => product_fused_by(program, space, &p, &fused, tile),
-        (None, true) => product_fused(program, space, &p, &fused),
-        (Some(tile), false) => product_by(program, space, &p, tile),
-        (None, false) => product(program, space, &p),
+    match case.tile {
+        Some(tile) => product_by(program, space, &p, tile),
+        None => products(program, space, &[p]),
     }
     (at, [saved, guard])
 }
@@ -294,35 +285,29 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
             at.at
         };
         let mut made = |space: &mut Space| {
-            let p = Product {
-                m,
-                n,
-                k,
-                a: Side { at: region(space, m * k), outer: 1, inner: m as u32 },
-                b: Side { at: region(space, n * k), outer: 1, inner: n as u32 },
-                c: 0,
+            let a = Side { at: region(space, m * k), outer: 1, inner: m as u32 };
+            let b = Side { at: region(space, n * k), outer: 1, inner: n as u32 };
+            Product {
                 bias: Some(region(space, n)),
                 residual: Some(region(space, m * n)),
                 act: Act::Tanh,
-                adds: false,
-                half: None,
-            };
-            let slope = Some((Unary::Tanh, region(space, m * n)));
-            (p, Fused { slope, row_sums: Some((0, false)), save: None })
+                slope: Some((Unary::Tanh, region(space, m * n))),
+                ..Product::new([m, n, k], a, b, 0)
+            }
         };
-        let all: Vec<(Product, Fused)> = (0..3).map(|_| made(&mut space)).collect();
+        let all: Vec<Product> = (0..3).map(|_| made(&mut space)).collect();
         let mut results = Vec::new();
-        let mut placed = |space: &mut Space, (p, fused): &(Product, Fused)| {
+        let mut placed = |space: &mut Space, p: &Product| {
             let (c, sums) = (space.floats(m * n), space.floats(m));
             results.extend([c, sums]);
-            (Product { c: c.at, ..p.clone() }, Fused { row_sums: Some((sums.at, false)), ..*fused })
+            Product { c: c.at, row_sums: Some((sums.at, false)), ..p.clone() }
         };
-        let together: Vec<(Product, Fused)> = all.iter().map(|one| placed(&mut space, one)).collect();
+        let together: Vec<Product> = all.iter().map(|one| placed(&mut space, one)).collect();
         products(&mut program, &mut space, &together);
         assert_eq!(program.len(), kernels, "{m} x {n} x {k}");
         for one in &all {
-            let (p, fused) = placed(&mut space, one);
-            product_fused(&mut program, &mut space, &p, &fused);
+            let p = placed(&mut space, one);
+            products(&mut program, &mut space, &[p]);
         }
         let written: Vec<_> = filled.iter().map(|(at, values)| (*at, &values[..])).collect();
         let found = run_program(&gpu, &mut program, &space, &written, &results).await;
