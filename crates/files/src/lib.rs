@@ -454,12 +454,7 @@ fn temporary_name(path: &Path, attempt: u32) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn scratch(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("hothouse-files-{}-{name}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    }
+    use testkit::Scratch;
 
     /// A checkpoint for whoever looks at its beginning alone.
     fn checkpoint(word: &str) -> Vec<u8> {
@@ -469,7 +464,7 @@ mod tests {
 
     #[test]
     fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
-        let folder = scratch("whole");
+        let folder = Scratch::new("whole");
         let path = folder.join("run.safetensors");
         check(&path, CHECKPOINT).unwrap();
         write_whole(&path, CHECKPOINT, &checkpoint("one")).unwrap();
@@ -478,13 +473,12 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), checkpoint("two"));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         assert_eq!(free_name(&path), folder.join("run-2.safetensors"));
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     #[cfg(unix)]
     fn a_link_under_the_name_of_a_temporary_file_is_not_followed() {
-        let folder = scratch("planted");
+        let folder = Scratch::new("planted");
         let (path, victim) = (folder.join("run.safetensors"), folder.join("victim"));
         fs::write(&victim, "precious").unwrap();
         for attempt in 0..3 {
@@ -505,29 +499,27 @@ mod tests {
         assert!(write_whole(&path, CHECKPOINT, &checkpoint("two")).is_err());
         assert_eq!(fs::read(&path).unwrap(), checkpoint("one"));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2 + TEMPORARY_NAMES as usize);
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_place_that_is_gone_sends_the_run_elsewhere() {
-        let folder = scratch("gone");
+        let folder = Scratch::new("gone");
         let path = folder.join("missing").join("run.safetensors");
         assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("no folder"));
         assert!(keep(&path, &[folder.join("no/run")], b"kept").unwrap_err().to_string().contains("nor to"));
         let kept = keep(&path, &[folder.join("no/run"), folder.join("run")], b"kept").unwrap();
         assert!(kept.trouble.unwrap().contains("safe in"));
         assert_eq!(fs::read(&kept.path).unwrap(), b"kept");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn what_is_not_of_a_kind_is_not_written_over() {
-        let folder = scratch("foreign");
+        let folder = Scratch::new("foreign");
         let (notes, empty) = (folder.join("notes.txt"), folder.join("empty"));
         fs::write(&notes, "these are notes").unwrap();
         fs::write(&empty, "").unwrap();
         for kind in [CHECKPOINT, MONITOR] {
-            for path in [&notes, &folder, Path::new("")] {
+            for path in [&notes, &*folder, Path::new("")] {
                 for done in [check(path, kind), write_whole(path, kind, b"x"), keep(path, &[], b"x").map(drop)] {
                     assert!(done.is_err(), "{}", path.display());
                 }
@@ -539,14 +531,13 @@ mod tests {
         }
         assert!(read_checkpoint(&folder).unwrap_err().to_string().contains("folder"));
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing is left beside them");
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     #[cfg(unix)]
     fn a_pipe_and_a_link_stay_what_they_are() {
         use std::os::unix::fs::{FileTypeExt, symlink};
-        let folder = scratch("special");
+        let folder = Scratch::new("special");
         let (pipe, round, dangling) = (folder.join("pipe"), folder.join("round"), folder.join("dangling"));
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         symlink("pipe", folder.join("to-pipe")).unwrap();
@@ -564,7 +555,6 @@ mod tests {
         write_whole(&dangling, CHECKPOINT, &checkpoint("again")).unwrap();
         assert!(fs::symlink_metadata(&dangling).unwrap().is_symlink(), "a link stays one");
         assert_eq!(fs::read(folder.join("later")).unwrap(), checkpoint("again"));
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
@@ -602,7 +592,7 @@ mod tests {
             assert_eq!(length(foreign), None, "{foreign}");
         }
 
-        let folder = scratch("beginning");
+        let folder = Scratch::new("beginning");
         let path = folder.join("some.safetensors");
         const HUGE: u64 = 3 << 30;
         // Cut to the length it has, as a checkpoint is that others appended something to.
@@ -621,13 +611,12 @@ mod tests {
             assert_eq!(read_checkpoint(&path).unwrap().len(), HEAD);
             assert!(check(&path, CHECKPOINT).unwrap_err().to_string().contains("would be lost"), "{text}");
         }
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     #[cfg(unix)]
     fn a_file_is_known_by_every_name_it_has() {
-        let folder = scratch("names");
+        let folder = Scratch::new("names");
         let path = folder.join("run");
         let (soft, hard, later) = (folder.join("soft"), folder.join("hard"), folder.join("later"));
         std::os::unix::fs::symlink("run", &soft).unwrap();
@@ -641,6 +630,5 @@ mod tests {
         fs::write(&path, checkpoint("one")).unwrap();
         write_whole(&soft, CHECKPOINT, &checkpoint("two")).unwrap();
         assert_eq!(fs::read(&path).unwrap(), checkpoint("two"), "behind a link, the file it points to is replaced");
-        fs::remove_dir_all(folder).unwrap();
     }
 }

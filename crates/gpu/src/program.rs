@@ -218,6 +218,26 @@ impl Program {
         Kernel(pipeline)
     }
 
+    /// Appends a kernel that does `body` for each `i` below `len`, whose arguments have these names.
+    pub fn for_each(&mut self, label: &str, of_vectors: bool, args: &[(&str, u32)], len: usize, body: &str) {
+        const SIZE: usize = 256;
+        let fields: String = args.iter().map(|(name, _)| format!("{name}: u32, ")).collect();
+        let text = format!(
+            "struct Args {{ {fields}len: u32 }}
+@compute @workgroup_size({SIZE})
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32) {{
+    let i = group_index(group, many) * {SIZE}u + local;
+    if (i >= args.len) {{ return; }}
+    {body}
+}}
+"
+        );
+        let kernel = self.kernel_with(label, "", of_vectors, &text);
+        let args: Vec<u32> = args.iter().map(|arg| arg.1).chain([len as u32]).collect();
+        self.dispatch(&kernel, &args, groups(len, SIZE));
+    }
+
     /// Appends a dispatch; nothing happens yet. Floats among the arguments go in as their bits.
     #[track_caller]
     pub fn dispatch(&mut self, kernel: &Kernel, args: &[u32], groups: [u32; 3]) {

@@ -3,7 +3,7 @@
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
-use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
+use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
 use learn::Fault;
 use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
@@ -147,22 +147,10 @@ impl Trainer {
 
 /// Appends one region to another, or in place of it.
 fn add(x: Region, to: Region, adds: bool, program: &mut Program) -> Range<usize> {
-    const SIZE: usize = 256;
-    let text = format!(
-        "struct Args {{ x: u32, to: u32, len: u32 }}
-@compute @workgroup_size({SIZE})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {{
-    let i = group_index(group, many) * {SIZE}u + local;
-    if (i < args.len) {{ mem[args.to + i] {} mem[args.x + i]; }}
-}}
-",
-        if adds { "+=" } else { "=" }
-    );
     let first = program.len();
-    let kernel = program.kernel_of_vectors("sum of gradients", &text);
-    let fours = x.len.div_ceil(4);
-    program.dispatch(&kernel, &[x.at / 4, to.at / 4, fours], groups(fours as usize, SIZE));
+    let body = if adds { "mem[args.to + i] += mem[args.x + i];" } else { "mem[args.to + i] = mem[args.x + i];" };
+    let fours = x.len.div_ceil(4) as usize;
+    program.for_each("sum of gradients", true, &[("x", x.at / 4), ("to", to.at / 4)], fours, body);
     first..program.len()
 }
 

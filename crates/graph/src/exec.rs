@@ -447,50 +447,36 @@ fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usiz
     chunks_mut(ys, sizes, |i, ys| f(i * height..rows.min((i + 1) * height), ys));
 }
 
-/// `blocks` times y[rows][cols] = a (op) b, or y (op) b; each side with its span, and how far it moves from block to block.
-fn binary(
-    isa: Isa,
-    op: Binary,
-    [blocks, rows, cols]: [usize; 3],
-    a: Option<(&[f32], Span, usize)>,
-    b: (&[f32], Span, usize),
-    y: &mut [f32],
-) {
-    let plain = |rows, cols, a: Option<(&[f32], Span)>, b: (&[f32], Span), y: &mut [f32]| match a {
-        Some(a) => ops::binary(isa, op, rows, cols, a, b, y),
-        None => ops::binary_in_place(isa, op, rows, cols, y, b),
+/// An operand: how it covers a block, and how far it moves from block to block.
+type Side<'a> = (&'a [f32], Span, usize);
+
+/// `blocks` times y[rows][cols] = a (op) b, or y (op) b.
+fn binary(isa: Isa, op: Binary, [blocks, rows, cols]: [usize; 3], a: Option<Side>, b: Side, y: &mut [f32]) {
+    // Of a part whose sides begin there.
+    let plain = |rows, cols, y: &mut [f32], begin: &dyn Fn(&Side) -> usize| {
+        let b = (&b.0[begin(&b)..], b.1);
+        match a {
+            Some(a) => ops::binary(isa, op, rows, cols, (&a.0[begin(&a)..], a.1), b, y),
+            None => ops::binary_in_place(isa, op, rows, cols, y, b),
+        }
     };
     if blocks == 1 && rows == 1 {
         // Nothing is broadcast but one number for all.
-        let part = |(x, span, _): (_, Span, usize), part: Range<usize>| {
-            let x: &[f32] = x;
-            if span == Span::Scalar { (x, span) } else { (&x[part], span) }
-        };
-        return flat(&mut y[..cols], |at, y| {
-            plain(1, y.len(), a.map(|a| part(a, at.clone())), part(b, at), y);
-        });
+        return flat(&mut y[..cols], |at, y| plain(1, y.len(), y, &|side| if side.1 == Span::Scalar { 0 } else { at.start }));
     }
     if blocks == 1 {
-        let part = |(x, span, _): (_, Span, usize), row: usize| {
-            let x: &[f32] = x;
-            match span {
-                Span::Full => (&x[row * cols..], span),
-                Span::Column => (&x[row..], span),
-                Span::Row | Span::Scalar => (x, span),
-            }
-        };
         return by_rows(rows, [(y, cols)], cols, |at, [y]| {
-            plain(at.len(), cols, a.map(|a| part(a, at.start)), part(b, at.start), y);
+            plain(at.len(), cols, y, &|side| match side.1 {
+                Span::Full => at.start * cols,
+                Span::Column => at.start,
+                Span::Row | Span::Scalar => 0,
+            });
         });
     }
     let size = rows * cols;
-    let part = |(x, span, step): (_, Span, usize), block: usize| {
-        let x: &[f32] = x;
-        (&x[block * step..], span)
-    };
     by_rows(blocks, [(y, size)], size, |at, [y]| {
         for (block, y) in at.zip(y.chunks_exact_mut(size)) {
-            plain(rows, cols, a.map(|a| part(a, block)), part(b, block), y);
+            plain(rows, cols, y, &|side| block * side.2);
         }
     });
 }

@@ -174,35 +174,57 @@ impl Graph {
     pub fn neg(&mut self, x: NodeId) -> NodeId {
         self.affine(x, -1.0, 0.0)
     }
-    pub fn relu(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Relu))
-    }
-    pub fn tanh(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Tanh))
-    }
-    pub fn gelu(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Gelu))
-    }
-    pub fn sigmoid(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Sigmoid))
-    }
-    /// `x·sigmoid(x)`
-    pub fn silu(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Silu))
-    }
-    pub fn exp(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Exp))
-    }
-    pub fn ln(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Ln))
-    }
-    pub fn square(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Square))
-    }
-    pub fn sqrt(&mut self, x: NodeId) -> NodeId {
-        self.map(x, Op::Unary(Unary::Sqrt))
-    }
+}
 
+/// Methods that append a function of each value.
+macro_rules! maps {
+    ($($(#[$doc:meta])* $name:ident = $of:ident;)*) => {
+        impl Graph {$(
+            $(#[$doc])*
+            pub fn $name(&mut self, x: NodeId) -> NodeId {
+                self.map(x, Op::Unary(Unary::$of))
+            }
+        )*}
+    };
+}
+maps! {
+    relu = Relu;
+    tanh = Tanh;
+    gelu = Gelu;
+    sigmoid = Sigmoid;
+    /// `x·sigmoid(x)`
+    silu = Silu;
+    exp = Exp;
+    ln = Ln;
+    square = Square;
+    sqrt = Sqrt;
+}
+
+/// Methods that append a function of two values.
+macro_rules! zips {
+    ($($(#[$doc:meta])* $name:ident = $of:ident;)*) => {
+        impl Graph {$(
+            $(#[$doc])*
+            #[track_caller]
+            pub fn $name(&mut self, a: NodeId, b: NodeId) -> NodeId {
+                self.zip(a, b, Binary::$of)
+            }
+        )*}
+    };
+}
+zips! {
+    add = Add;
+    sub = Sub;
+    div = Div;
+    /// The smaller; the gradient of a tie goes to `a`.
+    min = Min;
+    /// The larger; the gradient of a tie goes to `a`.
+    max = Max;
+    /// 1 where `a > b`, else 0; passes no gradient.
+    greater = Greater;
+}
+
+impl Graph {
     // ---- two values at a time: shapes are equal, or one side is a row, a column or a scalar ----
 
     #[track_caller]
@@ -214,39 +236,12 @@ impl Graph {
         self.push(Op::Binary(of), &[a, b], shape)
     }
     #[track_caller]
-    pub fn add(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Binary::Add)
-    }
-    #[track_caller]
-    pub fn sub(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Binary::Sub)
-    }
-    #[track_caller]
     pub fn mul(&mut self, a: NodeId, b: NodeId) -> NodeId {
         match (self.scalar_of(a), self.scalar_of(b)) {
             (_, Some(scale)) => self.affine(a, scale, 0.0),
             (Some(scale), _) => self.affine(b, scale, 0.0),
             _ => self.zip(a, b, Binary::Mul),
         }
-    }
-    #[track_caller]
-    pub fn div(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Binary::Div)
-    }
-    /// The smaller; the gradient of a tie goes to `a`.
-    #[track_caller]
-    pub fn min(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Binary::Min)
-    }
-    /// The larger; the gradient of a tie goes to `a`.
-    #[track_caller]
-    pub fn max(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Binary::Max)
-    }
-    /// 1 where `a > b`, else 0; passes no gradient.
-    #[track_caller]
-    pub fn greater(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        self.zip(a, b, Binary::Greater)
     }
     pub fn clamp(&mut self, x: NodeId, lo: f32, hi: f32) -> NodeId {
         let (lo, hi) = (self.scalar(lo), self.scalar(hi));

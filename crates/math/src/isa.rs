@@ -145,18 +145,12 @@ impl Isa {
     /// Whether multiply-add rounds once: two sets give the same bits if they agree on this. What a relaxed multiply-add
     /// does is the engine's choice, so there it is tried.
     pub fn fused(self) -> bool {
-        struct Probe;
-        impl Kernel for Probe {
-            type Output = bool;
-            #[inline(always)]
-            fn run<S: Simd>(self, s: S) -> bool {
-                // (1 + ε)(1 - ε) = 1 - ε² rounds to 1 before the subtraction, unless it is not rounded at all.
-                let x = std::hint::black_box(f32::EPSILON);
-                let sum = s.mul_add(s.splat(1.0 + x), s.splat(1.0 - x), s.splat(-1.0));
-                s.first(sum) != 0.0
-            }
-        }
-        dispatch(self, Probe)
+        kernel!(self, |s: S| -> bool {
+            // (1 + ε)(1 - ε) = 1 - ε² rounds to 1 before the subtraction, unless it is not rounded at all.
+            let x = std::hint::black_box(f32::EPSILON);
+            let sum = s.mul_add(s.splat(1.0 + x), s.splat(1.0 - x), s.splat(-1.0));
+            s.first(sum) != 0.0
+        })
     }
 }
 

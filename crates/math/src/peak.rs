@@ -1,7 +1,7 @@
 //! The f32 multiply-add peak of one core or of several: what every other figure is a share of. Next to no memory. The clock is
 //! injected, as this crate has none.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, Threads};
 use crate::rounds::{ROUND_S, sustained_s};
 use std::hint::black_box;
@@ -60,7 +60,7 @@ impl<'a> Peak<'a> {
 /// Never inlined: a browser puts better code in place of a function when the function is next called.
 #[inline(never)]
 fn stretch(isa: Isa, chains: Chains) -> f64 {
-    dispatch(isa, chains)
+    kernel!(isa, |s: S, chains: Chains| -> f64 { if chains.wide { wide(s, chains.rounds) } else { narrow(s, chains.rounds) } })
 }
 
 #[derive(Clone, Copy)]
@@ -68,14 +68,6 @@ struct Chains {
     rounds: usize,
     /// 12 chains for units of long latency, or 6, which fit 16 registers even where a product needs one of its own.
     wide: bool,
-}
-
-impl Kernel for Chains {
-    type Output = f64;
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> f64 {
-        if self.wide { wide(s, self.rounds) } else { narrow(s, self.rounds) }
-    }
 }
 
 /// c = c·x + y in 12 chains.

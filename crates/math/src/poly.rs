@@ -1,7 +1,7 @@
 //! exp, ln, tanh, sigmoid, sin and cos written in [`Simd`] operations: the same bits in every lane, on every set of a class
 //! and for single values ([`exp_1`] and so on), which no libm gives.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 
 /// eˣ. 0 below -87.34, infinity above 88.72.
 #[inline(always)]
@@ -170,15 +170,7 @@ macro_rules! single {
     ($($(#[$doc:meta])* $name:ident = $vector:ident;)*) => {$(
         $(#[$doc])*
         pub fn $name(isa: Isa, x: f32) -> f32 {
-            struct One(f32);
-            impl Kernel for One {
-                type Output = f32;
-                #[inline(always)]
-                fn run<S: Simd>(self, s: S) -> f32 {
-                    s.first($vector(s, s.splat(self.0)))
-                }
-            }
-            dispatch(isa, One(x))
+            kernel!(isa, |s: S, x: f32| -> f32 { s.first($vector(s, s.splat(x))) })
         }
     )*};
 }
@@ -199,14 +191,8 @@ single! {
 
 /// [`sin_cos`] of one value.
 pub fn sin_cos_1(isa: Isa, x: f32) -> (f32, f32) {
-    struct One(f32);
-    impl Kernel for One {
-        type Output = (f32, f32);
-        #[inline(always)]
-        fn run<S: Simd>(self, s: S) -> (f32, f32) {
-            let (sin, cos) = sin_cos(s, s.splat(self.0));
-            (s.first(sin), s.first(cos))
-        }
-    }
-    dispatch(isa, One(x))
+    kernel!(isa, |s: S, x: f32| -> (f32, f32) {
+        let (sin, cos) = sin_cos(s, s.splat(x));
+        (s.first(sin), s.first(cos))
+    })
 }

@@ -65,16 +65,7 @@ pub(super) fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: [u32; 3
     let by_index = indices < table;
     let args = [at[0], at[1], at[2], indices as u32, cols as u32, table as u32, k as u32];
     if by_index && !adds {
-        let text = "struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-    let i = group_index(group, many) * 256u + local;
-    if (i < args.table * args.cols) { mem[args.to + i] = 0.0; }
-}
-";
-        let clear = program.kernel("clear a table", text);
-        program.dispatch(&clear, &args, groups(table * cols, SIZE));
+        program.for_each("clear a table", false, &[("to", at[2])], table * cols, "mem[args.to + i] = 0.0;");
     }
     let text = format!("const BY_INDEX = {by_index};\nconst ADDS = {};\n{TABLE}", adds || by_index);
     let kernel = program.kernel("gradient of a table", &text);

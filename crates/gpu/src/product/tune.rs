@@ -6,7 +6,7 @@
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};
 use crate::device::{Gpu, lock};
-use crate::program::{Memory, Program, Readback, Region, Space, groups};
+use crate::program::{Memory, Program, Readback, Region, Space};
 use crate::tile::{Class, Tile, Tuned, class};
 use learn::Fault;
 use math::rounds::ROUND_S;
@@ -176,21 +176,11 @@ impl Timed {
 
 /// Numbers between -1 and 1 without a pattern: a GPU that multiplies zeros runs cooler and faster than one that works.
 pub(crate) fn noise(program: &mut Program, regions: &[Region]) {
-    const TEXT: &str = "\
-struct Args { at: u32, len: u32 }
-@compute @workgroup_size(256)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {
-    let i = group_index(group, many) * 256u + local;
-    if (i >= args.len) { return; }
-    var x = i * 747796405u + 2891336453u;
+    const BODY: &str = "var x = i * 747796405u + 2891336453u;
     x = ((x >> ((x >> 28u) + 4u)) ^ x) * 277803737u;
-    mem[args.at + i] = f32((x >> 8u) ^ (x >> 30u)) / 8388608.0 - 1.0;
-}
-";
-    let kernel = program.kernel("noise", TEXT);
+    mem[args.at + i] = f32((x >> 8u) ^ (x >> 30u)) / 8388608.0 - 1.0;";
     for region in regions {
-        program.dispatch(&kernel, &[region.at, region.len], groups(region.len as usize, 256));
+        program.for_each("noise", false, &[("at", region.at)], region.len as usize, BODY);
     }
 }
 

@@ -117,7 +117,8 @@ async fn gradients_that_are_smaller_than_f16_are_not_lost(gpu: Gpu) {
     assert!(lost[0] < 1e-3 && lost[1] > 0.5, "{lost:?}");
 }
 
-fn learner(half: bool, seed: u32) -> Pretrainer {
+/// Of a small model of words.
+pub fn config(half: bool) -> Config {
     let shape = Shape {
         vocab: 64,
         width: 48,
@@ -130,7 +131,7 @@ fn learner(half: bool, seed: u32) -> Pretrainer {
         tied: true,
         bias: false,
     };
-    let config = Config {
+    Config {
         shape,
         dropout: 0.0,
         batch: 8,
@@ -145,9 +146,13 @@ fn learner(half: bool, seed: u32) -> Pretrainer {
         beta1: 0.9,
         beta2: 0.99,
         clip: 1.0,
-    };
+    }
+}
+
+fn learner(half: bool, seed: u32) -> Pretrainer {
+    let config = config(half);
     let text: Vec<u8> = (0..4000u32).map(|i| ((i % 17) * (i % 5) + i / 7 % 3) as u8 % 64).collect();
-    let (corpus, _) = Corpus::new(&text, Kind::Bytes, shape.context).unwrap();
+    let (corpus, _) = Corpus::new(&text, Kind::Bytes, config.shape.context).unwrap();
     Pretrainer::new(config, &Arc::new(corpus), seed, Isa::best()).unwrap()
 }
 

@@ -1,10 +1,12 @@
 //! Training steps and runs of a plan on a device against the stand-in on this processor. Native only: it looks until an answer
 //! is there, and a browser's arrive only while nothing does.
 
+use crate::half;
 use gpu::Gpu;
 use graph::{Adam, Graph, Init, Layout, Optimizer, Params, Plan};
 use learn::Machine;
 use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
+use learn::words::{Config, Mlp, Norm, Positions, Shape, plan_training};
 use math::{Isa, Rng};
 use std::sync::Arc;
 
@@ -120,104 +122,42 @@ async fn a_plan_is_run_as_on_the_processor(gpu: Gpu) {
     assert!(matches!(there.run(), Err(learn::Fault::Refused { .. })), "one at a time");
 }
 
-/// Which transformer.
-#[derive(Clone, Copy, Debug)]
-struct Form {
-    rms: bool,
-    rotary: bool,
-    gated: bool,
-    tied: bool,
-    drop: f32,
-    /// Of the mean loss: what gradients are multiplied by.
-    share: f32,
+/// Small transformers as the room of words builds them, of every norm, position, and kind of layer: three sequences of half a batch.
+fn transformers() -> [Config; 5] {
+    let room = half::config(false);
+    let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
+    let shape = Shape { vocab: 21, width: 24, heads: 2, context: 35, norm, positions, mlp, bias: true, ..room.shape };
+    let plain = Config { shape, batch: 6, micro: 3, ..room };
+    let with = |dropout: f32, change: fn(&mut Shape)| {
+        let mut config = Config { dropout, ..plain };
+        change(&mut config.shape);
+        config
+    };
+    [
+        plain,
+        with(0.2, |s| (s.norm, s.positions, s.mlp, s.tied, s.bias) = (Norm::Rms, Positions::Rotary, Mlp::SwiGlu, false, false)),
+        with(0.1, |s| s.positions = Positions::Rotary),
+        with(0.0, |s| (s.norm, s.tied) = (Norm::Rms, false)),
+        with(0.0, |s| (s.mlp, s.bias) = (Mlp::SwiGlu, false)),
+    ]
 }
 
-/// A small transformer that learns from windows of a text, as the room of words builds them.
-fn transformer(form: Form) -> Plan {
-    const VOCAB: usize = 21;
-    let (batch, len, width, heads) = (3, 35, 24, 2);
-    let mut g = Graph::new();
-    let (corpus, starts) = (g.input("corpus", [1, 400]), g.input("starts", [batch, 1]));
-    let [tokens, next] = [0, 1].map(|shift| g.windows(corpus, starts, len, shift));
-    let step = (form.drop > 0.0).then(|| g.input("step", [1, 1]));
-    let mut sites = 0..;
-    let mut dropped = |g: &mut Graph, x| match step {
-        Some(step) => g.dropout(x, form.drop, Rng::new(5, sites.next().unwrap()), step),
-        None => x,
-    };
-    let norm = |g: &mut Graph, x, name: &str| match form.rms {
-        true => {
-            let gamma = g.vector(&format!("{name}.weight"), width, Init::Ones);
-            g.rms_norm(x, gamma, 1e-5)
-        }
-        false => g.norm(x, name),
-    };
-    let linear = |g: &mut Graph, x, name: &str, out: usize| match form.gated {
-        true => {
-            let inp = g.shape(x)[1];
-            let w = g.param(&format!("{name}.weight"), [out, inp], Init::FanIn);
-            g.matmul(x, w, false, true)
-        }
-        false => g.dense(x, name, out, Init::FanIn),
-    };
-    let table = g.param("wte", [VOCAB, width], Init::Uniform(0.3));
-    let mut x = g.embedding_bag(table, tokens);
-    if !form.rotary {
-        let places: Vec<f32> = (0..batch * len).map(|row| (row % len) as f32).collect();
-        let places = g.constant(&places, [batch * len, 1]);
-        let wpe = g.param("wpe", [len, width], Init::Uniform(0.3));
-        let places = g.embedding_bag(wpe, places);
-        x = g.add(x, places);
-    }
-    x = dropped(&mut g, x);
-    for layer in 0..2 {
-        let name = |part: &str| format!("{layer}.{part}");
-        let y = norm(&mut g, x, &name("ln_1"));
-        let qkv = linear(&mut g, y, &name("c_attn"), 3 * width);
-        let y = g.causal_attention(qkv, heads, len, form.rotary);
-        let y = linear(&mut g, y, &name("attn.c_proj"), width);
-        let y = dropped(&mut g, y);
-        x = g.add(y, x);
-        let y = norm(&mut g, x, &name("ln_2"));
-        let mut up = linear(&mut g, y, &name("c_fc"), 4 * width);
-        if form.gated {
-            let gate = linear(&mut g, y, &name("c_gate"), 4 * width);
-            let gate = g.silu(gate);
-            up = g.mul(gate, up);
-        } else {
-            up = g.gelu(up);
-        }
-        let y = linear(&mut g, up, &name("mlp.c_proj"), width);
-        let y = dropped(&mut g, y);
-        x = g.add(y, x);
-    }
-    let x = norm(&mut g, x, "ln_f");
-    let head = if form.tied { table } else { g.param("head", [VOCAB, width], Init::FanIn) };
-    let losses = g.head_loss(x, head, next);
-    let mean = g.mean_all(losses);
-    let loss = g.affine(mean, form.share, 0.0);
-    let gradients = g.gradients(loss);
-    Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap()
+/// Tokens of the text that they learn from.
+const TEXT: usize = 400;
+
+fn text() -> Vec<f32> {
+    (0..TEXT).map(|i| ((i * i + i / 3) % 21) as f32).collect()
 }
 
 /// Whole steps of two runs each, of every norm, position, and kind of layer.
 async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
-    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0, share: 0.5 };
-    let forms = [
-        plain,
-        Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2, ..plain },
-        Form { rotary: true, drop: 0.1, ..plain },
-        Form { rms: true, tied: false, ..plain },
-        Form { gated: true, ..plain },
-    ];
-    for form in forms {
-        let plan = Arc::new(transformer(form));
+    for config in transformers() {
+        let plan = Arc::new(plan_training(&config, TEXT, 5, Isa::best()).unwrap());
         let params = Params::new(plan.table(), 3);
         let Optimizer { m, v, .. } = Optimizer::new(&params);
         let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
         let mut there = gpu.trainer(&plan, &state).unwrap();
         let mut here = Local.trainer(&plan, &state).unwrap();
-        let text: Vec<f32> = (0..400).map(|i: i32| ((i * i + i / 3) % 21) as f32).collect();
         let adam = |step: u32| Adam {
             lr: 0.002 + 0.0005 * step as f32,
             weight_decay: 0.1,
@@ -228,13 +168,13 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
         let run = |trainer: &mut dyn PlanTrainer, number: u32| {
             let starts = [0, 1, 2].map(|i| ((number * 97 + i * 131) % 365) as f32);
             trainer.set_input("starts", &starts).unwrap();
-            if form.drop > 0.0 {
+            if config.dropout > 0.0 {
                 trainer.set_input("step", &[number as f32]).unwrap();
             }
         };
         let mut first = 0.0;
         for trainer in [&mut *there, &mut *here] {
-            trainer.set_input("corpus", &text).unwrap();
+            trainer.set_input("corpus", &text()).unwrap();
         }
         for step in 0..12 {
             for trainer in [&mut *there, &mut *here] {
@@ -252,7 +192,7 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
                 }
             }
             let (found, expected) = (answer(&mut *there).await, answer(&mut *here).await);
-            let what = format!("{form:?}, step {step}");
+            let what = format!("{config:?}, step {step}");
             close(&format!("{what}: loss"), &found.outputs[0].1, &expected.outputs[0].1);
             close(&format!("{what}: norm"), &[found.norm], &[expected.norm]);
             if step == 0 {
@@ -278,20 +218,18 @@ async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
     if !gpu.about().half {
         return testkit::skip(format_args!("f16: the adapter {} has none", gpu.about().name));
     }
-    let plain = Form { rms: false, rotary: false, gated: false, tied: true, drop: 0.0, share: 0.5 };
-    let forms = [plain, Form { rms: true, rotary: true, gated: true, tied: false, drop: 0.2, ..plain }];
-    for form in forms.into_iter().flat_map(|form| [form, Form { share: 1e-6, ..form }]) {
-        let plan = transformer(form);
+    let [plain, other, ..] = transformers();
+    for config in [plain, other].into_iter().flat_map(|config| [config, Config { batch: 3_000_000, ..config }]) {
+        let plan = plan_training(&config, TEXT, 5, Isa::best()).unwrap();
         let params = Params::new(plan.table(), 3);
         let Optimizer { m, v, .. } = Optimizer::new(&params);
         let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
-        let text: Vec<f32> = (0..400).map(|i: i32| ((i * i + i / 3) % 21) as f32).collect();
         let mut found = Vec::new();
         for half in [false, true] {
             let mut trainer = gpu.trainer(&Arc::new(plan.clone().with_half(half)), &state).unwrap();
-            trainer.set_input("corpus", &text).unwrap();
+            trainer.set_input("corpus", &text()).unwrap();
             trainer.set_input("starts", &[3.0, 170.0, 300.0]).unwrap();
-            if form.drop > 0.0 {
+            if config.dropout > 0.0 {
                 trainer.set_input("step", &[1.0]).unwrap();
             }
             trainer.step(&Adam::default()).unwrap();
@@ -306,11 +244,11 @@ async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
         // Of each parameter by itself: none is lost among others that are larger.
         for spec in plan.table().specs() {
             let by = apart(&half.m[spec.range()], &plain.m[spec.range()]);
-            assert!(by < 5e-3, "{form:?}: the gradient of {} differs by {by}", spec.name);
+            assert!(by < 5e-3, "{config:?}: the gradient of {} differs by {by}", spec.name);
         }
         let by = apart(&half.m, &plain.m);
-        assert!(by > 1e-5, "{form:?}: factors were rounded");
-        eprintln!("{form:?}: gradients differ by {by:.1e}");
+        assert!(by > 1e-5, "{config:?}: factors were rounded");
+        eprintln!("{config:?}: gradients differ by {by:.1e}");
     }
 }
 

@@ -482,7 +482,7 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
     })
 }
 
-/// Of each row the sum of dy·y, which is that of p·dp over its keys: sixteen lanes, summed by the tree of [`Simd::sum_lanes`] for all
+/// Of each row the sum of dy·y, which is that of p·dp over its keys: sixteen lanes, summed by the tree of [`sum_lanes`](crate::Simd::sum_lanes) for all
 /// rows at the same time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {

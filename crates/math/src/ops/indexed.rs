@@ -1,7 +1,7 @@
 //! What indices name: rows of a table, a column of each row. Indices travel as whole f32 numbers, as every tensor does; one
 //! beyond the last means the last.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 
 /// Numbers added that are worth another thread.
@@ -27,7 +27,8 @@ pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f3
     let piece = |i: usize| {
         let (first, c) = (i / across * height, i % across * width);
         let rows = [first, rows.min(first + height)];
-        dispatch(isa, Bag { cols, table, k, index, bias, relu, packed, rows, columns: [c, cols.min(c + width)], y: &y });
+        let bag = Bag { cols, table, k, index, bias, relu, packed, rows, columns: [c, cols.min(c + width)], y: &y };
+        kernel!(isa, |s: S, bag: Bag<'_>| bag.run(s));
     };
     each(rows * k * cols, rows.div_ceil(height) * across, piece);
 }
@@ -42,7 +43,8 @@ pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy
     // Threads share the columns, so that each sum stays one chain.
     let piece = |i: usize| {
         let columns = [i * COLUMNS, cols.min((i + 1) * COLUMNS)];
-        dispatch(isa, BagBackward { cols, n, k, index, dy: &dy[..rows * cols], packed, columns, table: &table });
+        let bag = BagBackward { cols, n, k, index, dy: &dy[..rows * cols], packed, columns, table: &table };
+        kernel!(isa, |s: S, bag: BagBackward<'_>| bag.run(s));
     };
     each(rows * k * cols, cols.div_ceil(COLUMNS), piece);
 }
@@ -123,8 +125,7 @@ struct Bag<'a> {
     y: &'a Shared,
 }
 
-impl Kernel for Bag<'_> {
-    type Output = ();
+impl Bag<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         let [first, end] = self.columns;
@@ -145,9 +146,7 @@ impl Kernel for Bag<'_> {
             self.rest(s, whole);
         }
     }
-}
 
-impl Bag<'_> {
     #[inline(always)]
     fn pack<S: Simd>(&self, s: S, whole: usize) {
         let mut strip = Strip([0.0; STRIP]);
@@ -293,8 +292,7 @@ struct BagBackward<'a> {
     table: &'a Shared,
 }
 
-impl Kernel for BagBackward<'_> {
-    type Output = ();
+impl BagBackward<'_> {
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
         let [first, end] = self.columns;
@@ -314,9 +312,7 @@ impl Kernel for BagBackward<'_> {
             self.rest(s, whole);
         }
     }
-}
 
-impl BagBackward<'_> {
     /// N vectors of columns.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&self, s: S, c: usize) {

@@ -3,7 +3,7 @@
 use super::elementwise::{each, hot};
 use super::reduce::{STRIP, total};
 use crate::PANEL;
-use crate::isa::{Isa, Kernel, Simd, dispatch, kernel};
+use crate::isa::{Isa, Simd, kernel};
 use crate::par;
 
 /// (0, 1/root of the mean square) of one row.
@@ -151,9 +151,8 @@ pub(crate) unsafe fn finish_pair<S: Simd>(
     }
 }
 
-/// Of each row y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016), or without a beta y = x/√(mean of x² + eps)·gamma (Zhang
-/// and Sennrich 2019); `stats` takes `[rows][2]`, mean (or 0) and 1/std, or nothing where
-/// it is empty.
+/// Of each row y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016), or without a beta y = x/√(mean of x² + eps)·gamma
+/// (root mean square norm, Zhang and Sennrich 2019); `stats` takes `[rows][2]`, mean (or 0) and 1/std, or nothing where it is empty.
 pub fn norm(
     isa: Isa,
     rows: usize,
@@ -301,7 +300,8 @@ pub fn norm_backward(
     let width = STRIP * par::share(cols.div_ceil(STRIP), STRIP * rows);
     let (dbeta, beta_width) = dbeta.map_or((&mut [][..], 0), |dbeta| (&mut dbeta[..cols], width));
     par::chunks_mut([&mut dgamma[..cols], dbeta], [width, beta_width], |i, [dgamma, dbeta]| {
-        dispatch(isa, LayerNormSums { first: i * width, stride: cols, x, stats, dy, dgamma, dbeta });
+        let sums = LayerNormSums { first: i * width, stride: cols, x, stats, dy, dgamma, dbeta };
+        kernel!(isa, |s: S, sums: LayerNormSums<'_>| sums.run(s));
     });
 }
 
@@ -343,8 +343,7 @@ struct LayerNormSums<'a> {
     dbeta: &'a mut [f32],
 }
 
-impl Kernel for LayerNormSums<'_> {
-    type Output = ();
+impl LayerNormSums<'_> {
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
         let cols = self.dgamma.len();
@@ -358,9 +357,7 @@ impl Kernel for LayerNormSums<'_> {
             c += S::LANES;
         }
     }
-}
 
-impl LayerNormSums<'_> {
     /// N vectors from column c on, side by side: their chains do not wait for one another, and a row is read in one stretch. A
     /// single one may end beyond the last column.
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! Sums: of all numbers, of rows and of columns.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch, kernel};
+use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 
 /// Σ_i f(inputs[..][i]) with 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
@@ -118,7 +118,8 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
     let x = &x[..rows * cols];
     let width = STRIP * par::share(cols.div_ceil(STRIP), STRIP * rows);
     par::chunks_mut([&mut y[..cols]], [width], |i, [y]| {
-        dispatch(isa, SumCols { first: i * width, stride: cols, x, y, accumulate });
+        let sums = SumCols { first: i * width, stride: cols, x, y, accumulate };
+        kernel!(isa, |s: S, sums: SumCols<'_>| sums.run(s));
     });
 }
 
@@ -134,8 +135,7 @@ struct SumCols<'a> {
     accumulate: bool,
 }
 
-impl Kernel for SumCols<'_> {
-    type Output = ();
+impl SumCols<'_> {
     /// One chain down each column, in the order of the rows.
     #[inline(always)]
     fn run<S: Simd>(mut self, s: S) {
@@ -169,9 +169,7 @@ impl Kernel for SumCols<'_> {
             c += width;
         }
     }
-}
 
-impl SumCols<'_> {
     /// N vectors from column c of y on.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {

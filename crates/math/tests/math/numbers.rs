@@ -1,7 +1,7 @@
 //! The functions of `poly` against std's in f64, over their whole range; and the generator against the known answers of
 //! Random123 1.14 (its `tests/kat_vectors`).
 
-use math::{Isa, Kernel, Rng, Simd, dispatch, poly, rng};
+use math::{Isa, Rng, kernel, poly, rng};
 use testkit::test;
 
 /// The largest error of `f` on [from, to], relative or, where `absolute` is larger, against that; on every set.
@@ -68,12 +68,10 @@ fn functions_at_the_edges() {
 
 #[test]
 fn every_vector_operation() {
-    struct All(f32, f32, u32);
-    impl Kernel for All {
-        type Output = Vec<u32>;
-        #[inline(always)]
-        fn run<S: Simd>(self, s: S) -> Vec<u32> {
-            let (a, b, u) = (s.splat(self.0), s.splat(self.1), s.splat_u(self.2));
+    let all = |isa: Isa, a: f32, b: f32, u: u32| {
+        kernel!(isa, |s: S, a: f32, b: f32, u: u32| -> Vec<u32> {
+            let start = u;
+            let (a, b, u) = (s.splat(a), s.splat(b), s.splat_u(u));
             let truth = |m| s.mask_bits(m) & 1;
             let (one, two) = (s.splat_u(1), s.splat_u(2));
             let less = s.lt(a, b);
@@ -113,17 +111,17 @@ fn every_vector_operation() {
                 .map(|x| s.first_u(x)),
             );
             let mut lanes = [0u32; 16];
-            s.store_u(s.count_u(self.2), &mut lanes);
+            s.store_u(s.count_u(start), &mut lanes);
             out.push(lanes[S::LANES - 1].wrapping_sub(S::LANES as u32));
             out
-        }
-    }
+        })
+    };
     let values = [0.0, -0.0, 0.5, 1.5, 2.5, -2.5, 0.49999997, 1e-40, 8388609.0, -7e6, f32::NAN, 1e4];
     for a in values {
         for b in values {
             for u in [0, 1, 0x8000_0001, 0xDEAD_BEEF] {
                 let isas = Isa::available();
-                let first = dispatch(isas[0], All(a, b, u));
+                let first = all(isas[0], a, b, u);
                 // f32_from_i32 and i32_from_f32 of NaN are left to the machine.
                 let whole = if a.is_finite() { a as i32 as u32 } else { first[29] };
                 let sum = if (a + b).is_nan() { first[0] } else { (a + b).to_bits() };
@@ -137,7 +135,7 @@ fn every_vector_operation() {
                 assert_eq!(first[30], u.wrapping_mul(u.wrapping_add(2)));
                 for &isa in &isas[1..] {
                     if a.is_finite() && b.is_finite() && b != 0.0 {
-                        assert_eq!(dispatch(isa, All(a, b, u)), first, "{} {a} {b} {u}", isa.name());
+                        assert_eq!(all(isa, a, b, u), first, "{} {a} {b} {u}", isa.name());
                     }
                 }
             }
@@ -157,21 +155,17 @@ fn threefry_gives_the_known_answers() {
             [0x4aa71d8f, 0x734738c2, 0x431fc6a8, 0xae6debf1],
         ],
     ];
-    struct Lanes([u32; 4], [u32; 4]);
-    impl Kernel for Lanes {
-        type Output = [u32; 4];
-        #[inline(always)]
-        fn run<S: Simd>(self, s: S) -> [u32; 4] {
-            let Lanes(key, counter) = self;
+    let lanes = |isa: Isa, key: [u32; 4], counter: [u32; 4]| {
+        kernel!(isa, |s: S, key: [u32; 4], counter: [u32; 4]| -> [u32; 4] {
             let counter = [s.splat_u(counter[0]), s.splat_u(counter[1]), s.splat_u(counter[2]), s.splat_u(counter[3])];
             let [a, b, c, d] = rng::threefry(s, key, counter);
             [s.first_u(a), s.first_u(b), s.first_u(c), s.first_u(d)]
-        }
-    }
+        })
+    };
     for [counter, key, answer] in cases {
         assert_eq!(Rng { key }.block(counter), answer);
         for isa in Isa::available() {
-            assert_eq!(dispatch(isa, Lanes(key, counter)), answer, "{}", isa.name());
+            assert_eq!(lanes(isa, key, counter), answer, "{}", isa.name());
         }
     }
 }
@@ -240,19 +234,16 @@ fn pcg_gives_what_its_definition_gives() {
         ([0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF, 0xFFFF_FFFF], [0x974E_D892, 0xC015_DC67, 0x9F95_5760, 0xA1BB_A208]),
         ([0xDEAD_BEEF, 0x0000_004D, 0x9E37_79B8, 0x243F_6A88], [0xC7FA_DE9C, 0xAEEC_29F7, 0xFB6F_7FAC, 0xC22B_24C9]),
     ];
-    struct Lanes([u32; 4]);
-    impl Kernel for Lanes {
-        type Output = [u32; 4];
-        #[inline(always)]
-        fn run<S: Simd>(self, s: S) -> [u32; 4] {
-            let [a, b, c, d] = self.0;
+    let lanes = |isa: Isa, words: [u32; 4]| {
+        kernel!(isa, |s: S, words: [u32; 4]| -> [u32; 4] {
+            let [a, b, c, d] = words;
             let words = rng::pcg(s, [s.splat_u(a), s.splat_u(b), s.splat_u(c), s.splat_u(d)]);
             [s.first_u(words[0]), s.first_u(words[1]), s.first_u(words[2]), s.first_u(words[3])]
-        }
-    }
+        })
+    };
     for (words, answer) in cases {
         for isa in Isa::available() {
-            assert_eq!(dispatch(isa, Lanes(words)), answer, "{}", isa.name());
+            assert_eq!(lanes(isa, words), answer, "{}", isa.name());
         }
     }
 }
