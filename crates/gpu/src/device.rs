@@ -196,32 +196,32 @@ impl Gpu {
 
     /// Waits until the device is idle; where waiting is impossible (a browser), looks once.
     pub fn wait(&self) {
-        // A device that is lost says so to `check`.
-        let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
+        self.poll(wgpu::PollType::wait_indefinitely());
     }
 
     /// Lets answers arrive without waiting for them.
     pub fn look(&self) {
-        let _ = self.device.poll(wgpu::PollType::Poll);
+        self.poll(wgpu::PollType::Poll);
     }
 
     /// Waits a few milliseconds for answers; where waiting is impossible, looks once.
     pub fn pause(&self) {
-        let wait = wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) };
-        // Whether it was long enough is seen by whoever takes the answer.
-        let _ = self.device.poll(wait);
+        self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) });
     }
 
     /// [`Gpu::pause`] for the answers of one submit, whatever came after it.
     pub fn pause_for(&self, submitted: &Submitted) {
-        let wait = wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: Some(PAUSE) };
-        let _ = self.device.poll(wait);
+        self.poll(wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: Some(PAUSE) });
     }
 
     /// Waits until one submit is done; where waiting is impossible, looks once.
     pub fn wait_for(&self, submitted: &Submitted) {
-        let wait = wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: None };
-        let _ = self.device.poll(wait);
+        self.poll(wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: None });
+    }
+
+    fn poll(&self, how: wgpu::PollType) {
+        // A device that is lost says so to `check`, and whoever takes the answer sees whether the wait was long enough.
+        let _ = self.device.poll(how);
     }
 
     /// Calls `told` whenever an answer or a fault has arrived: a browser's events bring both, so nobody need look for

@@ -17,7 +17,7 @@ pub use fuzz::{Mutator, cases, fuzz};
 pub use guarded::Guarded;
 pub use scratch::Scratch;
 pub use skip::skip;
-pub use worst::{distance, worst};
+pub use worst::{close, distance, worst};
 
 /// The attribute of a test that runs in a browser as it does natively.
 #[cfg(not(target_arch = "wasm32"))]

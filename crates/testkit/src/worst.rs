@@ -14,6 +14,17 @@ pub fn distance<T: Copy + Into<f64>>(found: &[T], wanted: &[T]) -> f64 {
     worst(found.iter().zip(wanted).map(|(&found, &wanted)| (found.into() - wanted.into()).abs()))
 }
 
+/// Asserts that numbers are as far as `tolerance` from what is expected at most, in parts of the largest of that, or of `least`.
+#[track_caller]
+pub fn close<T: Copy + Into<f64>>(what: &str, found: &[f32], expected: &[T], tolerance: f64, least: f64) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let scale = expected.iter().fold(least, |most, &x| most.max(x.into().abs()));
+    for (i, (&x, &y)) in found.iter().zip(expected).enumerate() {
+        let error = (f64::from(x) - y.into()).abs() / scale;
+        assert!(error <= tolerance, "{what}: element {i} is {x}, not {}: {error} of the largest off", y.into());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

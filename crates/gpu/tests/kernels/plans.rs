@@ -14,17 +14,8 @@ use learn::control::{LearnerSpec, Ppo, PpoConfig};
 const TOLERANCE: f64 = 5e-5;
 
 #[track_caller]
-fn close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
-    assert_eq!(found.len(), expected.len(), "{what}");
-    let scale = expected.iter().fold(0.1f64, |most, v| most.max(v.abs()));
-    for (i, (&f, &e)) in found.iter().zip(expected).enumerate() {
-        let error = (f64::from(f) - e).abs() / scale;
-        assert!(error < tolerance, "{what}: element {i} is {f}, not {e}: {error} of the largest off");
-    }
-}
-
-fn in_64_bits(values: &[f32]) -> Vec<f64> {
-    values.iter().map(|&v| f64::from(v)).collect()
+fn close<T: Copy + Into<f64>>(what: &str, found: &[f32], expected: &[T], tolerance: f64) {
+    testkit::close(what, found, expected, tolerance, 0.1);
 }
 
 /// Where compiling a kernel takes long, what the native tests cover is not repeated: kernels are the same text there, so
@@ -90,8 +81,7 @@ async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
                 let (found, expected) = (&answer.grads[spec.range()], &exact[spec.range()]);
                 close(&format!("{what}: {}", spec.name), found, expected, TOLERANCE);
             }
-            let grads = in_64_bits(&processor.grads);
-            close(&format!("{what}: the processor's gradients"), &answer.grads, &grads, TOLERANCE);
+            close(&format!("{what}: the processor's gradients"), &answer.grads, &processor.grads, TOLERANCE);
             let again = executor.run(None).await.unwrap();
             assert!(again.grads == answer.grads, "{what}: the same bits again");
         }
@@ -457,13 +447,12 @@ async fn what_ppo_learns(gpu: Gpu) {
             let answer = executor.run(None).await.unwrap();
             let what = format!("{name}, {grouped}");
             for (output, found) in &answer.outputs {
-                let expected = in_64_bits(processor.output(output));
-                close(&format!("{what}: {output}"), found, &expected, TOLERANCE);
+                close(&format!("{what}: {output}"), found, processor.output(output), TOLERANCE);
             }
             for spec in plan.table().specs() {
-                let (found, expected) = (&answer.grads[spec.range()], in_64_bits(&grads[spec.range()]));
+                let (found, expected) = (&answer.grads[spec.range()], &grads[spec.range()]);
                 assert!(expected.iter().any(|&g| g != 0.0), "{what}: {} has a gradient", spec.name);
-                close(&format!("{what}: {}", spec.name), found, &expected, TOLERANCE);
+                close(&format!("{what}: {}", spec.name), found, expected, TOLERANCE);
             }
             if grouped == "regrouped" {
                 the_loss_is_one_group(&what, executor.parts(), &spec);
@@ -480,8 +469,7 @@ async fn what_ppo_learns(gpu: Gpu) {
         executor.set_input("observation", &observations);
         let answer = executor.run(None).await.unwrap();
         for (output, found) in &answer.outputs {
-            let expected = in_64_bits(processor.output(output));
-            close(&format!("{name}: {output}"), found, &expected, TOLERANCE);
+            close(&format!("{name}: {output}"), found, processor.output(output), TOLERANCE);
         }
     }
 }
@@ -506,13 +494,13 @@ async fn adam_follows_the_processors(gpu: Gpu) {
             let norm = here.update(isa, &adam);
             let answer = executor.run(Some(&adam)).await.unwrap();
             let what = format!("{adam:?}, step {step}");
-            close(&format!("{what}: norm"), &[answer.norm], &[f64::from(norm)], 1e-4);
+            close(&format!("{what}: norm"), &[answer.norm], &[norm], 1e-4);
             for (name, found, expected) in [
                 ("parameters", &answer.params, here.params.values()),
                 ("m", &answer.adam_m, &here.optimizer.m),
                 ("v", &answer.adam_v, &here.optimizer.v),
             ] {
-                close(&format!("{what}: {name}"), found, &in_64_bits(expected), 2e-4);
+                close(&format!("{what}: {name}"), found, expected, 2e-4);
             }
         }
         assert!(first != here.params.values(), "it learned");

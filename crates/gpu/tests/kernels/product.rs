@@ -3,7 +3,7 @@
 
 use crate::{noise, run_program};
 use gpu::{Gpu, Product, Program, Region, Side, Space, TILES, Tile, product_by, products};
-use math::{Act, Unary};
+use math::{Act, Unary, reference};
 use std::cell::Cell;
 
 /// How a factor of `outer` rows of a (columns of b) and `inner` k lies.
@@ -158,12 +158,7 @@ fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found:
             let mut y = sum;
             y += if case.bias { x(bias, j) } else { 0.0 };
             y += if case.residual { x(residual, at) } else { 0.0 };
-            y = match case.act {
-                Act::None => y,
-                Act::Relu => y.max(0.0),
-                Act::Tanh => y.tanh(),
-                Act::Gelu => gelu(y),
-            };
+            y = case.act.unary().map_or(y, |of| reference::unary(of, y));
             y *= case.slope.map_or(1.0, |of| slope_of(of, x(sloped, at)));
             y += if case.adds { x(c, at) } else { 0.0 };
             // Roundings of k sums add up as a random walk of steps of the size of the sum so far.
@@ -183,17 +178,13 @@ fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found:
     assert_eq!(found[1][m..], sums[m..], "{case:?}: what lies behind the sums");
 }
 
-fn gelu(x: f64) -> f64 {
-    0.5 * x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x)).tanh())
-}
-
 /// Of relu, tanh and sigmoid from their value, of gelu from its argument.
 fn slope_of(of: Unary, y: f64) -> f64 {
     match of {
         Unary::Relu => f64::from(u8::from(y > 0.0)),
         Unary::Tanh => 1.0 - y * y,
         Unary::Sigmoid => y * (1.0 - y),
-        _ => (gelu(y + 1e-5) - gelu(y - 1e-5)) / 2e-5,
+        _ => reference::unary_slope(of, y),
     }
 }
 

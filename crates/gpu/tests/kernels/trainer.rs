@@ -18,12 +18,9 @@ async fn answer(trainer: &mut dyn PlanTrainer) -> TrainResult {
     trained
 }
 
+#[track_caller]
 fn close(what: &str, found: &[f32], expected: &[f32]) {
-    let largest = expected.iter().fold(1e-3, |most: f32, x| most.max(x.abs()));
-    assert_eq!(found.len(), expected.len(), "{what}");
-    for (x, y) in found.iter().zip(expected) {
-        assert!((x - y).abs() <= 1e-4 * largest, "{what}: {x}, not {y}");
-    }
+    testkit::close(what, found, expected, 1e-4, 1e-3);
 }
 
 async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {

@@ -44,12 +44,8 @@ fn set(params: &mut Params, record: &Value) {
 }
 
 #[track_caller]
-fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f32) {
-    assert_eq!(found.len(), expected.len(), "{what}");
-    let scale = expected.iter().fold(1e-3f32, |m, v| m.max(v.abs()));
-    for (i, (f, e)) in found.iter().zip(expected).enumerate() {
-        assert!((f - e).abs() / scale < tolerance, "{what}: element {i} is {f}, PyTorch has {e}");
-    }
+fn close(what: &str, found: &[f32], expected: &[f32], tolerance: f64) {
+    testkit::close(&format!("{what}, as PyTorch has it"), found, expected, tolerance, 1e-3);
 }
 
 #[test]

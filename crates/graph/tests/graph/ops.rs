@@ -61,15 +61,9 @@ fn exact_gradient(g: &Graph, gradients: &Gradients, values: &[Vec<f64>]) -> Vec<
     exact
 }
 
-/// Within `tolerance` of the largest value.
 #[track_caller]
 fn close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
-    let scale = expected.iter().fold(0.1f64, |m, v| m.max(v.abs()));
-    for (i, (&f, &e)) in found.iter().zip(expected).enumerate() {
-        let error = (f64::from(f) - e).abs() / scale;
-        assert!(error < tolerance, "{what}: element {i} is {f}, not {e}");
-    }
-    assert!(found.len() >= expected.len(), "{what}: {} values, not {}", found.len(), expected.len());
+    testkit::close(what, found, expected, tolerance, 0.1);
 }
 
 #[test]
