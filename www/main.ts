@@ -33,7 +33,7 @@ const { notices, announcer } = around;
 const tools = document.querySelector<HTMLElement>("#tools")!;
 const place = document.querySelector<HTMLElement>("#room")!;
 const nav = document.querySelector<HTMLElement>("#rooms")!;
-const keys = h("button", { type: "button", class: "quiet", "aria-label": "Help", title: "Help (?)" }, "?");
+const keys = h("button.quiet", { "aria-label": "Help", title: "Help (?)" }, "?");
 
 declare global {
   /** The run of the open room, for the browser's console: `hothouse.command({ kind: "pause" })`. */
@@ -143,7 +143,7 @@ async function open(options: Opening, undoes = false): Promise<void> {
   forget();
   notices.clear();
   writeRooms();
-  place.replaceChildren(h("p", { class: "starting" }, "Starting."));
+  place.replaceChildren(h("p.starting", "Starting."));
   const left = await leaving?.depart();
   if (opening !== openings) return;
   let client: Client;
@@ -218,33 +218,27 @@ function showCrash(title: string, crash: Crash, from: Client | undefined): void 
   ]
     .filter(Boolean)
     .join("\n");
-  const copied = h("button", { type: "button" }, "Copy report");
+  const copied = h("button", "Copy report");
   copied.addEventListener("click", async () => {
     copied.textContent = (await copy(report)) ? "Report copied" : "Select the text and copy it";
   });
   const { autosave } = crash;
   const again = autosave
-    ? h("button", { type: "button", class: "strong", onclick: () => void open({ checkpoint: autosave }) }, "Go on from the last autosave")
-    : h("button", { type: "button", class: "strong", onclick: () => void open({ link: location.hash }) }, "Try again");
+    ? h("button.strong", { onclick: () => void open({ checkpoint: autosave }) }, "Go on from the last autosave")
+    : h("button.strong", { onclick: () => void open({ link: location.hash }) }, "Try again");
   place.replaceChildren(
-    h(
-      "main",
-      { id: "main", tabindex: -1, class: "crash" },
-      h("h1", {}, title),
-      h(
-        "div",
-        { role: "alert" },
-        h(
-          "p",
-          {},
+    h("main.crash", { id: "main", tabindex: -1 }, [
+      h("h1", title),
+      h("div", { role: "alert" }, [
+        h("p", [
           autosave
             ? "Nothing before the last autosave is lost. Go on from it, or start a new run; the report helps whoever looks for the cause."
             : "Try again, or start a new run; the report helps whoever looks for the cause.",
-        ),
-      ),
-      h("div", { class: "row" }, again, h("button", { type: "button", onclick: () => startAnew() }, "New run"), copied),
+        ]),
+      ]),
+      h("div.row", again, h("button", { onclick: () => startAnew() }, "New run"), copied),
       h("pre", { tabindex: 0, role: "region", "aria-label": "Report" }, report),
-    ),
+    ]),
   );
   again.focus();
 }

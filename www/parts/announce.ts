@@ -8,7 +8,7 @@ const SPOKEN_APART_MS = 3_000;
 const MOST_WAITING = 4;
 
 export class Announcer {
-  readonly element = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
+  readonly element = h("p.unseen", { role: "status", "aria-live": "polite" });
   private lastMs = -Infinity;
   private lastProgressMs = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;

@@ -17,10 +17,10 @@ export const summary = (backend: InUse, device?: Device): string =>
   device?.on_gpu ? `GPU: ${gpuName(device)}` : `${threads(backend.threads)}, ${instructions(backend)}`;
 
 export class Badge {
-  private readonly long = h("span", { class: "long" });
+  private readonly long = h("span.long");
   /** Where the page is narrow. */
-  private readonly short = h("span", { class: "short", "aria-hidden": "true" });
-  readonly button = h("button", { type: "button", class: "quiet badge" }, this.long, this.short);
+  private readonly short = h("span.short", { "aria-hidden": "true" });
+  readonly button = h("button.quiet.badge", this.long, this.short);
   private readonly dialog: Dialog;
   private readonly gpu = h("dd");
   private readonly why = h("li");
@@ -41,12 +41,11 @@ export class Badge {
     this.dialog = new Dialog(
       "What is in use",
       h(
-        "dl",
-        { class: "facts" },
-        ...rows.flatMap(([name, value]) => [h("dt", {}, name), typeof value === "string" ? h("dd", {}, value) : value]),
+        "dl.facts",
+        rows.flatMap(([name, value]) => [h("dt", name), typeof value === "string" ? h("dd", value) : value]),
       ),
-      h("h3", {}, "Why"),
-      h("ul", { class: "why" }, this.why, ...backend.why.map((reason) => h("li", {}, reason))),
+      h("h3", "Why"),
+      h("ul.why", this.why, ...backend.why.map((reason) => h("li", reason))),
     );
     this.button.title = "What is in use, and why";
     this.button.addEventListener("click", () => this.dialog.open());

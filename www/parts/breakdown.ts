@@ -25,7 +25,7 @@ const percent = (share: number): string => `${Math.round(100 * share)}\u00a0%`;
 export class Breakdown {
   readonly element: HTMLElement;
   private readonly shares = state<number[] | undefined>(undefined);
-  private readonly bar = h("div", { class: "breakdown-bar", role: "img" });
+  private readonly bar = h("div.breakdown-bar", { role: "img" });
   private readonly segments: HTMLElement[];
   private readonly table: Table;
   private readonly operations: Operations;
@@ -46,7 +46,7 @@ export class Breakdown {
       ["Part", "Share", "What happens"],
       () =>
         this.told().map(({ label, help, share }, k) => {
-          const heading = h("span", {}, h("i", { class: `swatch ${look(k)}`, "aria-hidden": "true" }), label);
+          const heading = h("span", h("i", { class: `swatch ${look(k)}`, "aria-hidden": "true" }), label);
           return [heading, this.shares.value ? percent(share) : "", help];
         }),
       ["What happens"],
@@ -55,14 +55,12 @@ export class Breakdown {
     this.operations = new Operations(time);
     this.bar.append(...this.segments);
     this.bar.setAttribute("aria-label", NOTHING);
-    this.element = h(
-      "figure",
-      { class: "breakdown", "aria-labelledby": titleId },
-      h("figcaption", {}, h("h3", { id: titleId }, "Where the time goes"), this.table.button, this.operations.table.button),
+    this.element = h("figure.breakdown", { "aria-labelledby": titleId }, [
+      h("figcaption", h("h3", { id: titleId }, "Where the time goes"), this.table.button, this.operations.table.button),
       this.bar,
       this.table.element,
       this.operations.table.element,
-    );
+    ]);
     this.drawing = drawing(this.element, () => this.draw(), WRITE_EVERY_MS);
   }
 

@@ -94,14 +94,14 @@ function rowAt(at: readonly number[], x: number): number {
 export class Chart {
   readonly element: HTMLElement;
   private plot!: uPlot;
-  private readonly area = h("div", { class: "plot" });
-  private readonly now = h("output", { class: "number" });
+  private readonly area = h("div.plot");
+  private readonly now = h("output.number");
   private readonly heading: HTMLElement;
   /** Of each curve, in its colour where there are several; then where. */
   private told: HTMLElement[] = [];
   /** What stands under the pointer, of every run. */
-  private readonly tip = h("div", { class: "tip", hidden: true, "aria-hidden": "true" });
-  private readonly forks = h("div", { class: "fork-marks" });
+  private readonly tip = h("div.tip", { hidden: true, "aria-hidden": "true" });
+  private readonly forks = h("div.fork-marks");
   private forksShown = "";
   private readonly showing = state<Shown | undefined>(undefined);
   private readonly suited: State<ChartOptions>;
@@ -116,16 +116,14 @@ export class Chart {
 
   constructor(options: ChartOptions, tools: Node[] = []) {
     this.suited = state(options);
-    this.about = h("span", { class: "about" }, options.about);
+    this.about = h("span.about", options.about);
     const titleId = id("chart");
     this.heading = h("h3", { id: titleId }, options.title);
-    this.element = h(
-      "figure",
-      { class: options.main ? "chart main-chart" : "chart", "aria-labelledby": titleId },
-      h("figcaption", {}, this.heading, this.now, this.about, ...tools),
+    this.element = h("figure", { class: options.main ? "chart main-chart" : "chart", "aria-labelledby": titleId }, [
+      h("figcaption", this.heading, this.now, this.about, ...tools),
       this.area,
       this.forks,
-    );
+    ]);
     this.area.setAttribute("role", options.main ? "slider" : "img");
     if (options.main) {
       this.area.tabIndex = 0;
@@ -357,10 +355,8 @@ export class Chart {
     tip.hidden = lines.length === 0 || (lines.length === 1 && !this.tests.length && !shown?.smoothing);
     if (!tip.hidden) {
       tip.replaceChildren(
-        ...(x === undefined ? [] : [h("p", { class: "small" }, options.axis.words(x))]),
-        ...lines.map(({ letter, name, text }) =>
-          h("p", {}, h("b", {}, letter), h("span", { class: "small" }, letter ? " " : name && `${name} `), text),
-        ),
+        ...(x === undefined ? [] : [h("p.small", options.axis.words(x))]),
+        ...lines.map(({ letter, name, text }) => h("p", h("b", letter), h("span.small", letter ? " " : name && `${name} `), text)),
       );
       const { left = 0 } = plot.cursor;
       const from = plot.over.offsetLeft + left;
@@ -746,7 +742,6 @@ export class Chart {
     place.replaceChildren(
       ...forks.map(({ words, back, left, top, width }) =>
         h("button", {
-          type: "button",
           title: `Go back to before it: ${words}`,
           "aria-label": `Fork the run before ${words}`,
           style: `left:${area.offsetLeft + left}px;top:${area.offsetTop + top}px;width:${width}px`,

@@ -72,38 +72,31 @@ export class RunCurves {
     });
     this.writeSmoothing();
     this.logarithmic.addEventListener("change", () => this.choose(this.compareChart.group));
-    this.compare = h(
-      "div",
-      { class: "compare" },
+    this.compare = h("div.compare", [
       this.tools(choices),
       this.compareChart.chart.element,
       this.legend(),
       this.compareTable.element,
-      h(
-        "p",
-        { class: "small" },
+      h("p.small", [
         touch()
           ? "Spread two fingers on a chart to zoom, and bring them together to see more again. Touch it for its values."
           : "Drag along a chart to zoom, or use the wheel with Ctrl; a double click shows all again. With the focus on a chart: " +
-              "arrows for values, up and down for tests, + and − to zoom, 0 for all.",
-      ),
-    );
+            "arrows for values, up and down for tests, + and − to zoom, 0 for all.",
+      ]),
+    ]);
   }
 
   /** The small charts: those in front, and the others behind a word. */
   private multiples(groups: Group[], front = groups.map(({ name }) => name)): HTMLElement {
     const inFront = front.flatMap((name) => groups.find((group) => group.name === name) ?? []);
     const behind = groups.filter((group) => !inFront.includes(group));
-    const charts = (groups: Group[]): HTMLElement =>
-      h("div", { class: "multiples" }, ...groups.map((group) => this.chart(group).chart.element));
-    return h(
-      "div",
-      {},
+    const charts = (groups: Group[]): HTMLElement => h("div.multiples", ...groups.map((group) => this.chart(group).chart.element));
+    return h("div", [
       charts(inFront),
-      behind.length > 0 && h("details", { class: "more-curves" }, h("summary", {}, "More curves"), charts(behind)),
-      h("div", { class: "row" }, this.learning.button),
+      behind.length > 0 && h("details.more-curves", h("summary", "More curves"), charts(behind)),
+      h("div.row", this.learning.button),
       this.learning.element,
-    );
+    ]);
   }
 
   /** What the chart to compare is drawn by. */
@@ -124,19 +117,15 @@ export class RunCurves {
         h("label", { for: own }, words),
       ];
     };
-    return h(
-      "div",
-      { class: "curve-tools" },
-      h("p", { class: "field" }, h("label", { for: chosen.id }, "Chart"), chosen),
-      h(
-        "fieldset",
-        { class: "speeds layers", "aria-label": "Axis" },
+    return h("div.curve-tools", [
+      h("p.field", h("label", { for: chosen.id }, "Chart"), chosen),
+      h("fieldset.speeds.layers", { "aria-label": "Axis" }, [
         ...radio(false, `by ${plural(charting.room.counters[0]!)}`),
         ...radio(true, "by time"),
-      ),
-      h("p", { class: "field smoothing" }, h("label", { for: this.smoothing.id }, "Smoothing"), this.smoothing),
-      h("p", { class: "tick" }, this.logarithmic, h("label", { for: this.logarithmic.id }, "logarithmic, above 0")),
-    );
+      ]),
+      h("p.field.smoothing", h("label", { for: this.smoothing.id }, "Smoothing"), this.smoothing),
+      h("p.tick", this.logarithmic, h("label", { for: this.logarithmic.id }, "logarithmic, above 0")),
+    ]);
   }
 
   private chart(group: Group, tools: Node[] = [], main = group === this.charting.main): Shown {
@@ -195,13 +184,13 @@ export class RunCurves {
   }
 
   private reset(): HTMLButtonElement {
-    const button = h("button", { type: "button", class: "quiet small", hidden: true, onclick: () => this.unzoom() }, "Whole axis");
+    const button = h("button.quiet.small", { hidden: true, onclick: () => this.unzoom() }, "Whole axis");
     this.resets.push(button);
     return button;
   }
 
   private legend(): HTMLElement {
-    const list = h("ul", { class: "curve-legend small", "aria-label": "Runs in the chart", hidden: true });
+    const list = h("ul.curve-legend.small", { "aria-label": "Runs in the chart", hidden: true });
     this.legends.push(list);
     return list;
   }
@@ -269,8 +258,8 @@ export class RunCurves {
     for (const legend of this.legends) {
       legend.hidden = compared.length === 0;
       legend.replaceChildren(
-        h("li", {}, swatch(PRESENT), "Present run"),
-        ...compared.map((one) => h("li", {}, swatch(one), h("b", {}, one.letter), ` ${one.name}`)),
+        h("li", swatch(PRESENT), "Present run"),
+        ...compared.map((one) => h("li", swatch(one), h("b", one.letter), ` ${one.name}`)),
       );
     }
   }

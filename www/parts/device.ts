@@ -31,9 +31,9 @@ export function because({ why, rates }: Device, { rate }: Counts): string {
 export class DeviceSwitch {
   readonly element: HTMLElement;
   private readonly inputs: HTMLInputElement[];
-  private readonly outcome = h("strong", {});
-  private readonly reason = h("span", {});
-  private readonly again = h("button", { type: "button", hidden: true }, "Try the GPU again");
+  private readonly outcome = h("strong");
+  private readonly reason = h("span");
+  private readonly again = h("button", { hidden: true }, "Try the GPU again");
 
   constructor(
     private wish: DeviceWish,
@@ -52,22 +52,16 @@ export class DeviceSwitch {
       }),
     );
     this.again.addEventListener("click", () => this.wished("gpu"));
-    this.element = h(
-      "div",
-      { class: "device" },
-      h(
-        "div",
-        { class: "row" },
-        h(
-          "fieldset",
-          { class: "speeds" },
-          h("legend", { class: "unseen" }, "What trains"),
+    this.element = h("div.device", [
+      h("div.row", [
+        h("fieldset.speeds", [
+          h("legend.unseen", "What trains"),
           ...CHOICES.flatMap(({ name, spoken }, k) => [this.inputs[k]!, h("label", { for: this.inputs[k]!.id, title: spoken }, name)]),
-        ),
+        ]),
         this.again,
-      ),
-      h("p", {}, this.outcome, " ", this.reason),
-    );
+      ]),
+      h("p", this.outcome, " ", this.reason),
+    ]);
     this.show(undefined);
   }
 

@@ -7,17 +7,13 @@ export class Dialog {
 
   constructor(title: string, ...children: Child[]) {
     const titleId = id("dialog");
-    this.element = h(
-      "dialog",
-      { "aria-labelledby": titleId },
-      h(
-        "div",
-        { class: "dialog-head" },
+    this.element = h("dialog", { "aria-labelledby": titleId }, [
+      h("div.dialog-head", [
         h("h2", { id: titleId }, title),
-        h("button", { type: "button", class: "quiet", "aria-label": "Close", onclick: () => this.close() }, icon("close")),
-      ),
+        h("button.quiet", { "aria-label": "Close", onclick: () => this.close() }, icon("close")),
+      ]),
       ...children,
-    );
+    ]);
     // A click on the backdrop lands on the dialog itself.
     this.element.addEventListener("click", (event) => {
       if (event.target === this.element) this.close();
@@ -42,9 +38,9 @@ export class Dialog {
 export function copyField(label: string, text: string): HTMLElement {
   const code = h("code", { tabindex: 0, role: "textbox", "aria-readonly": "true", "aria-label": label });
   // A line may end between words, but not after the hyphens of a flag.
-  code.append(...text.split(" ").flatMap((word, k) => [k > 0 ? " " : "", h("span", {}, word)]));
-  const button = h("button", { type: "button" }, "Copy");
-  const said = h("span", { class: "unseen", role: "status" });
+  code.append(...text.split(" ").flatMap((word, k) => [k > 0 ? " " : "", h("span", word)]));
+  const button = h("button", "Copy");
+  const said = h("span.unseen", { role: "status" });
   button.addEventListener("click", async () => {
     const done = await copy(text);
     button.textContent = done ? "Copied" : "Select and copy";
@@ -52,7 +48,7 @@ export function copyField(label: string, text: string): HTMLElement {
     if (!done) getSelection()?.selectAllChildren(code);
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });
-  return h("div", { class: "copy" }, code, button, said);
+  return h("div.copy", code, button, said);
 }
 
 /** Puts text on the clipboard; false where the browser refuses. */

@@ -32,22 +32,36 @@ type Own = {
   textarea: "autocomplete" | "disabled" | "maxlength" | "placeholder" | "rows";
   th: "colspan" | "scope";
 };
-type Tag = keyof HTMLElementTagNameMap;
+export type Tag = keyof HTMLElementTagNameMap;
 type NameOf<K extends Tag> = Common | `aria-${string}` | `data-${string}` | (K extends keyof Own ? Own[K] : never);
 export type Attributes<K extends Tag> = Listeners & { [Name in NameOf<K>]?: Value };
-export type Child = Node | string | null | undefined | false;
+/** What stands in an element, lists among it too; `false`, `null` and an empty text are left out. */
+export type Child = Node | string | null | undefined | false | Child[];
+/** An element by its tag, with its classes behind it: `div.row.spread`. */
+type Named<K extends Tag> = K | `${K}.${string}`;
 
-/** `h("button", { type: "button", onclick: f }, "Go")`: `on…` attributes are listeners, `false` and `null` leave out. */
-export function h<K extends Tag>(tag: K, attributes: Attributes<K> = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+const isChild = (part: unknown): part is Child => !part || typeof part !== "object" || part instanceof Node || Array.isArray(part);
+
+const nodesOf = (children: Child[]): (Node | string)[] =>
+  children.flatMap((child) => (Array.isArray(child) ? nodesOf(child) : child ? [child] : []));
+
+/** `h("button.small", { onclick: f }, "Go")`: `on…` attributes are listeners, `false` and `null` leave out. A button does not submit. */
+export function h<K extends Tag>(named: Named<K>, attributes: Attributes<K>, ...children: Child[]): HTMLElementTagNameMap[K];
+export function h<K extends Tag>(named: Named<K>, ...children: Child[]): HTMLElementTagNameMap[K];
+export function h(named: string, ...parts: (Attributes<Tag> | Child)[]): HTMLElement {
+  const [tag = "", ...classes] = named.split(".");
   const element = document.createElement(tag);
-  for (const [name, value] of Object.entries<Value | EventListener>(attributes)) {
+  if (classes.length) element.className = classes.join(" ");
+  if (tag === "button") element.setAttribute("type", "button");
+  const attributes = (isChild(parts[0]) ? {} : parts.shift()) as Record<string, Value | EventListener>;
+  for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     // as an attribute the page's policy would refuse it
     else if (name === "style") element.style.cssText = value ? String(value) : "";
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value != null) element.setAttribute(name, String(value));
   }
-  element.append(...children.filter((child): child is Node | string => child instanceof Node || !!child));
+  element.append(...nodesOf(parts as Child[]));
   return element;
 }
 

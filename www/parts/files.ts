@@ -11,18 +11,18 @@ export function download(name: string, data: Uint8Array): void {
 /** A button that opens the browser's file chooser. */
 export function chooser(label: string, taken: (file: File) => void): HTMLElement {
   const input = h("input", { type: "file", accept: ".safetensors", hidden: true, "aria-label": label });
-  const button = h("button", { type: "button", onclick: () => input.click() }, label);
+  const button = h("button", { onclick: () => input.click() }, label);
   input.addEventListener("change", () => {
     const file = input.files?.[0];
     input.value = "";
     if (file) taken(file);
   });
-  return h("span", {}, button, input);
+  return h("span", button, input);
 }
 
 /** Takes a file dropped anywhere, which nobody has read yet; returns how to stop. */
 export function dropping(words: string, taken: (file: File) => void): () => void {
-  const veil = h("div", { class: "veil", hidden: true, "aria-hidden": "true" }, h("p", {}, words));
+  const veil = h("div.veil", { hidden: true, "aria-hidden": "true" }, h("p", words));
   document.body.append(veil);
   const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
   const over = (event: DragEvent): void => {

@@ -13,7 +13,7 @@ type Fork = { mark: Mark; bytes: Uint8Array };
 
 export class Forks {
   readonly element: HTMLElement;
-  private readonly list = h("ol", { class: "forks" });
+  private readonly list = h("ol.forks");
   private forks: Fork[] = [];
   /** Saves made just before a change, until the run's own mark of it arrives. */
   private readonly saved = new Map<string, Uint8Array>();
@@ -23,13 +23,11 @@ export class Forks {
     private readonly label: (knob: string) => string,
     private readonly goBack: (bytes: Uint8Array) => void,
   ) {
-    this.element = h(
-      "section",
-      { class: "knob-group", "aria-labelledby": "forks", hidden: true },
+    this.element = h("section.knob-group", { "aria-labelledby": "forks", hidden: true }, [
       h("h3", { id: "forks" }, "Changes in this run"),
-      h("p", { class: "small" }, "Go back to just before a change and try something else; what came of it stays as a ghost."),
+      h("p.small", "Go back to just before a change and try something else; what came of it stays as a ghost."),
       this.list,
-    );
+    ]);
   }
 
   /** A run has begun: of what one may go back to, only what lies in its own past. */
@@ -66,12 +64,10 @@ export class Forks {
   private row({ mark, bytes }: Fork): HTMLElement {
     const what = `${this.label(mark.knob)} ${valueText(mark.from)} → ${valueText(mark.to)}`;
     const label = `Go back to before ${what}`;
-    return h(
-      "li",
-      {},
-      h("span", {}, what),
-      h("span", { class: "small" }, `after ${short(mark.progress.counts[0] ?? 0)} ${this.unit}`),
-      h("button", { type: "button", class: "small", "aria-label": label, onclick: () => this.goBack(bytes) }, "Go back to before it"),
-    );
+    return h("li", [
+      h("span", what),
+      h("span.small", `after ${short(mark.progress.counts[0] ?? 0)} ${this.unit}`),
+      h("button.small", { "aria-label": label, onclick: () => this.goBack(bytes) }, "Go back to before it"),
+    ]);
   }
 }

@@ -9,7 +9,7 @@ import { atOnce, derived, effect, state, type Readable } from "./signal";
 type Past = { history: History; bytes: Uint8Array | undefined };
 
 export class Ghost {
-  readonly element = h("span", { class: "ghost-line", hidden: true });
+  readonly element = h("span.ghost-line", { hidden: true });
   /** What is drawn of it. */
   readonly shown: Readable<History | undefined>;
   private readonly box = h("input", { type: "checkbox", checked: true, id: "ghost" });
@@ -24,7 +24,7 @@ export class Ghost {
     private readonly label: (knob: string) => string,
     goBack: (bytes: Uint8Array) => void,
   ) {
-    const back = h("button", { type: "button", class: "small" }, "Go back to the run before");
+    const back = h("button.small", "Go back to the run before");
     back.addEventListener("click", () => this.past.value?.bytes && goBack(this.past.value.bytes));
     this.box.addEventListener("change", () => (this.ticked.value = this.box.checked));
     this.element.append(this.box, this.words, back);

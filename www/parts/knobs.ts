@@ -59,7 +59,7 @@ export class Knobs {
   private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
   private seedInForce = 0;
   private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Take effect in a new run");
-  private readonly banner = h("div", { class: "pending", role: "status" });
+  private readonly banner = h("div.pending", { role: "status" });
 
   constructor(
     private readonly does: Does,
@@ -77,41 +77,31 @@ export class Knobs {
     const first = foremost(knobs, this.foremost);
     const live = knobs.filter((knob) => knob.live && !first.includes(knob));
     const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
-    const others = h("button", { type: "button", class: "quiet small", onclick: () => this.goToOthers() }, "All knobs");
+    const others = h("button.quiet.small", { onclick: () => this.goToOthers() }, "All knobs");
     this.first.replaceChildren(
-      h(
-        "div",
-        { class: "first-knobs", role: "group", "aria-label": "Knobs that matter most" },
+      h("div.first-knobs", { role: "group", "aria-label": "Knobs that matter most" }, [
         ...first.map((knob) => this.row(knob, true)),
         others,
-      ),
+      ]),
     );
-    this.element.replaceChildren(h("div", { class: "knobs" }, this.liveGroup(live), this.fixedGroup(fixed)));
+    this.element.replaceChildren(h("div.knobs", this.liveGroup(live), this.fixedGroup(fixed)));
   }
 
   private liveGroup(live: Knob[]): HTMLElement {
-    return h(
-      "section",
-      { class: "knob-group", "aria-labelledby": "knobs-live" },
+    return h("section.knob-group", { "aria-labelledby": "knobs-live" }, [
       h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
-      h(
-        "p",
-        { class: "small" },
-        `These act from the next ${this.unit} on, as do those beside the curve. Each change leaves a mark on the curves.`,
-      ),
-      h("div", { class: "knob-grid" }, ...live.map((knob) => this.row(knob))),
-    );
+      h("p.small", `These act from the next ${this.unit} on, as do those beside the curve. Each change leaves a mark on the curves.`),
+      h("div.knob-grid", ...live.map((knob) => this.row(knob))),
+    ]);
   }
 
   private fixedGroup(fixed: Knob[]): HTMLElement {
-    return h(
-      "section",
-      { class: "knob-group", "aria-labelledby": "knobs-fixed" },
+    return h("section.knob-group", { "aria-labelledby": "knobs-fixed" }, [
       this.fixedHeading,
-      h("p", { class: "small" }, "These shape the run itself, so a new one begins; the present one stays behind it as a ghost."),
-      h("div", { class: "knob-grid" }, ...fixed.map((knob) => this.row(knob)), this.seedRow()),
+      h("p.small", "These shape the run itself, so a new one begins; the present one stays behind it as a ghost."),
+      h("div.knob-grid", ...fixed.map((knob) => this.row(knob)), this.seedRow()),
       this.banner,
-    );
+    ]);
   }
 
   private goToOthers(): void {
@@ -183,9 +173,9 @@ export class Knobs {
       return;
     }
     this.banner.replaceChildren(
-      h("span", {}, words),
-      h("button", { type: "button", class: "strong", onclick: () => (this.does.reset(), this.fixedHeading.focus()) }, "New run to apply"),
-      h("button", { type: "button", onclick: () => (this.begin(this.inForce, this.seedInForce), this.fixedHeading.focus()) }, "Undo"),
+      h("span", words),
+      h("button.strong", { onclick: () => (this.does.reset(), this.fixedHeading.focus()) }, "New run to apply"),
+      h("button", { onclick: () => (this.begin(this.inForce, this.seedInForce), this.fixedHeading.focus()) }, "Undo"),
     );
   }
 
@@ -218,13 +208,13 @@ export class Knobs {
       return { input, set: (value) => (input.checked = value !== 0) };
     }
     if (kind.kind === "choice") {
-      const input = h("select", {}, ...kind.options.map(({ name, label }) => h("option", { value: name }, label)));
+      const input = h("select", ...kind.options.map(({ name, label }) => h("option", { value: name }, label)));
       input.addEventListener("change", () => this.commit(knob, input.value));
       return { input, set: (value) => (input.value = String(value)) };
     }
     const most = kind.kind === "text" ? kind.most : 0;
     const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
-    const error = h("p", { class: "error", id: id("error"), role: "alert" });
+    const error = h("p.error", { id: id("error"), role: "alert" });
     input.addEventListener("change", () => {
       const good = new TextEncoder().encode(input.value).length <= most;
       input.setAttribute("aria-invalid", String(!good));
@@ -250,9 +240,9 @@ export class Knobs {
     const helpId = id("help");
     input.id = id("knob");
     input.setAttribute("aria-describedby", error ? `${helpId} ${error.id}` : helpId);
-    const waiting = h("p", { class: "waiting" });
+    const waiting = h("p.waiting");
     const { label, help } = this.words(knob, brief, input.id, helpId);
-    const row = h("div", { class: "knob" }, h("div", { class: "knob-head" }, label, input), help, waiting, error);
+    const row = h("div.knob", h("div.knob-head", label, input), help, waiting, error);
     this.parts.set(knob.name, { knob, row, waiting, set });
     return row;
   }
@@ -261,10 +251,10 @@ export class Knobs {
     // "Environments: 2,048 environments" says it twice.
     const unit = brief || knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
     const [inputId, helpId, errorId] = [id("knob"), id("help"), id("error")];
-    const waiting = h("p", { class: "waiting" });
-    const error = h("p", { class: "error", id: errorId, role: "alert" });
+    const waiting = h("p.waiting");
+    const error = h("p.error", { id: errorId, role: "alert" });
     const { label, help } = this.words(knob, brief, inputId, helpId);
-    const now = h("span", { class: "small now" });
+    const now = h("span.small.now");
     let timer: ReturnType<typeof setTimeout> | undefined;
     const settle = (value: number): void => {
       clearTimeout(timer);
@@ -305,15 +295,13 @@ export class Knobs {
       showSlider(value);
       this.commit(knob, value);
     });
-    const row = h(
-      "div",
-      { class: "knob" },
-      h("div", { class: "knob-head" }, label, now, h("span", { class: "knob-value" }, input, unit && h("span", { class: "unit" }, unit))),
+    const row = h("div.knob", [
+      h("div.knob-head", label, now, h("span.knob-value", input, unit && h("span.unit", unit))),
       slider,
       help,
       waiting,
       error,
-    );
+    ]);
     this.parts.set(knob.name, {
       knob,
       row,
@@ -333,36 +321,24 @@ export class Knobs {
   }
 
   private seedRow(): HTMLElement {
-    return h(
-      "div",
-      { class: "knob" },
-      h(
-        "div",
-        { class: "knob-head" },
+    return h("div.knob", [
+      h("div.knob-head", [
         h("label", { for: this.seed.id }, "Seed"),
-        h(
-          "span",
-          { class: "knob-value" },
+        h("span.knob-value", [
           this.seed,
           h(
-            "button",
+            "button.small",
             {
-              type: "button",
-              class: "small",
               onclick: () => {
                 this.seed.value = String(Math.floor(Math.random() * 1_000_000));
                 this.writeBanner();
               },
             },
-            "Another",
+            ["Another"],
           ),
-        ),
-      ),
-      h(
-        "p",
-        { class: "small" },
-        "All chance in a run comes from this number. The same seed and knobs give the same run, number for number.",
-      ),
-    );
+        ]),
+      ]),
+      h("p.small", "All chance in a run comes from this number. The same seed and knobs give the same run, number for number."),
+    ]);
   }
 }

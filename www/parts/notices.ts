@@ -12,7 +12,7 @@ const UNDO_MS = 30_000;
 export class Notices {
   private readonly calm = h("div", { role: "status", "aria-label": "Notices" });
   private readonly urgent = h("div", { role: "alert", "aria-label": "Errors" });
-  readonly element = h("div", { class: "notices" }, this.urgent, this.calm);
+  readonly element = h("div.notices", this.urgent, this.calm);
   private readonly shown = new Map<string, HTMLElement>();
 
   /** A new experiment begins: what was said of another no longer holds. */
@@ -45,13 +45,11 @@ export class Notices {
     const expire = (): void => void (card.matches(":hover, :focus-within") ? setTimeout(expire, action!.forMs) : close());
     if (action?.forMs) setTimeout(expire, action.forMs);
     card.append(
-      h("p", {}, h("strong", {}, sentence(text)), " ", sentence(nextStep)),
-      h(
-        "div",
-        { class: "row" },
-        action && h("button", { type: "button", onclick: () => (close(), action.run()) }, action.label),
-        h("button", { type: "button", class: "quiet", "aria-label": `Dismiss: ${text}`, onclick: close }, icon("close")),
-      ),
+      h("p", h("strong", sentence(text)), " ", sentence(nextStep)),
+      h("div.row", [
+        action && h("button", { onclick: () => (close(), action.run()) }, action.label),
+        h("button.quiet", { "aria-label": `Dismiss: ${text}`, onclick: close }, icon("close")),
+      ]),
     );
     this.shown.set(text, card);
     (level === "error" ? this.urgent : this.calm).append(card);

@@ -70,7 +70,7 @@ export class Page implements RoomPage {
   private readonly breakdown: Breakdown;
   private readonly device: DeviceSwitch;
   private readonly sweep: Sweep;
-  private readonly explained = h("div", { class: "explain" });
+  private readonly explained = h("div.explain");
   private readonly shortcuts: Shortcuts;
   private readonly tour: Tour;
   private readonly stops: (() => void)[];
@@ -210,26 +210,24 @@ export class Page implements RoomPage {
 
   private contents(takeAway: HTMLElement): HTMLElement[] {
     const { view, curves, readout } = this;
-    const returns = h(
-      "section",
-      { class: "returns", "aria-label": "How well it does" },
+    const returns = h("section.returns", { "aria-label": "How well it does" }, [
       ...curves.large,
       this.knobs.first,
       this.ghost.element,
       curves.mainTable.element,
-    );
+    ]);
     const bands = (place: Band["place"]): HTMLElement[] =>
       (view.bands ?? []).filter((one) => one.place === place).map(({ name, heading, element }) => band(name, heading, element));
     return [
       this.starts.switcher.element,
-      h("div", { class: "intro" }, readout.headline, readout.status),
+      h("div.intro", readout.headline, readout.status),
       readout.transport.element,
-      view.first?.(returns) ?? h("div", { class: "plain" }, returns),
-      band("losses", "How it learns", h("div", {}, curves.small, this.breakdown.element)),
-      band("runs-band", "Runs to compare", h("div", {}, curves.compare, this.runs.element)),
+      view.first?.(returns) ?? h("div.plain", returns),
+      band("losses", "How it learns", h("div", curves.small, this.breakdown.element)),
+      band("runs-band", "Runs to compare", h("div", curves.compare, this.runs.element)),
       band("device-band", "Where it trains", this.device.element),
       ...bands("before knobs"),
-      band("knobs-band", "Knobs", h("div", {}, this.forks.element, this.knobs.element)),
+      band("knobs-band", "Knobs", h("div", this.forks.element, this.knobs.element)),
       band("sweep-band", "Sweep a knob", this.sweep.element),
       band("explain-band", "What it means", this.explained),
       ...bands("last"),
@@ -449,11 +447,11 @@ export class Page implements RoomPage {
 
 function explanation({ heading, words, equation }: Explanation): HTMLElement {
   const equations = equation.map(({ summary, markup: source }) => {
-    const details = h("details", {}, h("summary", {}, summary));
+    const details = h("details", h("summary", summary));
     details.append(markup(source));
     return details;
   });
-  return h("article", {}, h("h3", {}, heading), h("p", {}, words), ...equations);
+  return h("article", h("h3", heading), h("p", words), ...equations);
 }
 
 /** Whether the run that has begun is the one that was left. */

@@ -26,7 +26,7 @@ export interface Tells {
 
 export class Readout {
   readonly headline = h("h1");
-  readonly status = h("p", { class: "lead" });
+  readonly status = h("p.lead");
   readonly transport: Transport;
   private readonly stops: (() => void)[];
 

@@ -45,10 +45,10 @@ export class Runs {
   private readonly entries = new Map<string, Entry>();
   /** Places among the looks, by run. */
   private readonly ticked = new Map<string, number>();
-  private readonly list = h("ul", { class: "run-list", "aria-label": "Runs" });
+  private readonly list = h("ul.run-list", { "aria-label": "Runs" });
   private readonly from = h("select", { id: id("differences") });
-  private readonly kept = h("p", { class: "small" });
-  private readonly removed = h("p", { class: "row removed", role: "status" });
+  private readonly kept = h("p.small");
+  private readonly removed = h("p.row.removed", { role: "status" });
   private present: Present | undefined;
   /** Grows where other runs are shown, or under other names. */
   private readonly chosen = state(0);
@@ -65,27 +65,21 @@ export class Runs {
   ) {
     this.from.addEventListener("change", () => this.writeAll());
     const file = (name: string, label: string, save: () => void): HTMLElement =>
-      h("button", { type: "button", class: "small", "aria-label": label, onclick: save }, name);
-    this.element = h(
-      "div",
-      { class: "runs" },
-      h(
-        "div",
-        { class: "runs-head" },
-        h("p", { class: "field" }, h("label", { for: this.from.id }, "Settings, as differences from"), this.from),
-        h(
-          "p",
-          { class: "row", role: "group", "aria-label": "Save the curves that are shown" },
-          h("span", { class: "small" }, "Save what is shown:"),
+      h("button.small", { "aria-label": label, onclick: save }, name);
+    this.element = h("div.runs", [
+      h("div.runs-head", [
+        h("p.field", h("label", { for: this.from.id }, "Settings, as differences from"), this.from),
+        h("p.row", { role: "group", "aria-label": "Save the curves that are shown" }, [
+          h("span.small", "Save what is shown:"),
           file("CSV", "Curves that are shown, as CSV", () => this.saveText("csv")),
           file("JSON", "Curves that are shown, as JSON", () => this.saveText("json")),
           file("PNG", "Chart that is shown, as PNG", () => void this.savePicture()),
-        ),
-      ),
+        ]),
+      ]),
       this.removed,
       this.list,
       this.kept,
-    );
+    ]);
     this.writeKept();
     this.writing = loadRecords(room.id).then(
       (records) => {
@@ -219,25 +213,17 @@ export class Runs {
 
   private add(record: RunRecord): void {
     const isPresent = (): boolean => this.present?.id === record.id;
-    const mark = h("span", { class: "run-mark" });
+    const mark = h("span.run-mark");
     const tick = h("input", { type: "checkbox" });
     tick.addEventListener("change", () => this.tick(record.id, tick.checked));
-    const name = h("input", { type: "text", class: "run-name", "aria-label": "Name of the run", maxlength: 80, spellcheck: "false" });
+    const name = h("input.run-name", { type: "text", "aria-label": "Name of the run", maxlength: 80, spellcheck: "false" });
     name.addEventListener("change", () => this.rename(record.id, name.value.trim()));
     name.addEventListener("keydown", ({ key }) => key === "Enter" && name.blur());
-    const settings = h("p", { class: "small run-settings" });
-    const figures = h("p", { class: "run-figures" });
-    const begin = h("button", { type: "button", class: "small", onclick: () => this.beginWith(record.id) }, "Begin a run with these");
-    const remove = h("button", { type: "button", class: "small", onclick: () => this.remove(record.id) }, "Remove");
-    const element = h(
-      "li",
-      {},
-      h("span", { class: "run-tick" }, tick, mark),
-      name,
-      figures,
-      settings,
-      h("span", { class: "row" }, begin, remove),
-    );
+    const settings = h("p.small.run-settings");
+    const figures = h("p.run-figures");
+    const begin = h("button.small", { onclick: () => this.beginWith(record.id) }, "Begin a run with these");
+    const remove = h("button.small", { onclick: () => this.remove(record.id) }, "Remove");
+    const element = h("li", h("span.run-tick", tick, mark), name, figures, settings, h("span.row", begin, remove));
     const show = (): void => {
       const entry = this.entries.get(record.id)!;
       const called = this.nameOf(entry.record);
@@ -251,7 +237,7 @@ export class Runs {
       tick.disabled = place === undefined && this.ticked.size >= LOOKS.length;
       remove.hidden = isPresent();
       const look = isPresent() ? PRESENT : place === undefined ? undefined : LOOKS[place];
-      mark.replaceChildren(...(look ? [swatch(look), isPresent() ? "now" : h("b", {}, look.letter)] : []));
+      mark.replaceChildren(...(look ? [swatch(look), isPresent() ? "now" : h("b", look.letter)] : []));
       write(settings, this.differences(entry.record));
       write(figures, this.figures(isPresent() ? this.present!.history : entry.record));
       element.classList.toggle("is-present", isPresent());
@@ -398,10 +384,8 @@ export class Runs {
     this.untick(id);
     this.drop(record);
     const undo = h(
-      "button",
+      "button.small",
       {
-        type: "button",
-        class: "small",
         onclick: () => {
           this.add(record);
           if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(id, place);
@@ -413,9 +397,9 @@ export class Runs {
           this.entries.get(id)?.tick.focus();
         },
       },
-      "Undo",
+      ["Undo"],
     );
-    this.removed.replaceChildren(h("span", {}, `Removed: ${name}.`), undo);
+    this.removed.replaceChildren(h("span", `Removed: ${name}.`), undo);
     undo.focus();
     this.sort();
     this.writeAll();

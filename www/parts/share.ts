@@ -30,8 +30,8 @@ export interface Does {
 
 export class Share {
   readonly element: HTMLElement;
-  private readonly link = h("button", { type: "button" }, "Copy link");
-  private readonly carried = h("p", { class: "small", role: "status", hidden: true });
+  private readonly link = h("button", "Copy link");
+  private readonly carried = h("p.small", { role: "status", hidden: true });
   private readonly native = new Dialog("Run it natively");
   private readonly nativeBody = h("div");
   private readonly resume = h("div");
@@ -45,34 +45,24 @@ export class Share {
     this.native.element.append(this.nativeBody);
     this.link.addEventListener("click", () => void this.copyLink());
     const kept = run.keptRuns.map(({ bytes, savedAtMs }, k) =>
-      h(
-        "p",
-        { class: "row" },
-        h(
-          "button",
-          { type: "button", onclick: () => does.goOn(bytes) },
-          k === 0 ? "Go on from your last visit" : "Go on from the visit before",
-        ),
-        h("span", { class: "small" }, `kept in this browser ${ago(savedAtMs)}`),
-      ),
+      h("p.row", [
+        h("button", { onclick: () => does.goOn(bytes) }, k === 0 ? "Go on from your last visit" : "Go on from the visit before"),
+        h("span.small", `kept in this browser ${ago(savedAtMs)}`),
+      ]),
     );
-    this.element = h(
-      "div",
-      {},
-      h("p", {}, does.about),
-      h(
-        "div",
-        { class: "row" },
-        h("button", { type: "button", onclick: () => void this.save() }, "Save run"),
+    this.element = h("div", [
+      h("p", does.about),
+      h("div.row", [
+        h("button", { onclick: () => void this.save() }, "Save run"),
         chooser("Load run", (file) => does.load(file)),
         this.link,
-        h("button", { type: "button", onclick: () => void this.showNative() }, "Run it natively"),
-        h("button", { type: "button", onclick: () => this.saveCurves() }, "Curves as CSV"),
-      ),
+        h("button", { onclick: () => void this.showNative() }, "Run it natively"),
+        h("button", { onclick: () => this.saveCurves() }, "Curves as CSV"),
+      ]),
       this.carried,
       ...kept,
-      h("p", { class: "small" }, "A file can also be dropped anywhere on the page."),
-    );
+      h("p.small", "A file can also be dropped anywhere on the page."),
+    ]);
   }
 
   close(): void {
@@ -106,11 +96,11 @@ export class Share {
     const { command, changes, limits } = await this.run.shared();
     const again = changes ? ` It makes ${changesInWords(changes)} again, ${inTime(changes)}.` : "";
     this.nativeBody.replaceChildren(
-      h("p", {}, `The same run at the full speed of this machine: in a copy of the repository, with Rust installed.${again}`),
+      h("p", `The same run at the full speed of this machine: in a copy of the repository, with Rust installed.${again}`),
       copyField("Command", command),
-      ...limits.map((limit) => h("p", { class: "small" }, limit)),
-      h("p", {}, "To go on from here instead of from the start, save the run and resume the file:"),
-      h("p", {}, h("button", { type: "button", onclick: () => void this.save() }, "Save run")),
+      ...limits.map((limit) => h("p.small", limit)),
+      h("p", "To go on from here instead of from the start, save the run and resume the file:"),
+      h("p", h("button", { onclick: () => void this.save() }, "Save run")),
       this.resume,
     );
     this.writeResume();
@@ -137,7 +127,7 @@ export class Share {
     }
     const dialog = new Dialog(
       "A link to this run",
-      h("p", {}, "The browser refused the clipboard. Copy the link from here."),
+      h("p", "The browser refused the clipboard. Copy the link from here."),
       copyField("Link", link),
     );
     dialog.element.addEventListener("close", () => dialog.remove());

@@ -16,24 +16,14 @@ const KEEPS_ALL = "input:not([type=radio], [type=checkbox]), select, textarea, [
 const KEEPS_SPACE = "input, button, a, summary, label, [tabindex]";
 
 const table = (caption: string, column: string, rows: Gesture[]): HTMLElement =>
-  h(
-    "table",
-    { class: "keys" },
-    h("caption", { class: "unseen" }, caption),
-    h("thead", { class: "unseen" }, h("tr", {}, h("th", { scope: "col" }, column), h("th", { scope: "col" }, "What it does"))),
+  h("table.keys", [
+    h("caption.unseen", caption),
+    h("thead.unseen", h("tr", h("th", { scope: "col" }, column), h("th", { scope: "col" }, "What it does"))),
     h(
       "tbody",
-      {},
-      ...rows.map((row) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, column === "Key" ? h("kbd", {}, row.shown) : row.shown),
-          h("td", { class: "text" }, row.does),
-        ),
-      ),
+      rows.map((row) => h("tr", h("th", { scope: "row" }, column === "Key" ? h("kbd", row.shown) : row.shown), h("td.text", row.does))),
     ),
-  );
+  ]);
 
 export class Shortcuts {
   private readonly dialog: Dialog;
@@ -51,26 +41,24 @@ export class Shortcuts {
       this.on = box.checked;
       remember("shortcuts", this.on ? null : "off");
     });
-    const begin = h("button", { type: "button" }, "Take the tour");
+    const begin = h("button", "Take the tour");
     begin.addEventListener("click", () => {
       this.dialog.close();
       tour();
     });
     this.dialog = new Dialog(
       "Help",
-      h("p", {}, what),
-      h("h3", {}, "What you can do"),
-      h("ul", { class: "can" }, ...can.map((words) => h("li", {}, words))),
-      h("p", { class: "row" }, begin),
+      h("p", what),
+      h("h3", "What you can do"),
+      h("ul.can", ...can.map((words) => h("li", words))),
+      h("p.row", begin),
       // A style sheet shows the one that the screen is for.
-      h(
-        "section",
-        { class: "by-keys", "aria-label": "Keys" },
-        h("h3", {}, "Keys"),
+      h("section.by-keys", { "aria-label": "Keys" }, [
+        h("h3", "Keys"),
         table("Keyboard shortcuts", "Key", [...shortcuts, ...others, { shown: "?", does: "this help" }]),
-        h("p", { class: "row" }, box, h("label", { for: boxId }, "Single-key shortcuts")),
-      ),
-      h("section", { class: "by-touch", "aria-label": "Touch" }, h("h3", {}, "Touch"), table("Gestures", "Gesture", gestures)),
+        h("p.row", box, h("label", { for: boxId }, "Single-key shortcuts")),
+      ]),
+      h("section.by-touch", { "aria-label": "Touch" }, h("h3", "Touch"), table("Gestures", "Gesture", gestures)),
     );
     document.addEventListener("keydown", this.listen);
   }

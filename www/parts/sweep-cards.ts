@@ -59,14 +59,12 @@ const median = (numbers: number[]): number => {
 };
 
 export class SweepCards {
-  readonly element = h("ul", { class: "sweep-grid", "aria-label": "Learners by value" });
+  readonly element = h("ul.sweep-grid", { "aria-label": "Learners by value" });
   /** How the band over the seeds reaches. */
-  readonly spread = h(
-    "select",
-    { id: id("sweep-band") },
+  readonly spread = h("select", { id: id("sweep-band") }, [
     h("option", { value: "range" }, "least to greatest"),
     h("option", { value: "error" }, "± standard error"),
-  );
+  ]);
   private cards: Card[] = [];
   private swept: Swept | undefined;
 
@@ -168,16 +166,14 @@ export class SweepCards {
     drawing.append(band, ...lines, mean, ...marks);
     drawing.classList.toggle("several", spec.seeds > 1);
     const done = h("progress", { max: 1, value: 0, "aria-label": `Progress of ${exactText(value)}` });
-    const words = h("p", { class: "small" });
+    const words = h("p.small");
     const use = h(
-      "button",
+      "button.small",
       {
-        type: "button",
-        class: "small",
         "aria-label": `Use ${label} ${exactText(value)} in a new run`,
         onclick: () => this.use(spec.knob, value),
       },
-      "Use this value",
+      ["Use this value"],
     );
     return {
       value,
@@ -188,15 +184,7 @@ export class SweepCards {
       marks,
       done,
       words,
-      element: h(
-        "li",
-        {},
-        h("p", { class: "sweep-value" }, h("span", { class: "small" }, label), " ", h("strong", {}, exactText(value))),
-        drawing,
-        done,
-        words,
-        use,
-      ),
+      element: h("li", h("p.sweep-value", h("span.small", label), " ", h("strong", exactText(value))), drawing, done, words, use),
     };
   }
 

@@ -19,8 +19,7 @@ export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Varian
 /** The run whose settings are varied. */
 export type Varied = { config: Config; variant: Variant; knobs: Knob[]; values: Record<string, Value> };
 
-export const field = (label: string, input: HTMLElement): HTMLElement =>
-  h("p", { class: "field" }, h("label", { for: input.id }, label), input);
+export const field = (label: string, input: HTMLElement): HTMLElement => h("p.field", h("label", { for: input.id }, label), input);
 
 const count = (stem: string, numbers: number[]): HTMLSelectElement =>
   h("select", { id: id(stem) }, ...numbers.map((n, k) => h("option", { value: n, selected: k === numbers.length - 1 }, String(n))));
@@ -54,15 +53,13 @@ export class SweepForm {
     this.comparable = comparable;
     this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
     this.ends = [field("From", this.from), field("To", this.to), field("Values", this.count)];
-    this.element = h(
-      "form",
-      { class: "sweep-form" },
+    this.element = h("form.sweep-form", [
       field("Knob", this.knob),
       ...this.ends,
       field("Seeds each", this.seeds),
       field(`${unit} each`, this.budget),
-      h("p", { class: "row" }, ...buttons),
-    );
+      h("p.row", ...buttons),
+    ]);
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       start();
@@ -185,10 +182,7 @@ export class SweepForm {
     const command =
       `cargo run --release -- sweep ${config.room} --variant ${quoted(config.variant)} --knob ` +
       `${quoted(`${knob}=${values.join(",")}`)} --seeds ${seeds} --steps ${budget}${set}`;
-    this.command.replaceChildren(
-      h("p", { class: "small" }, "The same sweep at the full speed of this machine:"),
-      copyField("Sweep command", command),
-    );
+    this.command.replaceChildren(h("p.small", "The same sweep at the full speed of this machine:"), copyField("Sweep command", command));
   }
 }
 

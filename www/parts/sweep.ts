@@ -25,10 +25,10 @@ export class Sweep {
   private readonly cards: SweepCards;
   private readonly table: Table;
   private readonly bandField: HTMLElement;
-  private readonly error = h("p", { class: "error", role: "alert" });
-  private readonly startButton = h("button", { type: "submit", class: "strong" }, "Start the sweep");
-  private readonly endButton = h("button", { type: "button", hidden: true }, "Stop");
-  private readonly status = h("p", { class: "small" });
+  private readonly error = h("p.error", { role: "alert" });
+  private readonly startButton = h("button.strong", { type: "submit" }, "Start the sweep");
+  private readonly endButton = h("button", { hidden: true }, "Stop");
+  private readonly status = h("p.small");
   private readonly unit: string;
   private run: Varied | undefined;
   /** About the least and the greatest value that is drawn; undefined follows the curves. */
@@ -62,22 +62,18 @@ export class Sweep {
       this.wishes.end();
       this.ended("Stopped.");
     });
-    this.element = h(
-      "div",
-      { class: "sweep" },
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div.sweep", [
+      h("p.small", [
         "The same run under several values of one knob, each with its own seeds, all learning at once. The run above pauses meanwhile.",
-      ),
+      ]),
       this.form.element,
       this.error,
-      h("div", { class: "row spread" }, this.status, this.table.button),
+      h("div.row.spread", this.status, this.table.button),
       this.bandField,
       this.cards.element,
       this.table.element,
       this.form.command,
-    );
+    ]);
   }
 
   /** Learners train, and the run waits for them. */

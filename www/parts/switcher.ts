@@ -12,7 +12,7 @@ export interface Switches {
 
 export class Switcher {
   readonly element: HTMLElement;
-  private readonly list = h("ul", {});
+  private readonly list = h("ul");
   private switching: Promise<unknown> = Promise.resolve();
   /** The focus was on a link of the switch, which is about to be made anew. */
   private focused = false;
@@ -24,13 +24,13 @@ export class Switcher {
   ) {
     const { variant_word, variants } = room;
     const label = `Choose ${/^[aeiou]/.test(variant_word) ? "an" : "a"} ${variant_word}`;
-    this.element = h("nav", { class: "worlds", "aria-label": label, hidden: variants.length < 2 }, this.list);
+    this.element = h("nav.worlds", { "aria-label": label, hidden: variants.length < 2 }, this.list);
   }
 
   /** What is trained by now. */
   write(variant: string): void {
     this.variant = variant;
-    this.list.replaceChildren(...this.room.variants.map((one) => h("li", {}, this.link(one))));
+    this.list.replaceChildren(...this.room.variants.map((one) => h("li", this.link(one))));
     const shown = this.list.querySelector<HTMLElement>("[aria-current]");
     if (this.focused) shown?.focus();
     this.focused = false;
@@ -54,7 +54,7 @@ export class Switcher {
     const link = h(
       "a",
       { href: this.does.linkTo(variant.id), "aria-current": variant.id === this.variant && "page", title: variant.summary },
-      this.does.nameOf(variant),
+      [this.does.nameOf(variant)],
     );
     link.addEventListener("click", (event) => {
       // Another tab or window is the browser's business.

@@ -22,16 +22,12 @@ export class Table {
     private readonly texts: string[] = [],
   ) {
     const tableId = id("table");
-    this.element = h(
-      "div",
-      { class: "scroll", id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": `${name} as a table` },
-      h("table", {}, this.caption, h("thead", {}, this.head), this.body),
-    );
-    this.button = h(
-      "button",
-      { type: "button", class: "quiet small", "aria-expanded": "false", "aria-controls": tableId, "aria-label": `${name} as a table` },
+    this.element = h("div.scroll", { id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": `${name} as a table` }, [
+      h("table", this.caption, h("thead", this.head), this.body),
+    ]);
+    this.button = h("button.quiet.small", { "aria-expanded": "false", "aria-controls": tableId, "aria-label": `${name} as a table` }, [
       "Table",
-    );
+    ]);
     this.button.addEventListener("click", () => this.open(Boolean(this.element.hidden)));
   }
 
@@ -76,7 +72,7 @@ export class Table {
     }
     this.body.replaceChildren(
       ...this.rows().map(([heading, ...cells]) =>
-        h("tr", {}, h("th", { scope: "row" }, heading), ...cells.map((cell, k) => h("td", { class: classes[k + 1] }, cell))),
+        h("tr", h("th", { scope: "row" }, heading), ...cells.map((cell, k) => h("td", { class: classes[k + 1] }, cell))),
       ),
     );
   }

@@ -61,7 +61,7 @@ export function startTheme(): void {
 /** The button that goes round system, light and dark. */
 export function themeButton(): HTMLButtonElement {
   const says = (): string => `Colours: ${theme === "auto" ? "as the system" : theme}`;
-  const button = h("button", { type: "button", class: "quiet", "aria-label": says(), title: says() }, icon("theme"));
+  const button = h("button.quiet", { "aria-label": says(), title: says() }, icon("theme"));
   button.addEventListener("click", () => {
     theme = theme === "auto" ? (dark.matches ? "light" : "dark") : theme === "light" ? "dark" : "light";
     if ((theme === "dark") === dark.matches) theme = "auto";

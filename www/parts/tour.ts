@@ -32,9 +32,9 @@ export const knobToCurve = (dare: string): Step[] => [
 export class Tour {
   private readonly heading = h("h2", { id: id("tour"), tabindex: -1 });
   private readonly words = h("p");
-  private readonly count = h("span", { class: "small" });
-  private readonly back = h("button", { type: "button", onclick: () => this.go(this.at - 1) }, "Back");
-  private readonly next = h("button", { type: "button", class: "strong", onclick: () => this.go(this.at + 1) });
+  private readonly count = h("span.small");
+  private readonly back = h("button", { onclick: () => this.go(this.at - 1) }, "Back");
+  private readonly next = h("button.strong", { onclick: () => this.go(this.at + 1) });
   private readonly box: HTMLElement;
   private readonly observer = new ResizeObserver(() => this.place());
   private at = -1;
@@ -53,18 +53,11 @@ export class Tour {
     private readonly steps: Step[],
     place: HTMLElement,
   ) {
-    this.box = h(
-      "section",
-      { class: "tour", "aria-labelledby": this.heading.id, hidden: true },
-      h(
-        "div",
-        { class: "dialog-head" },
-        this.heading,
-        h("button", { type: "button", class: "quiet", "aria-label": "End the tour", onclick: () => this.end() }, icon("close")),
-      ),
+    this.box = h("section.tour", { "aria-labelledby": this.heading.id, hidden: true }, [
+      h("div.dialog-head", this.heading, h("button.quiet", { "aria-label": "End the tour", onclick: () => this.end() }, icon("close"))),
       h("div", { role: "status" }, this.words),
-      h("div", { class: "row" }, this.count, this.back, this.next),
-    );
+      h("div.row", this.count, this.back, this.next),
+    ]);
     place.prepend(this.box);
   }
 

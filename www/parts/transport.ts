@@ -23,9 +23,9 @@ export type Counted = { rate: string; figures: string[]; step: string };
 
 export class Transport {
   readonly element: HTMLElement;
-  private readonly play = h("button", { type: "button", class: "play" });
+  private readonly play = h("button.play");
   private readonly speeds: HTMLInputElement[];
-  private readonly rate = h("output", { class: "number" });
+  private readonly rate = h("output.number");
   private readonly figures: HTMLElement[];
   private running = true;
 
@@ -34,7 +34,7 @@ export class Transport {
     counted: Counted,
   ) {
     const { speed: chosen } = wishes;
-    this.figures = counted.figures.map(() => h("output", { class: "number" }));
+    this.figures = counted.figures.map(() => h("output.number"));
     const group = id("speed");
     this.speeds = (chosen ? SPEEDS : []).map((speed, index) =>
       h("input", {
@@ -47,48 +47,30 @@ export class Transport {
       }),
     );
     this.play.addEventListener("click", () => this.toggle());
-    this.element = h(
-      "section",
-      { class: "transport", "aria-label": "Transport" },
-      h(
-        "div",
-        { class: "row" },
+    this.element = h("section.transport", { "aria-label": "Transport" }, [
+      h("div.row", [
         this.play,
-        h(
-          "button",
-          { type: "button", title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: wishes.step },
+        h("button", { title: `One ${counted.step} (s)`, "aria-label": `Step: one ${counted.step}`, onclick: wishes.step }, [
           icon("step"),
-          h("span", { class: "wide" }, "Step"),
-        ),
-        h(
-          "button",
-          { type: "button", title: "New run (r)", "aria-label": "New run", onclick: wishes.reset },
-          icon("reset"),
-          h("span", { class: "wide" }, "New run"),
-        ),
-      ),
+          h("span.wide", "Step"),
+        ]),
+        h("button", { title: "New run (r)", "aria-label": "New run", onclick: wishes.reset }, icon("reset"), h("span.wide", "New run")),
+      ]),
       chosen &&
-        h(
-          "fieldset",
-          { class: "speeds" },
-          h("legend", { class: "unseen" }, "Speed"),
+        h("fieldset.speeds", [
+          h("legend.unseen", "Speed"),
           ...SPEEDS.flatMap((speed, index) => [
             this.speeds[index]!,
             h("label", { for: `${group}-${index}`, title: `Speed: ${speed.spoken} (${index + 1})` }, speed.name),
           ]),
-        ),
-      h(
-        "dl",
-        { class: "figures" },
-        this.pair(counted.rate, this.rate),
-        ...counted.figures.map((name, k) => this.pair(name, this.figures[k]!)),
-      ),
-    );
+        ]),
+      h("dl.figures", this.pair(counted.rate, this.rate), ...counted.figures.map((name, k) => this.pair(name, this.figures[k]!))),
+    ]);
     this.setRunning(true);
   }
 
   private pair(name: string, value: HTMLElement): HTMLElement {
-    return h("div", {}, h("dt", {}, name), h("dd", {}, value));
+    return h("div", h("dt", name), h("dd", value));
   }
 
   toggle(): void {
@@ -97,7 +79,7 @@ export class Transport {
 
   setRunning(running: boolean): void {
     this.running = running;
-    this.play.replaceChildren(icon(running ? "pause" : "play"), h("span", {}, running ? "Pause" : "Play"));
+    this.play.replaceChildren(icon(running ? "pause" : "play"), h("span", running ? "Pause" : "Play"));
     this.play.title = running ? "Pause (space)" : "Play (space)";
     write(this.rate, running ? "–" : "paused");
   }

@@ -24,18 +24,14 @@ export class AnalysisPane {
     private readonly announcer: Announcer,
   ) {
     this.form = new PositionForm(client, () => void this.ask());
-    this.element = h(
-      "div",
-      { class: "analysis" },
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div.analysis", [
+      h("p.small", [
         "GNU Backgammon's position id, alone (money play) or with its match id, or an XGID, also within the text that these programs " +
           "copy; seen by the player who rolls. Without dice the position itself is judged, and what to do with the cube.",
-      ),
+      ]),
       ...this.form.elements,
       this.findings.element,
-    );
+    ]);
   }
 
   close(): void {

@@ -4,7 +4,7 @@
 
 import { h, id } from "../../parts/dom";
 import { calm } from "../../parts/loop";
-import { svg } from "../shared/svg";
+import { svg } from "../../parts/svg";
 
 /** Side 0 is whom the board is drawn for. */
 export type Side = 0 | 1;
@@ -174,7 +174,7 @@ export class Board {
           this.stacks[side]![place]!.push(checker);
         }
     }
-    this.overlay = h("div", { class: "board-places", role: "group", "aria-label": label });
+    this.overlay = h("div.board-places", { role: "group", "aria-label": label });
     this.element = h("div", { class: wants ? "board playable" : "board" }, this.drawing, this.overlay);
     this.makeButtons();
     if (wants) this.listen();
@@ -327,7 +327,6 @@ export class Board {
     const percent = (part: number, whole: number): string => `${(100 * part) / whole}%`;
     const place = (at: number, x: number, y: number, width: number, height: number): void => {
       const button = h("button", {
-        type: "button",
         "data-place": at,
         tabindex: at === this.focused ? 0 : -1,
         style: `left:${percent(x, WIDTH)};top:${percent(y, HEIGHT)};width:${percent(width, WIDTH)};height:${percent(height, HEIGHT)}`,

@@ -3,7 +3,7 @@
 import type { Candidate, CubeOutlook, Depth, Outlook } from "./protocol";
 import { h, id } from "../../parts/dom";
 import { minus } from "../../parts/format";
-import { button } from "../shared/controls";
+import { button } from "../../parts/controls";
 import { bodyRow, headRow } from "../shared/tables";
 
 /** `+0.123`, in points a game. */
@@ -34,9 +34,9 @@ export function outcomeBar(chances: Chances): HTMLElement {
   const whole = chances.reduce((sum, chance) => sum + chance, 0) || 1;
   const words = spokenChances(chances);
   return h(
-    "span",
-    { class: "outcomes", role: "img", "aria-label": words, title: words },
-    ...ENDS.map(({ at, name }) => h("span", { class: name, style: `flex-grow:${chances[at]! / whole}` })),
+    "span.outcomes",
+    { role: "img", "aria-label": words, title: words },
+    ENDS.map(({ at, name }) => h("span", { class: name, style: `flex-grow:${chances[at]! / whole}` })),
   );
 }
 
@@ -52,18 +52,17 @@ export function outcomeTable(chances: Chances): HTMLElement {
     ["backgammons", chances[5]],
   ];
   return h(
-    "dl",
-    { class: "outcome-table" },
-    ...rows.map(([name, share]) => h("div", {}, h("dt", {}, name), h("dd", { class: "number" }, percent(share)))),
+    "dl.outcome-table",
+    rows.map(([name, share]) => h("div", h("dt", name), h("dd.number", percent(share)))),
   );
 }
 
 /** What the colours of an outcome bar mean. */
 export const outcomeLegend = (): HTMLElement =>
   h(
-    "ul",
-    { class: "outcome-legend small", "aria-label": "How games end" },
-    ...ENDS.map(({ name, short }) => h("li", { class: name }, short)),
+    "ul.outcome-legend.small",
+    { "aria-label": "How games end" },
+    ENDS.map(({ name, short }) => h("li", { class: name }, short)),
   );
 
 export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };
@@ -102,8 +101,7 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
   const row = (candidate: Candidate): HTMLElement => {
     const { text, equity, loss, share, prior, chances, depth } = candidate;
     const attention = searched ? share : prior;
-    const bar = h("span", {
-      class: "share",
+    const bar = h("span.share", {
       role: "img",
       style: `--share:${100 * attention}%`,
       "aria-label": searched ? `${percent(share)} of the search` : `${percent(prior)} of its attention`,
@@ -111,30 +109,24 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
     });
     const name = choice
       ? button(text, () => choice.pick(candidate), { class: "quiet small", "aria-pressed": String(choice.chosen === candidate.id) })
-      : h("span", {}, text);
-    return h(
-      "tr",
-      { class: choice?.chosen === candidate.id && "chosen" },
-      h("th", { scope: "row", class: "text" }, name, bar),
+      : h("span", text);
+    return h("tr", { class: choice?.chosen === candidate.id && "chosen" }, [
+      h("th.text", { scope: "row" }, name, bar),
       h("td", { class: searched && depth.kind === "static" ? "number unsearched" : "number" }, signed(equity)),
       h("td", loss === null ? { title: "Not searched" } : {}, loss === null ? "–" : loss < 0.0005 ? "" : loss.toFixed(3)),
-      h("td", { class: "ends" }, outcomeBar(chances)),
-    );
+      h("td.ends", outcomeBar(chances)),
+    ]);
   };
-  return h(
-    "table",
-    { class: "candidates" },
-    h("caption", { class: "unseen" }, caption),
+  return h("table.candidates", [
+    h("caption.unseen", caption),
     headRow({ class: "text", words: "Move" }, "Equity", "Error", { class: "ends", words: "How games end" }),
     ...groups.map(({ ply, candidates }) =>
-      h(
-        "tbody",
-        {},
-        ...(ply ? [h("tr", { class: "ply" }, h("th", { scope: "rowgroup", colspan: 4, title: ply.words }, ply.short))] : []),
+      h("tbody", [
+        ...(ply ? [h("tr.ply", h("th", { scope: "rowgroup", colspan: 4, title: ply.words }, ply.short))] : []),
         ...candidates.map(row),
-      ),
+      ]),
     ),
-  );
+  ]);
 }
 
 /** What to do with the cube, in a few words. */
@@ -155,15 +147,12 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
     ["Double, take", double_take, 1],
     ["Double, pass", double_pass, 2],
   ];
-  return h(
-    "table",
-    { class: "cube-table" },
-    h("caption", { class: "unseen" }, "Decisions on the cube"),
+  return h("table.cube-table", [
+    h("caption.unseen", "Decisions on the cube"),
     headRow({ class: "text", words: "Cube" }, "Equity", "Against the best", ...(match_chances ? ["Match won"] : [])),
     h(
       "tbody",
-      {},
-      ...rows.map(([name, equity, k]) =>
+      rows.map(([name, equity, k]) =>
         bodyRow(
           Math.abs(equity - best) < 5e-7 && "chosen",
           { class: "text", words: name },
@@ -173,7 +162,7 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
         ),
       ),
     ),
-  );
+  ]);
 }
 
 /** What is expected before the roll: the six ends, the cube, and what to do. */
@@ -193,5 +182,5 @@ export function folding(words: string, body: HTMLElement, opened: () => void = (
     if (!body.hidden) opened();
   };
   const opener = button(words, turn, { class: "quiet small", "aria-expanded": "false", "aria-controls": bodyId });
-  return h("div", { class: "folding" }, opener, body);
+  return h("div.folding", opener, body);
 }

@@ -24,18 +24,16 @@ type Thought = {
 
 export class Considered {
   readonly element: HTMLElement;
-  private readonly heading = h("h2", { class: "label", id: id("considered") });
-  private readonly asks = h("p", { class: "small" });
-  private readonly list = h("div", { class: "candidate-place" });
+  private readonly heading = h("h2.label", { id: id("considered") });
+  private readonly asks = h("p.small");
+  private readonly list = h("div.candidate-place");
   private readonly ends = h("div");
   private readonly tree = new Tree();
-  private readonly about = h("p", { class: "about" });
+  private readonly about = h("p.about");
   private readonly thoughts = new Turns();
 
   constructor(private readonly client: Backgammon) {
-    this.element = h(
-      "section",
-      { class: "considered", "aria-labelledby": this.heading.id },
+    this.element = h("section.considered", { "aria-labelledby": this.heading.id }, [
       this.heading,
       this.asks,
       this.list,
@@ -43,7 +41,7 @@ export class Considered {
       this.ends,
       this.tree.element,
       this.about,
-    );
+    ]);
     this.show(NOTHING);
   }
 
@@ -98,7 +96,7 @@ export class Considered {
     this.ends.replaceChildren();
     if (best)
       this.ends.append(
-        h("p", { class: "small" }, `How it expects the game to end after ${best.text} (${signed(best.equity)} points):`),
+        h("p.small", `How it expects the game to end after ${best.text} (${signed(best.equity)} points):`),
         outcomeTable(best.chances),
       );
     this.element.classList.toggle("empty", !best);

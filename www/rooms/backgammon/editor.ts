@@ -4,7 +4,7 @@
 import type { Draft, Standing } from "./protocol";
 import { h, id, write } from "../../parts/dom";
 import { Turns } from "../shared/asking";
-import { button, labelled, select } from "../shared/controls";
+import { button, labelled, select } from "../../parts/controls";
 import { BAR, Board, OFF, START } from "./board";
 import type { Backgammon } from "./client";
 import { DICE_ASKED, readDice } from "./dice";
@@ -43,15 +43,14 @@ export class Editor {
   private readonly length = h("input", { type: "number", id: id("match-length"), min: 0, max: 64, value: 0 });
   private readonly scores = [0, 1].map(() => h("input", { type: "number", id: id("score"), min: 0, max: 63, value: 0 }));
   private readonly crawford = h("input", { type: "checkbox", id: id("crawford") });
-  private readonly dice = h("input", {
+  private readonly dice = h("input.dice-field", {
     type: "text",
     id: id("dice"),
     autocomplete: "off",
     inputmode: "numeric",
-    class: "dice-field",
     placeholder: "none",
   });
-  private readonly said = h("p", { class: "editor-said", role: "status" });
+  private readonly said = h("p.editor-said", { role: "status" });
   private readonly apply: HTMLButtonElement;
   private sides: Sides = [start(), start()];
   private standing: Standing | undefined;
@@ -69,37 +68,30 @@ export class Editor {
     this.apply = button("Apply", () => this.standing && this.done(this.standing), { class: "strong" });
     for (const input of [this.cube, this.owner, this.length, ...this.scores, this.crawford, this.dice])
       input.addEventListener("input", () => void this.check());
-    this.element = h(
-      "div",
-      { class: "editor", role: "group", "aria-label": "Position editor", hidden: true },
-      h(
-        "p",
-        { class: "row" },
+    this.element = h("div.editor", { role: "group", "aria-label": "Position editor", hidden: true }, [
+      h("p.row", [
         labelled("Put down", this.pieces),
         button("Start position", () => this.set([start(), start()])),
         button("Empty board", () => this.set([none(), none()])),
         button("Other side to roll", () => this.turn()),
-      ),
+      ]),
       this.board.element,
-      h(
-        "div",
-        { class: "row editor-fields" },
+      h("div.row.editor-fields", [
         labelled("Dice", this.dice),
         labelled("Cube", this.cube),
         labelled("Cube belongs to", this.owner),
         labelled("Match to (0: money)", this.length),
         labelled("Points of who rolls", this.scores[0]!),
         labelled("Points of the other", this.scores[1]!),
-        h("p", { class: "row" }, this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
-      ),
+        h("p.row", this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
+      ]),
       this.said,
       h(
-        "p",
-        { class: "row" },
+        "p.row",
         this.apply,
         button("Cancel", () => this.done(undefined)),
       ),
-    );
+    ]);
     this.element.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();

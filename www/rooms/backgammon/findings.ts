@@ -3,7 +3,7 @@
 
 import { copyField } from "../../parts/dialog";
 import { h, write } from "../../parts/dom";
-import { button } from "../shared/controls";
+import { button } from "../../parts/controls";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { Board } from "./board";
 import { candidateTable, cubeAdvice, folding, outcomeLegend, outlookParts, signed } from "./candidates";
@@ -18,10 +18,10 @@ export class Findings {
   readonly element: HTMLElement;
   readonly tree = new Tree((candidate) => this.choose(candidate));
   private readonly board = new Board("The position, seen by the player who rolls");
-  private readonly stakes = h("p", { class: "small stakes" });
-  private readonly links = h("div", { class: "position-links" });
-  private readonly summary = h("p", { class: "analysis-summary" });
-  private readonly list = h("div", { class: "candidate-place" });
+  private readonly stakes = h("p.small.stakes");
+  private readonly links = h("div.position-links");
+  private readonly summary = h("p.analysis-summary");
+  private readonly list = h("div.candidate-place");
   private readonly legend = outcomeLegend();
   private readonly ends = h("div");
   private readonly more = button("", () => this.unfold(), { class: "small" });
@@ -34,12 +34,10 @@ export class Findings {
   private all = false;
 
   constructor() {
-    this.element = h(
-      "div",
-      { class: "analysis-body" },
-      h("div", {}, this.board.element, this.stakes, this.chosenId, this.links),
-      h("div", {}, this.summary, this.list, this.more, this.legend, this.ends, this.tree.element, this.repliesFold),
-    );
+    this.element = h("div.analysis-body", [
+      h("div", this.board.element, this.stakes, this.chosenId, this.links),
+      h("div", this.summary, this.list, this.more, this.legend, this.ends, this.tree.element, this.repliesFold),
+    ]);
     this.board.turnCube(undefined);
     this.showList();
   }
@@ -135,7 +133,7 @@ export class Findings {
   private showReplies({ id, text }: Candidate): void {
     const branches = this.tree.after(id);
     this.replies.replaceChildren(
-      branches ? repliesTable(text, branches) : h("p", { class: "small" }, "The tree unfolds the first five moves; choose one of them."),
+      branches ? repliesTable(text, branches) : h("p.small", "The tree unfolds the first five moves; choose one of them."),
     );
   }
 }
@@ -167,17 +165,14 @@ function stakesOf({ length, score, crawford, cube, cube_is_mine, jacoby, bare, d
 const repliesTable = (move: string, branches: Branch[]): HTMLElement =>
   scrolling(
     { "aria-label": "Replies" },
-    h(
-      "table",
-      {},
-      h("caption", {}, `After ${move}: the other side's best reply to each roll, and what is left for the mover`),
+    h("table", [
+      h("caption", `After ${move}: the other side's best reply to each roll, and what is left for the mover`),
       headRow("Roll", "Of 36", { class: "text", words: "Reply" }, "Equity"),
       h(
         "tbody",
-        {},
-        ...branches.map(({ dice, ways, text, equity }) =>
+        branches.map(({ dice, ways, text, equity }) =>
           bodyRow(false, rollText(dice), String(ways), { class: "text", words: text }, signed(equity)),
         ),
       ),
-    ),
+    ]),
   );

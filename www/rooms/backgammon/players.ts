@@ -2,7 +2,7 @@
 
 import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
 import { h, id } from "../../parts/dom";
-import { labelled, select } from "../shared/controls";
+import { labelled, select } from "../../parts/controls";
 
 const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);
 

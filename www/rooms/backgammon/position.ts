@@ -1,7 +1,7 @@
 // The position that is asked about: its id, dice, and by whom; or made by hand in the editor.
 
 import { h, id, write } from "../../parts/dom";
-import { button, form, labelled, line, markInvalid } from "../shared/controls";
+import { button, form, labelled, line, markInvalid } from "../../parts/controls";
 import type { Backgammon } from "./client";
 import { DICE_ASKED, readDice, type Roll } from "./dice";
 import { Editor } from "./editor";
@@ -15,15 +15,14 @@ type Read = Answers["read_id"];
 
 export class PositionForm {
   readonly elements: HTMLElement[];
-  private readonly error = h("p", { class: "error", role: "alert", id: id("error") });
+  private readonly error = h("p.error", { role: "alert", id: id("error") });
   private readonly position = line("position", { value: START, class: "position", "aria-describedby": this.error.id });
-  private readonly dice = h("input", {
+  private readonly dice = h("input.dice-field", {
     type: "text",
     id: id("dice"),
     value: "3 1",
     autocomplete: "off",
     inputmode: "numeric",
-    class: "dice-field",
     "aria-describedby": this.error.id,
   });
   private readonly who = new WhoField("By", false);
@@ -51,7 +50,7 @@ export class PositionForm {
         labelled("Dice (may be empty)", this.dice),
         this.who.element,
         this.lookAhead.element,
-        h("button", { type: "submit", class: "strong" }, "Analyse"),
+        h("button.strong", { type: "submit" }, "Analyse"),
         this.edit,
       ),
       this.error,

@@ -9,9 +9,9 @@ import { signed } from "./candidates";
 import type { Backgammon } from "./client";
 import { allOf, rollText, type Roll } from "./dice";
 import { capital, JUDGE, whoIs, within } from "./players";
-import { button } from "../shared/controls";
+import { button } from "../../parts/controls";
 import { modified, placeOf } from "../shared/keys";
-import { svg } from "../shared/svg";
+import { svg } from "../../parts/svg";
 import { perMove } from "./told";
 
 const WIDTH = 520;
@@ -23,8 +23,8 @@ export class ReplayPane {
   readonly element: HTMLElement;
   private readonly board = new Board("The game as it stood, seen from the first side");
   private readonly graph = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "replay-graph" });
-  private readonly told = h("p", { class: "replay-told", role: "status" });
-  private readonly rates = h("p", { class: "small replay-rates" });
+  private readonly told = h("p.replay-told", { role: "status" });
+  private readonly rates = h("p.small.replay-rates");
   private readonly buttons: HTMLButtonElement[];
   private readonly analyseIt: HTMLButtonElement;
   private session: Session | undefined;
@@ -50,15 +50,13 @@ export class ReplayPane {
       step(">|", "Last move (end)", () => this.moves.length - 1),
     ];
     this.analyseIt = button("Analyse this", () => this.moment && analyse(this.moment.id, this.moment.dice), { class: "small" });
-    this.element = h(
-      "div",
-      { class: "replay", tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow step" },
-      h("p", { class: "row" }, ...this.buttons, this.analyseIt),
+    this.element = h("div.replay", { tabindex: 0, role: "group", "aria-label": "Game, move by move; left and right arrow step" }, [
+      h("p.row", ...this.buttons, this.analyseIt),
       this.board.element,
       this.told,
       this.graph,
       this.rates,
-    );
+    ]);
     this.element.addEventListener("keydown", (event) => {
       const to = placeOf(event, this.at, this.moves.length);
       // On the board the arrows go from point to point.

@@ -1,7 +1,7 @@
 // How a match is set up.
 
 import { h, id } from "../../parts/dom";
-import { form, labelled, select } from "../shared/controls";
+import { form, labelled, select } from "../../parts/controls";
 import { lookAheadField, WhoField } from "./players";
 import type { Frozen, Setup } from "./protocol";
 
@@ -27,7 +27,7 @@ export class SetupForm {
       this.opponent.element,
       this.lookAhead.element,
       labelled("Length", this.length),
-      h("p", { class: "row" }, this.cube, h("label", { for: this.cube.id }, "Doubling cube")),
+      h("p.row", this.cube, h("label", { for: this.cube.id }, "Doubling cube")),
       h("button", { type: "submit" }, "New match"),
     );
   }

@@ -4,7 +4,7 @@
 import { copy, Dialog } from "../../parts/dialog";
 import { h, write } from "../../parts/dom";
 import { download } from "../../parts/files";
-import { button, Choice, form, line, markInvalid } from "../shared/controls";
+import { button, Choice, form, line, markInvalid } from "../../parts/controls";
 import { Board, type Side } from "./board";
 import { folding } from "./candidates";
 import { allOf, rollText, type Roll } from "./dice";
@@ -34,7 +34,7 @@ type Name = "roll" | "double" | "take" | "pass" | "confirm" | "undo" | "next" | 
 
 /** What may be done: of all buttons those that are due. */
 class Actions {
-  readonly element = h("div", { class: "row table-actions" });
+  readonly element = h("div.row.table-actions");
   private readonly buttons: Record<Name, HTMLButtonElement>;
 
   constructor(wishes: Wishes, resign: () => void) {
@@ -100,12 +100,12 @@ export class Table {
   readonly actions: Actions;
   readonly mode: Choice<Mode>;
   private readonly seats = [1, 0].map((side) => h("p", { class: side ? "seat theirs" : "seat yours" }));
-  private readonly status = h("p", { class: "table-status" });
-  private readonly error = h("p", { class: "error", role: "alert" });
-  private readonly verdict = h("p", { class: "verdict small" });
+  private readonly status = h("p.table-status");
+  private readonly error = h("p.error", { role: "alert" });
+  private readonly verdict = h("p.verdict.small");
   private readonly written = line("move", { placeholder: "8/5 6/5" });
   private readonly writing: HTMLFormElement;
-  private readonly moves = h("ol", { class: "moves" });
+  private readonly moves = h("ol.moves");
   private readonly resigning = new Dialog("Resign");
   private session: Session | undefined;
 
@@ -132,28 +132,23 @@ export class Table {
     this.writing.hidden = true;
     const give = (level: number): HTMLElement =>
       button(`Resign ${LEVELS[level]}`, () => (this.resigning.close(), wishes.act({ kind: "resign", points: level })));
-    this.resigning.element.append(
-      h("p", {}, "The other side gets the points, times the cube."),
-      h("p", { class: "row" }, give(1), give(2), give(3)),
-    );
+    this.resigning.element.append(h("p", "The other side gets the points, times the cube."), h("p.row", give(1), give(2), give(3)));
     const copied = button("Copy the match", () => this.copyMatch(copied), { class: "small" });
     const kept = button("Download the match", () => this.downloadMatch(), { class: "small" });
     const before = button("Back to the match before", () => wishes.goBack(), { class: "small" });
-    this.element = h(
-      "section",
-      { class: "table", "aria-labelledby": "table-title" },
-      h("div", { class: "head" }, h("h2", { id: "table-title", class: "label" }, "The table"), this.mode.element),
+    this.element = h("section.table", { "aria-labelledby": "table-title" }, [
+      h("div.head", h("h2.label", { id: "table-title" }, "The table"), this.mode.element),
       this.seats[0],
       this.board.element,
       this.seats[1],
-      h("div", { class: "table-foot" }, this.status, this.actions.element),
+      h("div.table-foot", this.status, this.actions.element),
       this.writing,
       this.error,
       this.verdict,
       setup,
-      folding("Moves of this game", h("div", {}, this.moves, h("p", { class: "row" }, copied, kept, before))),
+      folding("Moves of this game", h("div", this.moves, h("p.row", copied, kept, before))),
       folding("Step through this game", replay.element, () => replay.begin()),
-    );
+    ]);
   }
 
   close(): void {
@@ -225,13 +220,11 @@ export class Table {
 
   private moveOf({ moves, names }: Session, k: number): HTMLElement {
     const { seat, dice, text, id } = moves[k]!;
-    return h(
-      "li",
-      {},
-      h("span", { class: "small" }, `${k + 1}. ${names[seat]}${dice ? ` ${rollText(dice)}` : ""}`),
+    return h("li", [
+      h("span.small", `${k + 1}. ${names[seat]}${dice ? ` ${rollText(dice)}` : ""}`),
       " ",
       button(text, () => this.wishes.analyse(id, dice), { class: "quiet small", "aria-label": `Analyse move ${k + 1}: ${text}` }),
-    );
+    ]);
   }
 
   // ---- what is written
@@ -261,8 +254,8 @@ function seatOf({ names, score, position, setup }: Session, side: Side): HTMLEle
   const won = setup.length ? `${score[side]} of ${setup.length} points` : points(score[side]);
   return [
     h("span", { class: `chip side-${side}`, "aria-hidden": "true" }),
-    h("strong", {}, whoIs(names[side])),
-    h("span", { class: "small" }, `${pips} pips · ${won}`),
+    h("strong", whoIs(names[side])),
+    h("span.small", `${pips} pips · ${won}`),
   ];
 }
 

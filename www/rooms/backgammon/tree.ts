@@ -5,7 +5,7 @@ import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
 import { signed } from "./candidates";
-import { svg } from "../shared/svg";
+import { svg } from "../../parts/svg";
 
 const MOST = 5;
 const ROW = 46;
@@ -31,7 +31,7 @@ export async function unfold(
 export class Tree {
   readonly element: HTMLElement;
   private readonly drawing = svg("svg", { role: "img" });
-  private readonly told = h("p", { class: "small tree-told" });
+  private readonly told = h("p.small.tree-told");
   private readonly narrow = matchMedia("(max-width: 760px)");
   private root = "";
   private candidates: Candidate[] = [];
@@ -40,7 +40,7 @@ export class Tree {
   private readonly redraw = (): void => this.draw();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
-    this.element = h("div", { class: "tree", hidden: true }, this.drawing, this.told);
+    this.element = h("div.tree", { hidden: true }, this.drawing, this.told);
     this.narrow.addEventListener("change", this.redraw);
   }
 

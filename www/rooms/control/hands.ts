@@ -64,7 +64,7 @@ export class Hands {
       this.keys[side] = down;
       if (down) this.handled.touched();
     };
-    const button = h("button", { type: "button", "aria-label": label, title: label }, icon(side));
+    const button = h("button", { "aria-label": label, title: label }, icon(side));
     button.addEventListener("pointerdown", hold(true));
     for (const up of ["pointerup", "pointerleave", "pointercancel", "blur", "keyup"]) button.addEventListener(up, hold(false));
     button.addEventListener("keydown", (event) => {

@@ -5,7 +5,7 @@ import type { PlanView } from "./protocol";
 import { h } from "../../parts/dom";
 import { bytes, count } from "../../parts/format";
 import { Table } from "../../parts/table";
-import { svg } from "../shared/svg";
+import { svg } from "../../parts/svg";
 
 const BOX = { width: 160, height: 60, across: 40, apart: 22 };
 
@@ -89,8 +89,8 @@ function draw(plan: PlanView, down: boolean): SVGElement {
 
 export class Network {
   readonly element: HTMLElement;
-  private readonly drawing = h("div", { class: "network" });
-  private readonly sentence = h("p", {});
+  private readonly drawing = h("div.network");
+  private readonly sentence = h("p");
   private readonly table: Table;
   private readonly narrow = matchMedia("(max-width: 760px)");
   private plan: PlanView | undefined;
@@ -113,7 +113,7 @@ export class Network {
       ["What it does", "Reads"],
     );
     this.table.caption.textContent = "The forward plan, kernel by kernel";
-    this.element = h("div", {}, h("div", { class: "row spread" }, this.sentence, this.table.button), this.drawing, this.table.element);
+    this.element = h("div", h("div.row.spread", this.sentence, this.table.button), this.drawing, this.table.element);
     this.narrow.addEventListener("change", this.redraw);
   }
 

@@ -7,7 +7,7 @@ import { animate, calm, Surface, touch } from "../../parts/loop";
 import { Table } from "../../parts/table";
 import { onTheme, palette, type Colour } from "../../parts/theme";
 import { Asker } from "../shared/asking";
-import { Choice } from "../shared/controls";
+import { Choice } from "../../parts/controls";
 import { arrowOf, clamp, modified } from "../shared/keys";
 import { along, at, boxOf, drawAxes, nameOf, of, share, type Box } from "./axes";
 import { Density } from "./density";
@@ -40,8 +40,8 @@ export class Plane {
   );
   private readonly field: HTMLElement;
   private readonly surface: Surface;
-  private readonly reading = h("output", { class: "small plane-reading" });
-  private readonly legend = h("div", { class: "plane-legend" });
+  private readonly reading = h("output.small.plane-reading");
+  private readonly legend = h("div.plane-legend");
   private readonly portrait = new Portrait();
   private readonly density = new Density();
   private readonly asker = new Asker(() => (calm() ? CALM_MS : ASK_MS));
@@ -68,22 +68,18 @@ export class Plane {
     const canvas = h("canvas", { role: "img", "aria-label": "The state plane; nothing yet" });
     this.surface = new Surface(canvas, () => this.redraw());
     this.field = h(
-      "div",
-      { class: "plane-field", tabindex: 0, role: "application", "aria-label": "The state plane: read it", "aria-describedby": helpId },
-      canvas,
+      "div.plane-field",
+      { tabindex: 0, role: "application", "aria-label": "The state plane: read it", "aria-describedby": helpId },
+      [canvas],
     );
-    this.element = h(
-      "div",
-      { class: "plane" },
+    this.element = h("div.plane", [
       this.field,
-      h("div", { class: "plane-foot" }, this.legend, this.reading),
-      h(
-        "p",
-        { class: "unseen", id: helpId },
+      h("div.plane-foot", this.legend, this.reading),
+      h("p.unseen", { id: helpId }, [
         `${touch() ? "Touch the plane" : "Arrow keys move a cross over the plane"}: what the policy and the critic say there is read ` +
           `out below it.`,
-      ),
-    );
+      ]),
+    ]);
     this.listen();
     const refresh = (nowMs: number): void => {
       this.density.fade(nowMs);
@@ -233,8 +229,8 @@ export class Plane {
   // ---- words
 
   private legendOf({ environment, world }: Scene): HTMLElement[] {
-    const small = (words: string): HTMLElement => h("span", { class: "small" }, words);
-    const number = (words: string): HTMLElement => h("span", { class: "small number" }, words);
+    const small = (words: string): HTMLElement => h("span.small", words);
+    const number = (words: string): HTMLElement => h("span.small.number", words);
     const ramp = (kind: string): HTMLElement => h("span", { class: kind, "aria-hidden": "true" });
     if (this.layer === "visits") return [small(`where the ${world.many} in sight have been; the ring is the single one`)];
     if (this.layer === "value") {
@@ -244,7 +240,7 @@ export class Plane {
     const { choices, range } = environment;
     if (choices.length === 0) return [small("action"), number(minus(String(range[0]))), ramp("ramp both"), number(String(range[1]))];
     const hues = huesOf({ environment, world }, choices.length);
-    return choices.map((choice, k) => h("span", { class: "small hue", style: `--hue: var(--${hues[k]!})` }, choice));
+    return choices.map((choice, k) => h("span.small.hue", { style: `--hue: var(--${hues[k]!})` }, choice));
   }
 
   private readingAt({ environment }: Scene, { x, y }: { x: number; y: number }): string {

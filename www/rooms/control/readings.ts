@@ -15,13 +15,13 @@ import * as text from "./text";
 const MEMORY = 240;
 const SHOWN_ROUNDS = 4;
 
-const number = (): HTMLOutputElement => h("output", { class: "number" });
-const reading = (name: string, value: HTMLElement): HTMLElement => h("p", { class: "reading" }, h("span", { class: "small" }, name), value);
+const number = (): HTMLOutputElement => h("output.number");
+const reading = (name: string, value: HTMLElement): HTMLElement => h("p.reading", h("span.small", name), value);
 
 /** The agent acts: the odds of its actions, and what its critic expects. */
 export class Watching {
   readonly element: HTMLElement;
-  private readonly odds = h("div", { class: "odds" });
+  private readonly odds = h("div.odds");
   private readonly value = number();
   private readonly total = number();
   private readonly best = number();
@@ -32,15 +32,13 @@ export class Watching {
   private readonly values: number[] = [];
 
   constructor() {
-    this.element = h(
-      "div",
-      { class: "watching" },
+    this.element = h("div.watching", [
       this.odds,
       reading(text.stage.value, this.value),
       this.curve,
       reading(text.stage.total, this.total),
       reading(text.stage.best, this.best),
-    );
+    ]);
   }
 
   begin({ environment: { choices, range }, world }: Scene): void {
@@ -50,12 +48,12 @@ export class Watching {
     this.bars = rows.map((_, k) => {
       const bar = h("span", { class: this.range ? "bar both" : "bar", "aria-hidden": "true" });
       if (!this.range) bar.style.setProperty("--hue", `var(--${world.hues[k] ?? "accent"})`);
-      return { bar, number: h("output", { class: "small number" }) };
+      return { bar, number: h("output.small.number") };
     });
     this.odds.replaceChildren(
       ...rows.map((name, k) => {
         const { bar, number } = this.bars[k]!;
-        return h("p", { class: "odd" }, h("span", { class: "small" }, name), bar, number);
+        return h("p.odd", h("span.small", name), bar, number);
       }),
     );
   }
@@ -120,22 +118,20 @@ export class Duel {
   readonly element: HTMLElement;
   private readonly yours = number();
   private readonly agents = number();
-  private readonly leads = h("span", { class: "small" });
+  private readonly leads = h("span.small");
   private readonly rounds = h("tbody");
   private seen = "[]";
 
   /** `say` tells of a round that has ended. */
   constructor(private readonly say: (text: string, about: string) => void) {
-    const side = (name: string, value: HTMLElement): HTMLElement => h("span", {}, h("span", { class: "small" }, name), value);
+    const side = (name: string, value: HTMLElement): HTMLElement => h("span", h("span.small", name), value);
     const head = headRow("Round", "You", "Agent");
     head.className = "unseen";
-    this.element = h(
-      "div",
-      { class: "driving", hidden: true },
-      h("p", { class: "duel" }, side("you", this.yours), side("agent", this.agents)),
+    this.element = h("div.driving", { hidden: true }, [
+      h("p.duel", side("you", this.yours), side("agent", this.agents)),
       this.leads,
-      h("table", { class: "rounds" }, h("caption", { class: "unseen" }, "The last rounds, newest first"), head, this.rounds),
-    );
+      h("table.rounds", h("caption.unseen", "The last rounds, newest first"), head, this.rounds),
+    ]);
   }
 
   begin(): void {

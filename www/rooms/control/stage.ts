@@ -41,13 +41,13 @@ export class LargeOne implements Handled {
   scene: Scene | undefined;
   driving = false;
   /** Takes the controls, and gives them back. */
-  private readonly taker = h("button", { type: "button", class: "take", onclick: () => this.toggle() });
+  private readonly taker = h("button.take", { onclick: () => this.toggle() });
   private readonly canvas = h("canvas", { role: "img", "aria-label": "The single environment" });
   private readonly surface = new Surface(this.canvas);
-  private readonly hint = h("p", { class: "stage-hint", hidden: true });
-  private readonly help = h("p", { class: "unseen", id: id("stage") });
+  private readonly hint = h("p.stage-hint", { hidden: true });
+  private readonly help = h("p.unseen", { id: id("stage") });
   private readonly field: HTMLElement;
-  private readonly buttons = h("div", { class: "row push" });
+  private readonly buttons = h("div.row.push");
   private readonly watching = new Watching();
   private readonly duel: Duel;
   private readonly hands: Hands;
@@ -64,20 +64,17 @@ export class LargeOne implements Handled {
     private readonly drove: () => void,
   ) {
     this.field = h(
-      "div",
-      { class: "stage-field", tabindex: 0, role: "application", "aria-label": "The single environment", "aria-describedby": this.help.id },
-      this.canvas,
-      this.hint,
+      "div.stage-field",
+      { tabindex: 0, role: "application", "aria-label": "The single environment", "aria-describedby": this.help.id },
+      [this.canvas, this.hint],
     );
     this.duel = new Duel(say);
     this.hands = new Hands(this.field, this);
-    this.element = h(
-      "div",
-      { class: "stage" },
+    this.element = h("div.stage", [
       this.field,
-      h("div", { class: "stage-side" }, this.watching.element, this.duel.element, this.buttons, this.taker),
+      h("div.stage-side", this.watching.element, this.duel.element, this.buttons, this.taker),
       this.help,
-    );
+    ]);
     this.stop = animate(this.element, (nowMs) => this.draw(nowMs));
   }
 

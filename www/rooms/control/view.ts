@@ -11,7 +11,7 @@ import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
-import { Choice } from "../shared/controls";
+import { Choice } from "../../parts/controls";
 import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
 import { Plane } from "./plane";
@@ -36,13 +36,13 @@ export class ControlView implements View {
     { shown: "← →", does: "on CartPole's large pole: push the cart, with shift its tip" },
   ];
   private readonly client: ControlClient;
-  private readonly environmentsTitle = h("h2", { id: "environments-title", class: "label" });
-  private readonly legend = h("ul", { class: "legend" });
+  private readonly environmentsTitle = h("h2.label", { id: "environments-title" });
+  private readonly legend = h("ul.legend");
   private readonly few: HTMLElement;
   private readonly environments: EnvironmentsView;
   private readonly plane: Plane;
-  private readonly stageTitle = h("h2", { id: "stage-title", class: "label" });
-  private readonly invite = h("p", { class: "about" });
+  private readonly stageTitle = h("h2.label", { id: "stage-title" });
+  private readonly invite = h("p.about");
   private readonly large: LargeOne;
   private readonly network = new Network();
   // The first event says which it is; until then, the first there is.
@@ -91,22 +91,20 @@ export class ControlView implements View {
 
   first(curves: HTMLElement): HTMLElement {
     const section = (name: string, titleId: string, head: Node[], ...children: Node[]): HTMLElement =>
-      h("section", { class: name, "aria-labelledby": titleId }, h("div", { class: "head" }, ...head), ...children);
-    const planeTitle = h("h2", { id: "plane-title", class: "label" }, "State plane");
-    return h(
-      "div",
-      { class: "bench" },
+      h("section", { class: name, "aria-labelledby": titleId }, h("div.head", ...head), ...children);
+    const planeTitle = h("h2.label", { id: "plane-title" }, "State plane");
+    return h("div.bench", [
       section("environments", "environments-title", [this.environmentsTitle, this.few, this.legend], this.environments.element),
       curves,
       section("large", "stage-title", [this.stageTitle, this.invite], this.large.element),
       section(
         "portrait",
         "plane-title",
-        [planeTitle, h("div", { class: "row" }, this.plane.table.button, this.plane.layers.element)],
+        [planeTitle, h("div.row", this.plane.table.button, this.plane.layers.element)],
         this.plane.element,
         this.plane.table.element,
       ),
-    );
+    ]);
   }
 
   close(): void {

@@ -12,7 +12,7 @@ type Column = { element: HTMLElement; fill: HTMLElement; ghost: HTMLElement; top
 export class Bars {
   readonly element: HTMLElement;
   readonly table: Table;
-  private readonly field = h("div", { class: "bars-field", role: "img" });
+  private readonly field = h("div.bars-field", { role: "img" });
   private columns: Column[] = [];
   private bars: Bar[] = [];
 
@@ -22,7 +22,7 @@ export class Bars {
     titles: string[],
   ) {
     this.table = new Table(name, titles, () => this.bars.map(({ label, cells = [] }) => [label, ...cells]));
-    this.element = h("div", { class: "bars" }, this.field);
+    this.element = h("div.bars", this.field);
     this.field.setAttribute("aria-label", `${name}: nothing yet`);
   }
 
@@ -49,7 +49,7 @@ export class Bars {
     this.columns = Array.from({ length: count }, () => {
       const part = (name: string): HTMLElement => h("span", { class: name });
       const [fill, ghost, top, label] = [part("bar-fill"), part("bar-ghost"), part("bar-top"), part("bar-label")];
-      return { element: h("div", { class: "bar" }, top, h("span", { class: "bar-well" }, fill, ghost), label), fill, ghost, top, label };
+      return { element: h("div.bar", top, h("span.bar-well", fill, ghost), label), fill, ghost, top, label };
     });
     this.field.replaceChildren(...this.columns.map(({ element }) => element));
   }

@@ -3,7 +3,7 @@
 import { h, id } from "../../parts/dom";
 import { calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
-import { button, form, line, markInvalid, swap, ticked } from "../shared/controls";
+import { button, form, line, markInvalid, swap, ticked } from "../../parts/controls";
 import { MethodFields, numberField } from "./fields";
 import type { Puzzle, Question, SolveMethod } from "./protocol";
 
@@ -43,7 +43,7 @@ export class Controls {
   private readonly distance = numberField("By distance", 8, 0, MOST_DISTANCE);
   private readonly byDistance: HTMLElement;
   private readonly fields = new MethodFields();
-  private readonly solve = h("button", { type: "submit", class: "strong" }, "Solve it");
+  private readonly solve = h("button.strong", { type: "submit" }, "Solve it");
   private readonly cancel: HTMLButtonElement;
 
   /** `error` is where refusals are told. */
@@ -55,28 +55,26 @@ export class Controls {
     });
     if (letters.checked) does.showLetters(true);
     this.switch.addEventListener("change", () => does.tryOrNot(this.switch.checked));
-    this.tools = h(
-      "div",
-      { class: "row cube-tools" },
+    this.tools = h("div.row.cube-tools", [
       ticked(this.switch, "It tries by itself"),
       ticked(letters, "Letters"),
       button("Reset view", () => does.resetView(), {
         class: "quiet small",
         title: "Reset the view (home, or double-click beside the cube)",
       }),
-    );
+    ]);
     const names = BUTTONS.flatMap((face) => [face, `${face}'`]);
     this.turns = h(
-      "div",
-      { class: "turns", role: "group", "aria-label": "Turn a face" },
-      ...names.map((name) => button(name, () => does.make([name]), { "aria-label": `Turn ${name.replace("'", " prime")}` })),
+      "div.turns",
+      { role: "group", "aria-label": "Turn a face" },
+      names.map((name) => button(name, () => does.make([name]), { "aria-label": `Turn ${name.replace("'", " prime")}` })),
     );
     this.written = line("moves", { placeholder: "R U2 F'", "aria-describedby": error.id });
     this.undo = button("Undo", () => does.undo(), { title: "Undo (backspace)" });
     this.writing = form(
       "row writing-moves",
       () => does.write(this.written.value.trim()),
-      h("label", { for: this.written.id, class: "small" }, "Moves"),
+      h("label.small", { for: this.written.id }, "Moves"),
       this.written,
       h("button", { type: "submit" }, "Turn"),
       this.undo,
@@ -96,7 +94,7 @@ export class Controls {
     );
     this.cancel = button("Cancel", () => does.cancel(), { hidden: true });
     const solving = form("solving", () => does.solve(), ...this.fields.elements, this.solve, this.cancel);
-    this.forms = h("div", { class: "cube-controls" }, scrambling, this.byDistance, solving);
+    this.forms = h("div.cube-controls", scrambling, this.byDistance, solving);
   }
 
   begin(puzzle: Puzzle): void {

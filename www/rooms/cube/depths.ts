@@ -19,20 +19,18 @@ export type Tries = Map<number, { solved: number; of: number }>;
 export class DepthChart {
   readonly element: HTMLElement;
   private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Before", "Of"]);
-  private readonly title = h("h2", { class: "label", id: "depths-title" }, "Solve rate by depth");
-  private readonly about = h("p", { class: "about" });
-  private readonly now = h("output", { class: "number" });
+  private readonly title = h("h2.label", { id: "depths-title" }, "Solve rate by depth");
+  private readonly about = h("p.about");
+  private readonly now = h("output.number");
   private shown: unknown;
 
   constructor() {
-    this.element = h(
-      "section",
-      { class: "depths", "aria-labelledby": this.title.id },
-      h("div", { class: "head" }, this.title, this.now, this.bars.table.button),
+    this.element = h("section.depths", { "aria-labelledby": this.title.id }, [
+      h("div.head", this.title, this.now, this.bars.table.button),
       this.about,
       this.bars.element,
       this.bars.table.element,
-    );
+    ]);
   }
 
   begin({ exact }: Puzzle): void {

@@ -2,7 +2,7 @@
 
 import { h, id } from "../../parts/dom";
 import { count, short } from "../../parts/format";
-import { labelled, select } from "../shared/controls";
+import { labelled, select } from "../../parts/controls";
 import { clamp } from "../shared/keys";
 import type { Puzzle, SearchKind, SolveMethod } from "./protocol";
 import { SEARCHES } from "./solver";
@@ -31,7 +31,7 @@ export class MethodFields {
   private readonly search = h(
     "select",
     { id: id("search") },
-    ...SEARCHES.map(({ search, words, about }) => h("option", { value: search, title: about }, words)),
+    SEARCHES.map(({ search, words, about }) => h("option", { value: search, title: about }, words)),
   );
   private readonly width = numbers("width", [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536], count);
   private readonly weight = numbers("weight", [0, 0.2, 0.4, 0.6, 0.8, 1], String);

@@ -4,7 +4,7 @@
 import { h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
 import { Asker } from "../shared/asking";
-import { button } from "../shared/controls";
+import { button } from "../../parts/controls";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { Bars, percent } from "./bars";
 import type { CubeClient } from "./client";
@@ -18,11 +18,11 @@ const SHOWN = 6;
 
 export class InsidePane {
   readonly element: HTMLElement;
-  private readonly body = h("div", { class: "inside-body", hidden: true, id: id("inside") });
+  private readonly body = h("div.inside-body", { hidden: true, id: id("inside") });
   private readonly button: HTMLButtonElement;
-  private readonly stage = h("p", { class: "stage" });
+  private readonly stage = h("p.stage");
   private readonly depths = new Bars("Curriculum: success by depth", ["Depth", "Success", "Share of episodes", "Episodes"]);
-  private readonly filled = h("p", { class: "small" });
+  private readonly filled = h("p.small");
   private readonly priorities = new Bars("Replay: transitions by priority", ["Priority from", "Share"]);
   private readonly top = h("tbody");
   private readonly prioritised = h("div", { hidden: true });
@@ -38,54 +38,37 @@ export class InsidePane {
     const caption = id("top");
     const transitions = scrolling(
       { "aria-labelledby": caption },
-      h(
-        "table",
-        {},
-        h(
-          "caption",
-          { id: caption },
+      h("table", [
+        h("caption", { id: caption }, [
           "The transitions of the greatest priority, which it is the most wrong about, with what Q says there now.",
-        ),
+        ]),
         headRow("State", "Action", "Reward", "Priority", { class: "text", words: "Q of each action" }),
         this.top,
-      ),
+      ]),
     );
     transitions.classList.add("transitions");
     this.depths.table.caption.textContent = "The curriculum, depth by depth.";
     this.priorities.table.caption.textContent = "Share of transitions by priority; the first and the last row also have what lies beyond.";
     this.body.append(
-      h("h3", {}, "Curriculum"),
+      h("h3", "Curriculum"),
       this.stage,
-      h(
-        "p",
-        { class: "about" },
+      h("p.about", [
         "columns: share of the newest episodes of each scramble depth that solved the cube; outlines: share of new episodes that " +
           "begin there",
-      ),
+      ]),
       this.depths.element,
-      h("p", { class: "row" }, this.depths.table.button),
+      h("p.row", this.depths.table.button),
       this.depths.table.element,
-      h("h3", {}, "Replay"),
+      h("h3", "Replay"),
       this.filled,
       this.prioritised,
     );
-    this.prioritised.append(
-      this.priorities.element,
-      h("p", { class: "row" }, this.priorities.table.button),
-      this.priorities.table.element,
-      transitions,
-    );
-    this.element = h(
-      "div",
-      { class: "inside" },
-      h(
-        "p",
-        { class: "small" },
-        "The curriculum's stage, and the replay with its priorities and Q-values. It is asked for only while this is open.",
-      ),
+    this.prioritised.append(this.priorities.element, h("p.row", this.priorities.table.button), this.priorities.table.element, transitions);
+    this.element = h("div.inside", [
+      h("p.small", "The curriculum's stage, and the replay with its priorities and Q-values. It is asked for only while this is open."),
       this.button,
       this.body,
-    );
+    ]);
   }
 
   /** A run has begun; `plays` is whether it has these. */

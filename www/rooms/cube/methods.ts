@@ -4,7 +4,7 @@ import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { reason, Turns } from "../shared/asking";
-import { button, swap } from "../shared/controls";
+import { button, swap } from "../../parts/controls";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { puzzleOf, type CubeClient } from "./client";
 import type { Puzzle, SolveMethod } from "./protocol";
@@ -28,8 +28,8 @@ export class MethodsPane {
   readonly element: HTMLElement;
   private readonly startButton = button("Compare on this state", () => this.compare(), { class: "strong" });
   private readonly endButton = button("Stop", () => this.end("Stopped."), { hidden: true });
-  private readonly status = h("p", { class: "small" });
-  private readonly error = h("p", { class: "error", role: "alert" });
+  private readonly status = h("p.small");
+  private readonly error = h("p.error", { role: "alert" });
   private readonly body = h("tbody");
   private readonly table: HTMLElement;
   private readonly comparisons = new Turns();
@@ -46,28 +46,22 @@ export class MethodsPane {
     head.firstElementChild!.append(h("td"));
     this.table = scrolling(
       { "aria-labelledby": caption },
-      h(
-        "table",
-        { class: "methods" },
+      h("table.methods", [
         h("caption", { id: caption }, "One state, each method on its own, with the network as it is at that moment."),
         head,
         this.body,
-      ),
+      ]),
     );
     this.table.hidden = true;
-    this.element = h(
-      "div",
-      { class: "methods-pane" },
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div.methods-pane", [
+      h("p.small", [
         "Greedy play, two beams, A* and, where all distances are known, the exact table look for a way out of the state that the cube " +
           "shows. Training goes on meanwhile, so times are of this busy machine.",
-      ),
-      h("p", { class: "row" }, this.startButton, this.endButton, this.status),
+      ]),
+      h("p.row", this.startButton, this.endButton, this.status),
       this.error,
       this.table,
-    );
+    ]);
   }
 
   begin(): void {
@@ -135,7 +129,7 @@ export class MethodsPane {
           made !== undefined && made === least && "best",
           {
             class: "text",
-            words: h("span", {}, nameOf(method) + (found ? widened(found, method) : ""), why && h("span", { class: "small why-not" }, why)),
+            words: h("span", nameOf(method) + (found ? widened(found, method) : ""), why && h("span.small.why-not", why)),
           },
           found || failed ? (solution ? "yes" : "no") : "…",
           { class: "number", words: made === undefined ? "" : String(made) },

@@ -14,7 +14,7 @@ export function smallNet(stickers: string, words: string): HTMLElement {
     const [column, row] = cellOf(size, k);
     return h("span", { class: `sticker on-${letter.toLowerCase()}`, style: `grid-column:${column};grid-row:${row}` });
   });
-  return h("span", { class: "small-net", role: "img", "aria-label": words, style: `--cells:${4 * size}` }, ...cells);
+  return h("span.small-net", { role: "img", "aria-label": words, style: `--cells:${4 * size}` }, ...cells);
 }
 
 function cellOf(size: number, k: number): [number, number] {
@@ -25,8 +25,7 @@ function cellOf(size: number, k: number): [number, number] {
 }
 
 export class PaintNet {
-  readonly element = h("div", {
-    class: "net",
+  readonly element = h("div.net", {
     role: "group",
     "aria-label": "The unfolded cube: arrows go from sticker to sticker, a letter or enter paints",
   });
@@ -70,7 +69,7 @@ export class PaintNet {
     this.at = 0;
     this.cells = this.stickers.map((_, k) => {
       const [column, row] = cellOf(size, k);
-      const cell = h("button", { type: "button", tabindex: k === 0 ? 0 : -1, style: `grid-column:${column};grid-row:${row}` });
+      const cell = h("button", { tabindex: k === 0 ? 0 : -1, style: `grid-column:${column};grid-row:${row}` });
       cell.addEventListener("pointerdown", (event) => {
         // So that pulling on meets the others.
         if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
@@ -82,8 +81,7 @@ export class PaintNet {
     this.element.style.setProperty("--size", String(size));
     const labels = FACES.map((face) => {
       const [x, y] = AT[face]!;
-      return h("span", {
-        class: "net-face",
+      return h("span.net-face", {
         "aria-hidden": "true",
         style: `grid-column:${x * size + 1} / span ${size};grid-row:${y * size + 1} / span ${size}`,
       });

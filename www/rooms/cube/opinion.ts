@@ -33,8 +33,8 @@ export function thought({ solved, distance, value: thinks }: StateView): string 
 
 export class Opinion {
   readonly element: HTMLElement;
-  private readonly lead = h("p", { class: "thought" });
-  private readonly about = h("p", { class: "about" });
+  private readonly lead = h("p.thought");
+  private readonly about = h("p.about");
   private readonly head = h("th", { scope: "col" });
   private readonly distanceHead = h("th", { scope: "col" }, "Optimal after it");
   private readonly body = h("tbody");
@@ -42,23 +42,15 @@ export class Opinion {
   private gives: Gives = "value";
 
   constructor(private readonly make: (action: string) => void) {
-    this.element = h(
-      "section",
-      { class: "opinion", "aria-labelledby": "opinion-title" },
-      h("div", { class: "head" }, h("h2", { id: "opinion-title", class: "label" }, "What the agent thinks"), this.lead),
+    this.element = h("section.opinion", { "aria-labelledby": "opinion-title" }, [
+      h("div.head", h("h2.label", { id: "opinion-title" }, "What the agent thinks"), this.lead),
       this.about,
-      h(
-        "table",
-        { class: "actions" },
-        h("caption", { class: "unseen" }, "Each move as the agent sees it"),
-        h(
-          "thead",
-          {},
-          h("tr", {}, h("th", { scope: "col", class: "text" }, "Move"), h("td", { class: "wide" }), this.head, this.distanceHead),
-        ),
+      h("table.actions", [
+        h("caption.unseen", "Each move as the agent sees it"),
+        h("thead", h("tr", h("th.text", { scope: "col" }, "Move"), h("td.wide"), this.head, this.distanceHead)),
         this.body,
-      ),
-    );
+      ]),
+    ]);
   }
 
   begin({ gives, exact }: Puzzle): void {
@@ -101,14 +93,12 @@ export class Opinion {
 
   private build(count: number): void {
     this.rows = Array.from({ length: count }, () => {
-      const button: HTMLButtonElement = h("button", {
-        type: "button",
-        class: "quiet small",
+      const button: HTMLButtonElement = h("button.quiet.small", {
         onclick: () => this.make(button.textContent ?? ""),
       });
-      const [bar, best] = [h("span", { class: "action-bar" }), h("span", { class: "action-best" })];
-      const [score, distance] = [h("td", { class: "number" }), h("td")];
-      const element = h("tr", {}, h("th", { scope: "row", class: "text" }, button), h("td", { class: "wide" }, bar, best), score, distance);
+      const [bar, best] = [h("span.action-bar"), h("span.action-best")];
+      const [score, distance] = [h("td.number"), h("td")];
+      const element = h("tr", h("th.text", { scope: "row" }, button), h("td.wide", bar, best), score, distance);
       return { element, button, bar, score, distance, best };
     });
     this.body.replaceChildren(...this.rows.map(({ element }) => element));

@@ -2,7 +2,7 @@
 
 import { h, id, write } from "../../parts/dom";
 import { reason, Turns } from "../shared/asking";
-import { button, form, labelled, line, markInvalid } from "../shared/controls";
+import { button, form, labelled, line, markInvalid } from "../../parts/controls";
 import { puzzleOf, type CubeClient } from "./client";
 import { PaintNet } from "./net";
 import { thought } from "./opinion";
@@ -14,7 +14,7 @@ export class OwnPane {
   readonly element: HTMLElement;
   private readonly net: PaintNet;
   private readonly palette: { letter: string; input: HTMLInputElement; left: HTMLElement }[];
-  private readonly verdict = h("p", { class: "own-verdict", role: "status", id: id("own-verdict") });
+  private readonly verdict = h("p.own-verdict", { role: "status", id: id("own-verdict") });
   private readonly text = line("own", { "aria-describedby": this.verdict.id });
   private readonly buttons: HTMLButtonElement[];
   private size = 0;
@@ -29,28 +29,24 @@ export class OwnPane {
     const group = id("colour");
     this.palette = FACES.map((letter, k) => ({
       letter,
-      input: h("input", { type: "radio", name: group, id: `${group}-${letter}`, value: letter, checked: k === 0, class: "unseen" }),
-      left: h("span", { class: "palette-left", "aria-hidden": "true" }),
+      input: h("input.unseen", { type: "radio", name: group, id: `${group}-${letter}`, value: letter, checked: k === 0 }),
+      left: h("span.palette-left", { "aria-hidden": "true" }),
     }));
     this.net = new PaintNet(
       () => this.palette.find(({ input }) => input.checked)?.letter ?? "U",
       () => this.painted(),
     );
-    const palette = h(
-      "fieldset",
-      { class: "palette" },
-      h("legend", { class: "unseen" }, "Colour to paint with"),
+    const palette = h("fieldset.palette", [
+      h("legend.unseen", "Colour to paint with"),
       ...this.palette.flatMap(({ letter, input, left }) => [
         input,
-        h(
-          "label",
-          { for: input.id, title: `${COLOURS[letter]} (${letter})` },
+        h("label", { for: input.id, title: `${COLOURS[letter]} (${letter})` }, [
           h("span", { class: `sticker on-${letter.toLowerCase()}`, "aria-hidden": "true" }, letter),
-          h("span", { class: "unseen" }, COLOURS[letter]!),
+          h("span.unseen", COLOURS[letter]!),
           left,
-        ),
+        ]),
       ]),
-    );
+    ]);
     this.buttons = [button("Solve it", () => this.use(true), { class: "strong" }), button("Put it on the cube", () => this.use(false))];
     const writing = form(
       "own-form",
@@ -58,35 +54,25 @@ export class OwnPane {
       labelled("Facelets, or the moves of a scramble", this.text, "field grow"),
       h("button", { type: "submit" }, "Take it"),
     );
-    this.element = h(
-      "div",
-      { class: "own" },
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div.own", [
+      h("p.small", [
         "Choose a colour and paint, or type the letter of the face that a colour belongs to: U white, R red, F green, D yellow, L " +
           "orange, B blue. Written, the faces follow one another in the order U R F D L B, each row by row as one looks at it, U with " +
           "B above it and D with F above it; other letters for the colours do as well.",
-      ),
-      h(
-        "div",
-        { class: "own-body" },
-        h("div", {}, palette, this.net.element),
-        h(
-          "div",
-          { class: "own-side" },
+      ]),
+      h("div.own-body", [
+        h("div", palette, this.net.element),
+        h("div.own-side", [
           this.verdict,
-          h("p", { class: "row" }, ...this.buttons),
+          h("p.row", ...this.buttons),
           writing,
-          h(
-            "p",
-            { class: "row" },
+          h("p.row", [
             button("Begin with the solved cube", () => this.show(solved(this.size))),
             button("Begin with the cube above", () => this.show(this.state())),
-          ),
-        ),
-      ),
-    );
+          ]),
+        ]),
+      ]),
+    ]);
   }
 
   begin(): void {

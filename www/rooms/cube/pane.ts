@@ -34,9 +34,9 @@ export class CubePane {
   private readonly solution = new SolutionPane({ goTo: (step) => this.goTo(step), play: () => this.play() });
   private readonly controls: Controls;
   private readonly told = {
-    status: h("p", { class: "cube-status" }),
-    error: h("p", { class: "error", role: "alert", id: id("cube-error") }),
-    progress: h("p", { class: "small search-progress" }),
+    status: h("p.cube-status"),
+    error: h("p.error", { role: "alert", id: id("cube-error") }),
+    progress: h("p.small.search-progress"),
   };
   private puzzle: Puzzle;
   private stickers = solved(2);
@@ -86,17 +86,15 @@ export class CubePane {
       this.told.error,
     );
     const { tools, turns, forms, writing } = this.controls;
-    this.element = h(
-      "section",
-      { class: "cube-pane", "aria-labelledby": "cube-title" },
-      h("div", { class: "head" }, h("h2", { id: "cube-title", class: "label" }, "The cube"), tools),
+    this.element = h("section.cube-pane", { "aria-labelledby": "cube-title" }, [
+      h("div.head", h("h2.label", { id: "cube-title" }, "The cube"), tools),
       this.picture.element,
-      h("div", {}, ...Object.values(this.told)),
+      h("div", ...Object.values(this.told)),
       this.solution.element,
       turns,
       forms,
       writing,
-    );
+    ]);
     this.stop = animate(this.picture.element, () => this.watch(), 60);
   }
 

@@ -58,7 +58,7 @@ export type Handling = {
 
 export class CubePicture {
   readonly element: HTMLElement;
-  private readonly described = h("p", { class: "unseen", id: id("cube-seen") });
+  private readonly described = h("p.unseen", { id: id("cube-seen") });
   private readonly canvas = h("canvas", { "aria-hidden": "true" });
   private readonly surface: Surface;
   private stickers: string;
@@ -76,16 +76,14 @@ export class CubePicture {
   constructor(stickers: string, handling: Handling) {
     this.stickers = stickers;
     this.element = h(
-      "div",
+      "div.cube-picture",
       {
-        class: "cube-picture",
         tabindex: 0,
         role: "application",
         "aria-label": "The cube: u r f d l b turn a face clockwise, with shift anticlockwise; arrows turn the view",
         "aria-describedby": this.described.id,
       },
-      this.canvas,
-      this.described,
+      [this.canvas, this.described],
     );
     // A canvas of another size is empty until it is painted.
     this.surface = new Surface(this.canvas, () => {

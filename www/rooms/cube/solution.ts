@@ -14,37 +14,31 @@ export type Wishes = { goTo(step: number): void; play(): void };
 
 export class SolutionPane {
   readonly element: HTMLElement;
-  private readonly cost = h("p", { class: "small cost" });
-  private readonly empty = h(
-    "p",
-    { class: "small no-solution" },
-    "A solution comes here: its moves, and what the agent thinks is left before each.",
-  );
-  private readonly plot = h("div", { class: "values-plot", role: "img" });
-  private readonly most = h("span", { class: "values-most", "aria-hidden": "true" });
-  private readonly spot = h("span", { class: "values-spot", "aria-hidden": "true" });
-  private readonly chart = h("figure", { class: "values" });
-  private readonly strip = h("ol", { class: "solution-moves", "aria-label": "Moves of the solution" });
+  private readonly cost = h("p.small.cost");
+  private readonly empty = h("p.small.no-solution", "A solution comes here: its moves, and what the agent thinks is left before each.");
+  private readonly plot = h("div.values-plot", { role: "img" });
+  private readonly most = h("span.values-most", { "aria-hidden": "true" });
+  private readonly spot = h("span.values-spot", { "aria-hidden": "true" });
+  private readonly chart = h("figure.values");
+  private readonly strip = h("ol.solution-moves", { "aria-label": "Moves of the solution" });
   private readonly pace = h(
     "select",
     { id: id("pace"), "aria-label": "Speed" },
-    ...PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)),
+    PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)),
   );
-  private readonly playButton = h("button", { type: "button", class: "strong play-solution", onclick: () => this.wishes.play() });
+  private readonly playButton = h("button.strong.play-solution", { onclick: () => this.wishes.play() });
   private readonly back = h(
     "button",
-    { type: "button", "aria-label": "One move back", title: "One move back", onclick: () => this.wishes.goTo(this.at - 1) },
-    icon("left"),
+    { "aria-label": "One move back", title: "One move back", onclick: () => this.wishes.goTo(this.at - 1) },
+    [icon("left")],
   );
-  private readonly on = h(
-    "button",
-    { type: "button", "aria-label": "One move on", title: "One move on", onclick: () => this.wishes.goTo(this.at + 1) },
+  private readonly on = h("button", { "aria-label": "One move on", title: "One move on", onclick: () => this.wishes.goTo(this.at + 1) }, [
     icon("right"),
-  );
+  ]);
   private readonly start = h(
     "button",
-    { type: "button", "aria-label": "Back to the scramble", title: "Back to the scramble", onclick: () => this.wishes.goTo(0) },
-    icon("reset"),
+    { "aria-label": "Back to the scramble", title: "Back to the scramble", onclick: () => this.wishes.goTo(0) },
+    [icon("reset")],
   );
   private buttons: HTMLButtonElement[] = [];
   private values: number[] = [];
@@ -54,23 +48,16 @@ export class SolutionPane {
 
   constructor(private readonly wishes: Wishes) {
     this.chart.append(
-      h(
-        "figcaption",
-        { class: "small" },
-        h("span", { class: "key thinks" }, "the agent thinks"),
-        h("span", { class: "key known" }, "optimal"),
-      ),
-      h("div", { class: "values-field" }, this.plot, this.most, this.spot),
+      h("figcaption.small", h("span.key.thinks", "the agent thinks"), h("span.key.known", "optimal")),
+      h("div.values-field", this.plot, this.most, this.spot),
     );
-    this.element = h(
-      "div",
-      { class: "solution none" },
+    this.element = h("div.solution.none", [
       this.cost,
-      h("div", { class: "row player" }, this.start, this.back, this.playButton, this.on, this.pace),
+      h("div.row.player", this.start, this.back, this.playButton, this.on, this.pace),
       this.chart,
       this.strip,
       this.empty,
-    );
+    ]);
     this.playing(false);
   }
 
@@ -88,13 +75,9 @@ export class SolutionPane {
     this.values = solution.values;
     this.distances = solution.optimal === null ? [] : [solution.optimal];
     this.buttons = solution.moves.map((move, k) =>
-      h(
-        "button",
-        { type: "button", class: "quiet small", "aria-label": `To after move ${k + 1}: ${move}`, onclick: () => this.wishes.goTo(k + 1) },
-        move,
-      ),
+      h("button.quiet.small", { "aria-label": `To after move ${k + 1}: ${move}`, onclick: () => this.wishes.goTo(k + 1) }, move),
     );
-    this.strip.replaceChildren(...this.buttons.map((button) => h("li", {}, button)));
+    this.strip.replaceChildren(...this.buttons.map((button) => h("li", button)));
     write(this.cost, words);
     this.element.classList.remove("none");
     this.chart.classList.toggle("unknown", solution.optimal === null);

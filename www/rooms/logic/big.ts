@@ -5,7 +5,7 @@ import { h, icon, write } from "../../parts/dom";
 import { count, short, two, words } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { reason, Turns } from "../shared/asking";
-import { button, labelled, select } from "../shared/controls";
+import { button, labelled, select } from "../../parts/controls";
 import { Cells } from "./cells";
 import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
@@ -22,16 +22,16 @@ const TELL_EVERY_MS = 300;
 export class BigPane {
   readonly element: HTMLElement;
   private readonly cells = new Cells("The big grid", undefined, () => this.paint());
-  private readonly figure = h("div", { class: "big-picture", hidden: true });
-  private readonly runButton = h("button", { type: "button", class: "strong play-grid", onclick: () => this.run(!this.running) });
+  private readonly figure = h("div.big-picture", { hidden: true });
+  private readonly runButton = h("button.strong.play-grid", { onclick: () => this.run(!this.running) });
   private readonly size = select(
     "big-size",
     SIDES.map((side) => [side, `${count(side)}x${count(side)}`]),
     SIDE,
   );
   private readonly readouts = { step: h("dd"), steps: h("dd"), cells: h("dd"), gates: h("dd") };
-  private readonly meaning = h("p", { class: "big-meaning" });
-  private readonly error = h("p", { class: "error", role: "alert" });
+  private readonly meaning = h("p.big-meaning");
+  private readonly error = h("p.error", { role: "alert" });
   private view: BigView | undefined;
   private running = false;
   private renew = true;
@@ -49,36 +49,29 @@ export class BigPane {
     private readonly announcer: Announcer,
   ) {
     this.size.addEventListener("change", () => this.again());
-    const readout = (term: string, value: HTMLElement): HTMLElement => h("div", {}, h("dt", {}, term), value);
+    const readout = (term: string, value: HTMLElement): HTMLElement => h("div", h("dt", term), value);
     this.figure.append(this.cells.element);
-    this.element = h(
-      "div",
-      { class: "big" },
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div.big", [
+      h("p.small", [
         "The circuit of the member that you look at, hardened and pruned, runs on a grid of random cells without an edge. It learned " +
           "on a far smaller one; what it learned is local, so it runs on any.",
-      ),
+      ]),
       h(
-        "div",
-        { class: "row" },
+        "div.row",
         this.runButton,
         button("Other random cells", () => this.again()),
         labelled("Grid", this.size),
       ),
       this.error,
-      h(
-        "dl",
-        { class: "circuit-counts" },
+      h("dl.circuit-counts", [
         readout("Step", this.readouts.step),
         readout("Steps a second", this.readouts.steps),
         readout("Cells a second", this.readouts.cells),
         readout("Gate-cells a second", this.readouts.gates),
-      ),
+      ]),
       this.meaning,
       this.figure,
-    );
+    ]);
     this.showRunning();
     this.stop = animate(this.element, (nowMs) => this.tick(nowMs));
   }

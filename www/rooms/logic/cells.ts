@@ -41,12 +41,7 @@ export class Cells {
     /** The colours are made anew. */
     recolour: () => void = () => {},
   ) {
-    this.element = h(
-      "canvas",
-      hands
-        ? { class: "cells", role: "application", tabindex: 0, "aria-label": label }
-        : { class: "cells", role: "img", "aria-label": label },
-    );
+    this.element = h("canvas.cells", { role: hands ? "application" : "img", tabindex: hands ? 0 : undefined, "aria-label": label });
     this.surface = new Surface(this.element, () => this.draw());
     this.stop = onTheme(() => (recolour(), this.draw()));
     if (!hands) return;

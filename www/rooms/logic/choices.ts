@@ -1,7 +1,7 @@
 // How the grid is set.
 
 import { h } from "../../parts/dom";
-import { labelled, select } from "../shared/controls";
+import { labelled, select } from "../../parts/controls";
 import type { Damage, Experiment, Picture, Start } from "./protocol";
 
 const PACES: [words: string, times: number][] = [
@@ -52,16 +52,14 @@ export class GridChoices {
   constructor(again: () => void, brushed: () => void) {
     for (const one of [this.starts, this.sizes, this.forms]) one.addEventListener("change", again);
     this.brushes.addEventListener("change", brushed);
-    this.element = h(
-      "div",
-      { class: "grid-choices" },
+    this.element = h("div.grid-choices", [
       labelled("Start", this.starts),
       labelled("Grid", this.sizes),
       labelled("Speed", this.paces),
       labelled("Gates", this.forms),
       labelled("Damage", this.hows),
       labelled("Brush", this.brushes),
-    );
+    ]);
   }
 
   begin({ rule }: Experiment): void {

@@ -7,7 +7,7 @@ import { download } from "../../parts/files";
 import { count } from "../../parts/format";
 import { animate } from "../../parts/loop";
 import { Asker, reason, Turns } from "../shared/asking";
-import { button, ticked } from "../shared/controls";
+import { button, ticked } from "../../parts/controls";
 import type { Chosen, LogicClient } from "./client";
 import { Cells } from "./cells";
 import { Diagram } from "./diagram";
@@ -35,13 +35,13 @@ interface Automaton {
 export class CircuitPane {
   readonly element: HTMLElement;
   private readonly diagram = new Diagram();
-  private readonly status = h("p", { class: "small", role: "status" });
-  private readonly error = h("p", { class: "error", role: "alert" });
-  private readonly counts = h("dl", { class: "circuit-counts" });
+  private readonly status = h("p.small", { role: "status" });
+  private readonly error = h("p.error", { role: "alert" });
+  private readonly counts = h("dl.circuit-counts");
   private readonly follow = h("input", { type: "checkbox", role: "switch", checked: true, id: id("follow-circuit") });
   private readonly grid: Cells;
   private readonly gridFigure: HTMLElement;
-  private readonly gridCaption = h("figcaption", { class: "small" });
+  private readonly gridCaption = h("figcaption.small");
   /** What is drawn, and whose. */
   private drawn: { circuit: CircuitView; member: number } | undefined;
   private drawnMs = -Infinity;
@@ -64,38 +64,30 @@ export class CircuitPane {
       () => this.automaton.paint(this.grid),
     );
     this.grid.marked = true;
-    this.gridFigure = h("figure", { class: "circuit-grid", hidden: true }, this.grid.element, this.gridCaption);
+    this.gridFigure = h("figure.circuit-grid", { hidden: true }, this.grid.element, this.gridCaption);
     const { view, named, tools } = this.diagram;
-    this.element = h(
-      "div",
-      { class: "circuit" },
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div.circuit", [
+      h("p.small", [
         "Hardened, each gate is the one operation that it leans to most. What only passes an input on, and what nothing depends on, " +
           "is pruned. A gate that is pointed at shows its cone: all that it depends on. Thick wires are on, at the cell that is " +
           "marked in the small grid, while the automaton runs.",
-      ),
-      h(
-        "div",
-        { class: "row" },
+      ]),
+      h("div.row", [
         button("Draw it as it is now", () => this.draw(true), { class: "strong" }),
         ticked(this.follow, "Keep it up to date"),
         this.status,
-      ),
+      ]),
       this.error,
-      h("div", { class: "circuit-head" }, this.gridFigure, this.counts, tools),
+      h("div.circuit-head", this.gridFigure, this.counts, tools),
       view,
       named,
-      h(
-        "p",
-        { class: "row" },
-        h("span", { class: "small" }, "Take the circuit along:"),
+      h("p.row", [
+        h("span.small", "Take the circuit along:"),
         ...FORMATS.map(({ format, words }) =>
           button(words, () => this.export(format), { "aria-label": `Download the circuit as ${words}` }),
         ),
-      ),
-    );
+      ]),
+    ]);
     this.stop = animate(this.element, (nowMs) => this.watch(nowMs));
   }
 
@@ -171,7 +163,7 @@ export class CircuitPane {
   private show(circuit: CircuitView, asked: boolean): void {
     this.counts.replaceChildren(
       ...countsOf(circuit).map(([term, value, about]) =>
-        h("div", { title: about }, h("dt", {}, term), h("dd", {}, count(value)), h("dd", { class: "small" }, about)),
+        h("div", { title: about }, h("dt", term), h("dd", count(value)), h("dd.small", about)),
       ),
     );
     this.gridFigure.hidden = false;

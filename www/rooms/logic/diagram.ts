@@ -4,7 +4,7 @@ import { h, markup, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { touch } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
-import { button } from "../shared/controls";
+import { button } from "../../parts/controls";
 import { clamp, modified } from "../shared/keys";
 import { opColour } from "./colours";
 import { drawingOf } from "./drawing";
@@ -29,8 +29,8 @@ type Drawn = {
 
 export class Diagram {
   readonly tools: HTMLElement;
-  readonly view = h("div", { class: "circuit-view", hidden: true, tabindex: 0, role: "application", "aria-label": "The circuit" });
-  readonly named = h("p", { class: "small circuit-named", role: "status" });
+  readonly view = h("div.circuit-view", { hidden: true, tabindex: 0, role: "application", "aria-label": "The circuit" });
+  readonly named = h("p.small.circuit-named", { role: "status" });
   private drawn: Drawn | undefined;
   private values: Uint8Array = new Uint8Array();
   private zoom = 1;
@@ -41,13 +41,11 @@ export class Diagram {
   constructor() {
     const small = (words: string, label: string, does: () => void): HTMLButtonElement =>
       button(words, does, { class: "small", "aria-label": label, title: label });
-    this.tools = h(
-      "div",
-      { class: "row circuit-tools", hidden: true },
+    this.tools = h("div.row.circuit-tools", { hidden: true }, [
       small("−", "Smaller", () => this.setZoom(this.zoom / ZOOM_STEP)),
       small("+", "Larger", () => this.setZoom(this.zoom * ZOOM_STEP)),
       small("All of it", "All of it in sight", () => this.fit(LEAST_ZOOM)),
-    );
+    ]);
     for (const kind of ["pointerover", "click"]) this.view.addEventListener(kind, (event) => this.point(under(event)));
     for (const kind of ["pointerleave", "blur"]) this.view.addEventListener(kind, () => this.point(undefined));
     this.view.addEventListener("keydown", (event) => this.key(event));

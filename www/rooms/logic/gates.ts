@@ -27,9 +27,9 @@ const percent = (share: number): string => `${Math.round(100 * share)}%`;
 
 export class GatesPane {
   readonly element: HTMLElement;
-  private readonly canvas = h("canvas", { role: "application", tabindex: 0, class: "gates-picture" });
-  private readonly now = h("output", { class: "number" });
-  private readonly named = h("p", { class: "small gate-named", role: "status" });
+  private readonly canvas = h("canvas.gates-picture", { role: "application", tabindex: 0 });
+  private readonly now = h("output.number");
+  private readonly named = h("p.small.gate-named", { role: "status" });
   private readonly legend: { button: HTMLButtonElement; count: HTMLElement }[];
   private readonly surface: Surface;
   private readonly stops: (() => void)[];
@@ -49,35 +49,29 @@ export class GatesPane {
   ) {
     const title = id("gates");
     this.legend = OPS.map(({ name, plain }, op) => {
-      const number = h("span", { class: "op-count" });
-      const button = h(
-        "button",
-        { type: "button", class: "quiet small op", "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) },
-        h("span", { class: "op-swatch", "aria-hidden": "true" }),
-        h("span", { class: "op-name" }, name),
-        h("span", { class: "unseen" }, `, ${plain}: `),
+      const number = h("span.op-count");
+      const button = h("button.quiet.small.op", { "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) }, [
+        h("span.op-swatch", { "aria-hidden": "true" }),
+        h("span.op-name", name),
+        h("span.unseen", `, ${plain}: `),
         number,
-      );
+      ]);
       return { button, count: number };
     });
-    this.element = h(
-      "section",
-      { class: "gates", "aria-labelledby": title },
-      h("div", { class: "head" }, h("h2", { class: "label", id: title }, "Gates"), this.now),
-      h(
-        "p",
-        { class: "about" },
+    this.element = h("section.gates", { "aria-labelledby": title }, [
+      h("div.head", h("h2.label", { id: title }, "Gates"), this.now),
+      h("p.about", [
         "each a cell, layer by layer: colour is the operation, strength how certain the gate is of it; kernels look around, update " +
           "layers decide",
-      ),
+      ]),
       this.canvas,
       this.named,
       h(
-        "div",
-        { class: "ops", role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" },
-        ...this.legend.map(({ button }) => button),
+        "div.ops",
+        { role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" },
+        this.legend.map(({ button }) => button),
       ),
-    );
+    ]);
     this.surface = new Surface(this.canvas, () => this.layOut());
     for (const kind of ["pointermove", "pointerdown"] as const)
       this.canvas.addEventListener(kind, (event) => this.point(this.under(event)));

@@ -7,7 +7,7 @@ import { count, percent } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { floats } from "../../run/floats";
 import { reason } from "../shared/asking";
-import { button, ticked } from "../shared/controls";
+import { button, ticked } from "../../parts/controls";
 import { Cells } from "./cells";
 import { GridChoices } from "./choices";
 import { experimentOf, type Chosen, type LogicClient } from "./client";
@@ -25,11 +25,11 @@ const MOST_STEPS = 50;
 
 /** What is told of the grid. */
 class Told {
-  readonly step = h("output", { class: "number" });
-  readonly status = h("p", { class: "grid-status" });
-  readonly error = h("p", { class: "error", role: "alert" });
+  readonly step = h("output.number");
+  readonly status = h("p.grid-status");
+  readonly error = h("p.error", { role: "alert" });
   /** The cell that one stands at. */
-  readonly cell = h("p", { class: "unseen", role: "status" });
+  readonly cell = h("p.unseen", { role: "status" });
 }
 
 export class GridPane {
@@ -38,7 +38,7 @@ export class GridPane {
   private readonly target = new Cells("Target");
   private readonly told = new Told();
   private readonly byItself = h("input", { type: "checkbox", role: "switch", id: id("by-itself"), checked: true });
-  private readonly playButton = h("button", { type: "button", class: "strong play-grid", onclick: () => this.play(!this.playing) });
+  private readonly playButton = h("button.strong.play-grid", { onclick: () => this.play(!this.playing) });
   private readonly choices: GridChoices;
   private readonly queue: GridQueue;
   private experiment: Experiment;
@@ -86,35 +86,23 @@ export class GridPane {
     this.byItself.addEventListener("change", () => this.byItself.checked && this.again(true));
     const title = id("grid");
     const { step, status, error, cell } = this.told;
-    this.element = h(
-      "section",
-      { class: "grid-pane", "aria-labelledby": title },
-      h(
-        "div",
-        { class: "head" },
-        h("h2", { class: "label", id: title }, "The automaton"),
-        step,
-        ticked(this.byItself, "It starts over by itself"),
-      ),
-      h(
-        "div",
-        { class: "grid-field" },
-        h("div", { class: "grid-canvas" }, this.cells.element),
-        h("figure", { class: "target" }, this.target.element, h("figcaption", { class: "small" }, "target")),
-      ),
+    this.element = h("section.grid-pane", { "aria-labelledby": title }, [
+      h("div.head", h("h2.label", { id: title }, "The automaton"), step, ticked(this.byItself, "It starts over by itself")),
+      h("div.grid-field", [
+        h("div.grid-canvas", this.cells.element),
+        h("figure.target", this.target.element, h("figcaption.small", "target")),
+      ]),
       status,
       error,
       cell,
-      h(
-        "div",
-        { class: "row grid-player" },
+      h("div.row.grid-player", [
         this.playButton,
-        h("button", { type: "button", "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
+        h("button", { "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
         button("Reset", () => this.again(), { title: "Reset the grid (backspace)" }),
         button("Damage in the middle", () => this.damageMiddle(), { title: "As large as the brush, three times over" }),
-      ),
+      ]),
       this.choices.element,
-    );
+    ]);
     this.setPlaying(true);
     this.stop = animate(this.cells.element, (nowMs) => this.tick(nowMs));
   }

@@ -4,7 +4,7 @@
 import type { Value, Variant } from "../../run/protocol";
 import { h, id, write } from "../../parts/dom";
 import { touch } from "../../parts/loop";
-import { button, form, labelled, line, markInvalid, select } from "../shared/controls";
+import { button, form, labelled, line, markInvalid, select } from "../../parts/controls";
 import { Cells } from "./cells";
 import { cellColours, COLOUR_NAMES, css, packed } from "./colours";
 import type { Experiment, Picture, Shows } from "./protocol";
@@ -49,10 +49,10 @@ export class OwnPane {
     SIDES.map((side) => [side, `${side}x${side}`]),
     SIDE,
   );
-  private readonly palette = h("fieldset", { class: "palette" });
-  private readonly told = h("p", { class: "unseen", role: "status" });
-  private readonly drawError = h("p", { class: "error", role: "alert" });
-  private readonly ruleError = h("p", { class: "error", role: "alert", id: id("rule-error") });
+  private readonly palette = h("fieldset.palette");
+  private readonly told = h("p.unseen", { role: "status" });
+  private readonly drawError = h("p.error", { role: "alert" });
+  private readonly ruleError = h("p.error", { role: "alert", id: id("rule-error") });
   private readonly rule = line("rule", { value: "B36/S23", autocapitalize: "characters", "aria-describedby": this.ruleError.id });
   private readonly colours = select("own-colours", [
     ["channel", "on and off"],
@@ -76,59 +76,47 @@ export class OwnPane {
     this.cells.element.classList.add("own-cells");
     this.side.addEventListener("change", () => this.resize());
     this.colours.addEventListener("change", () => this.suit());
-    const drawing = h(
-      "section",
-      { class: "own-drawing", "aria-label": "Draw a pattern" },
-      h("h3", {}, "Draw a pattern"),
-      h(
-        "p",
-        { class: "small" },
+    const drawing = h("section.own-drawing", { "aria-label": "Draw a pattern" }, [
+      h("h3", "Draw a pattern"),
+      h("p.small", [
         `Choose a colour and draw${touch() ? "" : "; by keys, arrows move and enter paints"}. The automaton learns to grow it.`,
-      ),
-      h(
-        "div",
-        { class: "row" },
+      ]),
+      h("div.row", [
         labelled("Size", this.side),
         labelled("Colours", this.colours),
         button("Clear", () => this.fill(() => 0)),
         button("Begin with the target above", () => this.begin()),
-      ),
+      ]),
       this.palette,
       this.cells.element,
       this.told,
       this.drawError,
       h(
-        "p",
-        { class: "row" },
+        "p.row",
         button("Train for this drawing", () => this.draw(), { class: "strong" }),
       ),
-    );
+    ]);
     const writing = form(
       "own-form",
       () => this.type(),
       labelled("Rule: births / survivals by neighbours", this.rule, "field grow"),
-      h("button", { type: "submit", class: "strong" }, "Train for this rule"),
+      h("button.strong", { type: "submit" }, "Train for this rule"),
     );
     this.rule.addEventListener("input", () => this.refuse(""));
-    const typing = h(
-      "section",
-      { "aria-label": "Type a rule" },
-      h("h3", {}, "Type a rule"),
-      h(
-        "p",
-        { class: "small" },
+    const typing = h("section", { "aria-label": "Type a rule" }, [
+      h("h3", "Type a rule"),
+      h("p.small", [
         "B3/S23 is Conway's Life: a cell is born with 3 neighbours that are on, and stays on with 2 or 3. Any other rule of a cell " +
           "and its eight neighbours goes too, as 128 hexadecimal digits that hold a bit for each of the 512 neighbourhoods.",
-      ),
+      ]),
       writing,
       this.ruleError,
       h(
-        "p",
-        { class: "row" },
-        ...RULES.map(({ rule, name }) => button(`${name} ${rule}`, () => ((this.rule.value = rule), this.refuse("")), { class: "small" })),
+        "p.row",
+        RULES.map(({ rule, name }) => button(`${name} ${rule}`, () => ((this.rule.value = rule), this.refuse("")), { class: "small" })),
       ),
-    );
-    this.element = h("div", { class: "own-target" }, drawing, typing);
+    ]);
+    this.element = h("div.own-target", drawing, typing);
     this.suit();
     this.fill((x, y) => (HEART[y]?.[x] === "#" ? 1 : 0));
   }
@@ -156,19 +144,17 @@ export class OwnPane {
     const group = id("cell-colour");
     this.colour = Math.min(this.colour, colours.length - 1);
     this.palette.replaceChildren(
-      h("legend", { class: "unseen" }, "Colour to draw with"),
+      h("legend.unseen", "Colour to draw with"),
       ...colours.flatMap((_, value) => {
-        const input = h("input", { type: "radio", class: "unseen", name: group, id: `${group}-${value}`, checked: value === this.colour });
+        const input = h("input.unseen", { type: "radio", name: group, id: `${group}-${value}`, checked: value === this.colour });
         input.addEventListener("change", () => (this.colour = value));
         const name = this.nameOf(value);
         return [
           input,
-          h(
-            "label",
-            { for: input.id, title: name },
-            h("span", { class: "cell-swatch", "aria-hidden": "true" }),
+          h("label", { for: input.id, title: name }, [
+            h("span.cell-swatch", { "aria-hidden": "true" }),
             h("span", { class: colours.length > 2 ? "unseen" : "small" }, name),
-          ),
+          ]),
         ];
       }),
     );

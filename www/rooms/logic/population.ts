@@ -5,7 +5,7 @@ import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
 import { count, figure, percent } from "../../parts/format";
 import { Asker } from "../shared/asking";
-import { ticked } from "../shared/controls";
+import { ticked } from "../../parts/controls";
 import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import { Cells } from "./cells";
@@ -31,9 +31,9 @@ type Card = {
 
 export class PopulationPane {
   readonly element: HTMLElement;
-  private readonly list = h("ol", { class: "members" });
-  private readonly rate = h("output", { class: "number" });
-  private readonly about = h("p", { class: "about" });
+  private readonly list = h("ol.members");
+  private readonly rate = h("output.number");
+  private readonly about = h("p.about");
   private readonly follow = h("input", { type: "checkbox", role: "switch", checked: true, id: id("follow") });
   private cards: Card[] = [];
   private newest: PopulationView | undefined;
@@ -54,13 +54,11 @@ export class PopulationPane {
       this.show();
       this.changed(true);
     });
-    this.element = h(
-      "section",
-      { class: "population", "aria-labelledby": title },
-      h("div", { class: "head" }, h("h2", { class: "label", id: title }, "Population"), this.rate, ticked(this.follow, "Look at the best")),
+    this.element = h("section.population", { "aria-labelledby": title }, [
+      h("div.head", h("h2.label", { id: title }, "Population"), this.rate, ticked(this.follow, "Look at the best")),
       this.about,
       this.list,
-    );
+    ]);
   }
 
   begin(): void {
@@ -148,18 +146,16 @@ export class PopulationPane {
       part("member-losses"),
       part("member-updates"),
     ];
-    const button = h(
-      "button",
-      { type: "button", class: "member", onclick: () => this.pick(k) },
+    const button = h("button.member", { onclick: () => this.pick(k) }, [
       cells.element,
       name,
-      h("span", { class: "member-state" }, mark, " ", state),
-      h("span", { class: "unseen" }, ", loss soft and hard: "),
+      h("span.member-state", mark, " ", state),
+      h("span.unseen", ", loss soft and hard: "),
       losses,
-      h("span", { class: "unseen" }, ", "),
+      h("span.unseen", ", "),
       updates,
-    );
-    return { restartedMs: -Infinity, item: h("li", {}, button), button, cells, name, mark, state, losses, updates };
+    ]);
+    return { restartedMs: -Infinity, item: h("li", button), button, cells, name, mark, state, losses, updates };
   }
 
   private pick(k: number): void {

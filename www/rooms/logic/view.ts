@@ -78,13 +78,7 @@ export class LogicView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h(
-      "div",
-      { class: "workbench" },
-      this.grid.element,
-      h("div", { class: "findings" }, curves, this.gates.element),
-      this.population.element,
-    );
+    return h("div.workbench", this.grid.element, h("div.findings", curves, this.gates.element), this.population.element);
   }
 
   close(): void {

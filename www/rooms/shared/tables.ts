@@ -7,27 +7,22 @@ const isPlain = (cell: Cell): cell is Child => !cell || typeof cell === "string"
 
 /** The row of headings; a column with words is of class `text`. */
 export const headRow = (...titles: Cell[]): HTMLElement =>
-  h(
-    "thead",
-    {},
+  h("thead", [
     h(
       "tr",
-      {},
-      ...titles.map((title) =>
+      titles.map((title) =>
         isPlain(title) ? h("th", { scope: "col" }, title) : h("th", { scope: "col", class: title.class }, title.words),
       ),
     ),
-  );
+  ]);
 
 /** A row whose first cell is its heading. */
 export const bodyRow = (kind: string | false, heading: Cell, ...cells: Cell[]): HTMLElement =>
-  h(
-    "tr",
-    { class: kind },
+  h("tr", { class: kind }, [
     isPlain(heading) ? h("th", { scope: "row" }, heading) : h("th", { scope: "row", class: heading.class }, heading.words),
-    ...cells.map((cell) => (isPlain(cell) ? h("td", {}, cell) : h("td", { class: cell.class }, cell.words))),
-  );
+    ...cells.map((cell) => (isPlain(cell) ? h("td", cell) : h("td", { class: cell.class }, cell.words))),
+  ]);
 
 /** Scrolls where it is too wide or too high, by keys too; `named` says by what it is called. */
 export const scrolling = (named: Record<string, string>, ...children: Child[]): HTMLElement =>
-  h("div", { class: "scroll", tabindex: 0, role: "region", ...named }, ...children);
+  h("div.scroll", { tabindex: 0, role: "region", ...named }, ...children);

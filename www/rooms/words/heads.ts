@@ -4,7 +4,7 @@ import { h, id, write } from "../../parts/dom";
 import { onTheme, rgb } from "../../parts/theme";
 
 export class HeadsGrid {
-  readonly element = h("fieldset", { class: "heads" });
+  readonly element = h("fieldset.heads");
   layer = 0;
   head = 0;
   private inputs: HTMLInputElement[] = [];
@@ -12,7 +12,7 @@ export class HeadsGrid {
   /** Of each head, as it was last shown. */
   private weights: (Float32Array | undefined)[] = [];
   private heads = 0;
-  private readonly legend = h("legend", { class: "small" });
+  private readonly legend = h("legend.small");
   private readonly stop = onTheme(() => this.canvases.forEach((_, k) => this.draw(k)));
 
   constructor(private readonly chosen: () => void) {}
@@ -28,9 +28,8 @@ export class HeadsGrid {
     const name = id("head");
     const all = Array.from({ length: layers * heads }, (_, k) => {
       const [layer, head] = [Math.floor(k / heads), k % heads];
-      const input = h("input", {
+      const input = h("input.unseen", {
         type: "radio",
-        class: "unseen",
         name,
         id: `${name}-${k}`,
         checked: k === 0,
@@ -47,7 +46,7 @@ export class HeadsGrid {
     this.canvases = all.map(({ canvas }) => canvas);
     write(this.legend, "A row for each layer, a column for each head. In a picture, rows look at columns.");
     this.element.style.setProperty("--heads", String(heads));
-    this.element.replaceChildren(this.legend, h("div", { class: "heads-grid" }, ...all.flatMap(({ input, label }) => [input, label])));
+    this.element.replaceChildren(this.legend, h("div.heads-grid", ...all.flatMap(({ input, label }) => [input, label])));
   }
 
   /** Layer and head of one by its place. */

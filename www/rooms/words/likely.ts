@@ -12,7 +12,7 @@ export const percent = (share: number): string => {
 };
 
 export class LikelyList {
-  readonly element = h("ol", { class: "likely" });
+  readonly element = h("ol.likely");
   private rows: { row: HTMLElement; token: HTMLElement; mark: HTMLElement; bar: HTMLElement; share: HTMLElement }[] = [];
 
   show(all: Likely[]): void {
@@ -20,7 +20,7 @@ export class LikelyList {
       const part = (name: string): HTMLElement => h("span", { class: name });
       const [token, mark, bar, share] = [part("likely-token"), part("likely-mark"), part("likely-bar"), part("number")];
       this.rows.push({
-        row: h("li", {}, h("span", { class: "likely-name" }, token, " ", mark), h("span", { class: "likely-well" }, bar), share),
+        row: h("li", h("span.likely-name", token, " ", mark), h("span.likely-well", bar), share),
         token,
         mark,
         bar,

@@ -8,8 +8,8 @@ import * as text from "./text";
 
 export class ModelPane {
   readonly element: HTMLElement;
-  private readonly model = h("dl", { class: "facts" });
-  private readonly corpus = h("dl", { class: "facts" });
+  private readonly model = h("dl.facts");
+  private readonly corpus = h("dl.facts");
   private readonly rate = h("dd");
   private readonly floor = h("dd");
   private readonly table: Table;
@@ -24,18 +24,14 @@ export class ModelPane {
       this.tensors.map(({ name, shape }) => [name, shape.join(" × "), count(shape.reduce((all, side) => all * side, 1))]),
     );
     this.table.caption.textContent = "As they stand in a saved run, which is a safetensors file. Names and shapes are nanoGPT's.";
-    this.element = h(
-      "div",
-      {},
-      h(
-        "div",
-        { class: "facts-parts" },
-        h("section", { "aria-label": "Model" }, h("h3", {}, "Transformer"), this.model),
-        h("section", { "aria-label": "Text" }, h("h3", {}, "Text"), this.corpus),
-      ),
-      h("div", { class: "row" }, h("h3", {}, "Tensors"), this.table.button),
+    this.element = h("div", [
+      h("div.facts-parts", [
+        h("section", { "aria-label": "Model" }, h("h3", "Transformer"), this.model),
+        h("section", { "aria-label": "Text" }, h("h3", "Text"), this.corpus),
+      ]),
+      h("div.row", h("h3", "Tensors"), this.table.button),
       this.table.element,
-    );
+    ]);
   }
 
   begin(): void {
@@ -49,9 +45,7 @@ export class ModelPane {
   ready({ model, corpus }: AboutView): void {
     if (!model || !corpus) return;
     const facts = (list: HTMLElement, all: [string, string | HTMLElement][]): void =>
-      list.replaceChildren(
-        ...all.flatMap(([name, value]) => [h("dt", {}, name), value instanceof HTMLElement ? value : h("dd", {}, value)]),
-      );
+      list.replaceChildren(...all.flatMap(([name, value]) => [h("dt", name), value instanceof HTMLElement ? value : h("dd", value)]));
     this.flops = model.flops_per_token;
     this.own = corpus.own;
     this.tokenizer = corpus.tokenizer;

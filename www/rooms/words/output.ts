@@ -4,7 +4,7 @@ import { copy } from "../../parts/dialog";
 import { h, write } from "../../parts/dom";
 import { count, figure, short } from "../../parts/format";
 import { Table } from "../../parts/table";
-import { button } from "../shared/controls";
+import { button } from "../../parts/controls";
 import { placeOf } from "../shared/keys";
 import { percent } from "./likely";
 import type { Ended, Generated, GenerationView } from "./protocol";
@@ -19,10 +19,10 @@ export const ENDED: Record<Ended, string> = {
 export class Output {
   readonly elements: HTMLElement[];
   private readonly tokens = new Tokens();
-  private readonly given = h("span", { class: "given" });
+  private readonly given = h("span.given");
   private readonly output: HTMLElement;
-  private readonly where = h("p", { class: "small" });
-  private readonly told = h("p", { class: "unseen", role: "status" });
+  private readonly where = h("p.small");
+  private readonly told = h("p.unseen", { role: "status" });
   private readonly tools: HTMLElement;
   private readonly table = new Table("Tokens", ["Number", "Token", "Probability"], () =>
     this.all.map(({ text, probability }, k) => [count(k + 1), label(text), percent(probability)]),
@@ -36,22 +36,19 @@ export class Output {
   constructor(readIt: (text: string) => void) {
     const { tokens } = this;
     this.output = h(
-      "div",
-      { class: "output", tabindex: 0, role: "group", "aria-label": "What it wrote; arrows go from token to token", hidden: true },
-      this.given,
-      tokens.element,
+      "div.output",
+      { tabindex: 0, role: "group", "aria-label": "What it wrote; arrows go from token to token", hidden: true },
+      [this.given, tokens.element],
     );
     this.output.addEventListener("pointermove", ({ clientX, clientY }) => this.point(tokens.under(clientX, clientY)));
     this.output.addEventListener("pointerleave", () => this.point(undefined));
     this.output.addEventListener("keydown", (event) => this.key(event));
     const copied = button("Copy", () => this.copy(copied), { class: "small" });
-    this.tools = h(
-      "div",
-      { class: "row", hidden: true },
+    this.tools = h("div.row", { hidden: true }, [
       copied,
       button("Read it above", () => readIt(this.prompt + this.text), { class: "small" }),
       this.table.button,
-    );
+    ]);
     this.elements = [this.output, this.where, this.told, this.tools, this.table.element];
   }
 

@@ -4,7 +4,7 @@ import type { Knob, Value } from "../../run/protocol";
 import { h, id, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
 import { reason } from "../shared/asking";
-import { button, form, labelled } from "../shared/controls";
+import { button, form, labelled } from "../../parts/controls";
 
 /** What is longer is not put into the field, which would be slow. */
 const MOST_PASTED = 100_000;
@@ -15,11 +15,11 @@ export class OwnPane {
   readonly element: HTMLElement;
   private readonly field = h("textarea", { id: id("own"), rows: 6, spellcheck: "false", autocomplete: "off" });
   private readonly file = h("input", { type: "file", multiple: true, hidden: true, "aria-label": "Choose text files" });
-  private readonly held = h("p", { class: "row", hidden: true, role: "status" });
+  private readonly held = h("p.row", { hidden: true, role: "status" });
   private readonly heldName = h("span");
-  private readonly knobs = h("div", { class: "row" });
-  private readonly error = h("p", { class: "error", role: "alert", id: id("own-error") });
-  private readonly go = h("button", { type: "submit", class: "strong" }, "Train on this text");
+  private readonly knobs = h("div.row");
+  private readonly error = h("p.error", { role: "alert", id: id("own-error") });
+  private readonly go = h("button.strong", { type: "submit" }, "Train on this text");
   private readonly back = button("Go back to the stories", () => this.begin(undefined), { hidden: true });
   /** A file that is not read yet, or what was pasted and is too long for the field. */
   private brought: File | undefined;
@@ -65,8 +65,7 @@ export class OwnPane {
       this.knobs,
       this.error,
       h(
-        "p",
-        { class: "row" },
+        "p.row",
         this.go,
         button("Choose files", () => this.file.click()),
         this.back,
@@ -74,17 +73,13 @@ export class OwnPane {
       ),
     );
     taking.noValidate = true;
-    this.element = h(
-      "div",
-      {},
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div", [
+      h("p.small", [
         `Paste a text, drop a file anywhere on the page, or choose some; a new run learns it from nothing. ${help} It stays on this ` +
           `machine, in this page and in the runs that you save.`,
-      ),
+      ]),
       taking,
-    );
+    ]);
   }
 
   private submit(): unknown {
@@ -106,7 +101,7 @@ export class OwnPane {
           ? h(
               "select",
               { id: inputId, title },
-              ...kind.options.map((one) => h("option", { value: one.name, selected: one.name === value }, one.label)),
+              kind.options.map((one) => h("option", { value: one.name, selected: one.name === value }, one.label)),
             )
           : h("input", {
               type: "number",

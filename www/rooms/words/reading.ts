@@ -5,7 +5,7 @@ import { h, id, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
 import { animate } from "../../parts/loop";
 import { reason, Turns } from "../shared/asking";
-import { button, Choice, markInvalid } from "../shared/controls";
+import { button, Choice, markInvalid } from "../../parts/controls";
 import { Attention } from "./attention";
 import type { WordsClient } from "./client";
 import { LikelyList, percent, type Likely } from "./likely";
@@ -32,9 +32,9 @@ const SHOWS: { value: Shows; words: string }[] = [
 class Expected {
   readonly list = new LikelyList();
   private readonly heading = h("h3");
-  private readonly where = h("p", { class: "small" });
-  readonly told = h("p", { class: "unseen", role: "status" });
-  readonly element = h("div", { class: "expected" }, this.heading, this.where, this.list.element, this.told);
+  private readonly where = h("p.small");
+  readonly told = h("p.unseen", { role: "status" });
+  readonly element = h("div.expected", this.heading, this.where, this.list.element, this.told);
 
   show(heading: string, where: string, rows: Likely[]): void {
     write(this.heading, heading);
@@ -45,8 +45,8 @@ class Expected {
 
 export class ReadingPane {
   readonly element: HTMLElement;
-  private readonly error = h("p", { class: "error", role: "alert", id: id("text-error") });
-  private readonly about = h("p", { class: "about", id: id("about") });
+  private readonly error = h("p.error", { role: "alert", id: id("text-error") });
+  private readonly about = h("p.about", { id: id("about") });
   private readonly field = h("textarea", {
     id: id("text"),
     maxlength: MOST,
@@ -57,10 +57,10 @@ export class ReadingPane {
     "aria-describedby": `${this.about.id} ${this.error.id}`,
   });
   private readonly tokens = new Tokens();
-  private readonly figures = h("output", { class: "number" });
+  private readonly figures = h("output.number");
   private readonly expected = new Expected();
   private readonly attention = new Attention(() => this.show());
-  private readonly headsPlace = h("div", { class: "heads-place", hidden: true }, this.attention.heads.element);
+  private readonly headsPlace = h("div.heads-place", { hidden: true }, this.attention.heads.element);
   private shows: Shows = "surprise";
   private model: ModelView | undefined;
   private excerpt = "";
@@ -87,35 +87,23 @@ export class ReadingPane {
     document.addEventListener("selectionchange", () => this.caret(), { signal: this.closing.signal });
     const title = id("reading");
     const shows = new Choice("Tokens show", SHOWS, this.shows, (value) => this.turnTo(value));
-    this.element = h(
-      "section",
-      { class: "reading", "aria-labelledby": title },
-      h(
-        "div",
-        { class: "head" },
-        h("h2", { class: "label", id: title }, h("label", { for: field.id }, "What it makes of a text")),
-        this.figures,
-      ),
+    this.element = h("section.reading", { "aria-labelledby": title }, [
+      h("div.head", h("h2.label", { id: title }, h("label", { for: field.id }, "What it makes of a text")), this.figures),
       this.about,
-      h(
-        "div",
-        { class: "reading-parts" },
-        h(
-          "div",
-          {},
-          h("div", { class: "paper" }, tokens.element, field),
+      h("div.reading-parts", [
+        h("div", [
+          h("div.paper", tokens.element, field),
           this.error,
           h(
-            "div",
-            { class: "row" },
+            "div.row",
             shows.element,
             button("A piece of the corpus", () => this.put(this.excerpt), { class: "quiet small" }),
           ),
           this.headsPlace,
-        ),
+        ]),
         this.expected.element,
-      ),
-    );
+      ]),
+    ]);
     this.closing.signal.addEventListener(
       "abort",
       animate(this.element, () => void this.refresh(), 100),

@@ -14,10 +14,10 @@ const SHOWN = 24;
 
 export class SamplesPane {
   readonly element: HTMLElement;
-  private readonly list = h("ol", { class: "samples-list", tabindex: 0, "aria-label": "Samples, the newest first" });
+  private readonly list = h("ol.samples-list", { tabindex: 0, "aria-label": "Samples, the newest first" });
   private readonly slider = h("input", { type: "range", id: id("sample"), min: 0, max: 0, value: 0, step: 1 });
-  private readonly where = h("output", { class: "small" });
-  private readonly preparing = h("div", { class: "preparing", hidden: true });
+  private readonly where = h("output.small");
+  private readonly preparing = h("div.preparing", { hidden: true });
   private readonly part = h("p", { role: "status" });
   private readonly bar = h("progress", { max: 1, value: 0, "aria-label": "Preparation" });
   private samples: Sample[] = [];
@@ -31,15 +31,13 @@ export class SamplesPane {
     });
     this.preparing.append(this.part, this.bar);
     const title = id("samples");
-    this.element = h(
-      "section",
-      { class: "samples", "aria-labelledby": title },
-      h("div", { class: "head" }, h("h2", { class: "label", id: title }, "What it writes, as it learns")),
-      h("p", { class: "about" }, "after the same prompt at each test, the newest on top"),
+    this.element = h("section.samples", { "aria-labelledby": title }, [
+      h("div.head", h("h2.label", { id: title }, "What it writes, as it learns")),
+      h("p.about", "after the same prompt at each test, the newest on top"),
       this.preparing,
-      h("p", { class: "samples-slider" }, h("label", { for: this.slider.id, class: "small" }, "Back and forth"), this.slider, this.where),
+      h("p.samples-slider", h("label.small", { for: this.slider.id }, "Back and forth"), this.slider, this.where),
       this.list,
-    );
+    ]);
     this.show();
   }
 
@@ -91,13 +89,11 @@ export class SamplesPane {
     if (shown && shown === this.shown) return;
     this.shown = shown;
     this.list.replaceChildren(
-      ...(samples.length ? [] : [h("li", { class: "small" }, "The first comes with the first test.")]),
+      ...(samples.length ? [] : [h("li.small", "The first comes with the first test.")]),
       ...samples
         .slice(Math.max(0, at + 1 - SHOWN), at + 1)
         .reverse()
-        .map((sample) =>
-          h("li", {}, h("p", { class: "small" }, this.after(sample)), h("p", { class: "prose" }, h("b", {}, sample.prompt), sample.text)),
-        ),
+        .map((sample) => h("li", h("p.small", this.after(sample)), h("p.prose", h("b", sample.prompt), sample.text))),
     );
   }
 

@@ -1,7 +1,7 @@
 // How the next token is chosen, as it is set.
 
 import { h, id } from "../../parts/dom";
-import { button, labelled, line } from "../shared/controls";
+import { button, labelled, line } from "../../parts/controls";
 import type { Sampling } from "./protocol";
 
 type Setting = { name: string; input: HTMLInputElement; element: HTMLElement };
@@ -10,7 +10,7 @@ type Setting = { name: string; input: HTMLInputElement; element: HTMLElement };
 function setting(name: string, about: string, range: { min: number; max: number; step: number; value: number }): Setting {
   const inputmode = range.step === 1 ? "numeric" : "decimal";
   const input = h("input", { type: "number", id: id("setting"), ...range, inputmode });
-  const element = h("div", { class: "field", title: about }, h("label", { for: input.id }, name), h("span", { class: "row" }, input));
+  const element = h("div.field", { title: about }, h("label", { for: input.id }, name), h("span.row", input));
   return { name, input, element };
 }
 
@@ -35,12 +35,7 @@ export class SamplingFields {
       button("Another", () => (seed.input.value = String(Math.floor(Math.random() * 1_000_000))), { class: "small" }),
     );
     this.stopAt.removeAttribute("autocapitalize");
-    this.element = h(
-      "div",
-      { class: "settings" },
-      ...this.settings.map(({ element }) => element),
-      labelled("Stop at this text", this.stopAt),
-    );
+    this.element = h("div.settings", ...this.settings.map(({ element }) => element), labelled("Stop at this text", this.stopAt));
   }
 
   get stop(): string {

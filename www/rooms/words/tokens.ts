@@ -69,7 +69,7 @@ export const spoken = (text: string): string => NAMES[text] ?? (text.trim() ? `â
 export const ofGuess = (nats: number, vocabulary: number): number => Math.min(1, nats / Math.log(Math.max(2, vocabulary)));
 
 export class Tokens {
-  readonly element = h("div", { class: "tokens" });
+  readonly element = h("div.tokens");
   pieces: Piece[] = [];
   private spans: HTMLElement[] = [];
   private fills: string[] = [];
@@ -83,7 +83,7 @@ export class Tokens {
     for (const span of this.spans.splice(same)) span.remove();
     this.fills.length = same;
     for (const { text } of pieces.slice(same)) {
-      const span = h("span", {}, text);
+      const span = h("span", text);
       this.spans.push(span);
       this.fills.push("");
       this.element.append(span);

@@ -51,7 +51,7 @@ export class WordsView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div", { class: "workbench" }, this.samples.element, curves, this.reading.element);
+    return h("div.workbench", this.samples.element, curves, this.reading.element);
   }
 
   close(): void {

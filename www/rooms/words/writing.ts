@@ -3,7 +3,7 @@
 import type { Announcer } from "../../parts/announce";
 import { h, id, write } from "../../parts/dom";
 import { reason, Turns } from "../shared/asking";
-import { button, form, labelled, swap } from "../shared/controls";
+import { button, form, labelled, swap } from "../../parts/controls";
 import type { WordsClient } from "./client";
 import { ENDED, Output } from "./output";
 import type { ModelView } from "./protocol";
@@ -16,7 +16,7 @@ const MOST_TOKENS = 32;
 
 export class WritingPane {
   readonly element: HTMLElement;
-  private readonly error = h("p", { class: "error", role: "alert", id: "prompt-error" });
+  private readonly error = h("p.error", { role: "alert", id: "prompt-error" });
   private readonly prompt = h("textarea", {
     id: id("prompt"),
     rows: 2,
@@ -26,7 +26,7 @@ export class WritingPane {
     "aria-describedby": this.error.id,
   });
   private readonly fields = new SamplingFields();
-  private readonly go = h("button", { type: "submit", class: "strong" }, "Write");
+  private readonly go = h("button.strong", { type: "submit" }, "Write");
   private readonly end = button("Stop", () => this.cancel(), { hidden: true });
   private readonly output: Output;
   private model: ModelView | undefined;
@@ -45,21 +45,17 @@ export class WritingPane {
       labelled("Prompt", this.prompt, "field grow"),
       this.fields.element,
       this.error,
-      h("p", { class: "row" }, this.go, this.end),
+      h("p.row", this.go, this.end),
     );
     writing.noValidate = true;
-    this.element = h(
-      "div",
-      { class: "writing" },
-      h(
-        "p",
-        { class: "small" },
+    this.element = h("div.writing", [
+      h("p.small", [
         "It writes token by token, each drawn from the probabilities of what comes next. The more a token is filled, the less likely " +
           "the model found it. Training goes on meanwhile.",
-      ),
+      ]),
       writing,
       ...this.output.elements,
-    );
+    ]);
   }
 
   close(): void {

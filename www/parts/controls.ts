@@ -1,25 +1,22 @@
 // Controls that panes build alike.
 
-import { h, id, type Child } from "../../parts/dom";
+import { h, id, type Attributes, type Child } from "./dom";
 
-type Attributes = NonNullable<Parameters<typeof h>[1]>;
-
-export const button = (words: Child, does: () => unknown, attributes: Attributes = {}): HTMLButtonElement =>
-  h("button", { type: "button", onclick: () => void does(), ...attributes }, words);
+export const button = (words: Child, does: () => unknown, attributes: Attributes<"button"> = {}): HTMLButtonElement =>
+  h("button", { onclick: () => void does(), ...attributes }, words);
 
 /** An input below its name. */
 export const labelled = (label: string, input: HTMLElement, kind = "field"): HTMLElement =>
   h("p", { class: kind }, h("label", { for: input.id }, label), input);
 
 /** A box or a switch before its name. */
-export const ticked = (input: HTMLElement, label: string): HTMLElement =>
-  h("span", { class: "row" }, input, h("label", { for: input.id }, label));
+export const ticked = (input: HTMLElement, label: string): HTMLElement => h("span.row", input, h("label", { for: input.id }, label));
 
 export const select = (stem: string, options: [value: string | number, words: string][], chosen?: string | number): HTMLSelectElement =>
   h("select", { id: id(stem) }, ...options.map(([value, words]) => h("option", { value, selected: value === chosen }, words)));
 
 /** A line of text that no browser corrects. */
-export const line = (stem: string, attributes: Attributes = {}): HTMLInputElement =>
+export const line = (stem: string, attributes: Attributes<"input"> = {}): HTMLInputElement =>
   h("input", { type: "text", id: id(stem), autocomplete: "off", autocapitalize: "off", spellcheck: "false", ...attributes });
 
 export function form(kind: string, submit: () => unknown, ...children: Child[]): HTMLFormElement {
@@ -62,12 +59,10 @@ export class Choice<V extends string> {
         }),
       ]),
     );
-    this.element = h(
-      "fieldset",
-      { class: "speeds layers" },
-      h("legend", { class: "unseen" }, legend),
+    this.element = h("fieldset.speeds.layers", [
+      h("legend.unseen", legend),
       ...options.flatMap(({ value, words, title }, k) => [this.inputs.get(value), h("label", { for: `${name}-${k}`, title }, words)]),
-    );
+    ]);
   }
 
   set value(value: V) {
