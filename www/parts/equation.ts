@@ -1,20 +1,63 @@
-// A few words of MathML, which browsers draw by themselves.
+// Equations in a notation like TeX's, as MathML, which browsers draw by themselves.
 
-export const i = (name: string): string => `<mi>${name}</mi>`;
-export const n = (value: string): string => `<mn>${value}</mn>`;
-export const o = (operator: string): string => `<mo>${operator}</mo>`;
-/** A name of more than one letter, upright. */
-export const w = (word: string): string => `<mi mathvariant="normal">${word}</mi>`;
-export const gap = '<mspace width="0.35em"></mspace>';
-export const row = (...parts: string[]): string => `<mrow>${parts.join("")}</mrow>`;
-export const sub = (base: string, low: string): string => `<msub>${base}${low}</msub>`;
-export const sup = (base: string, high: string): string => `<msup>${base}${high}</msup>`;
-export const subsup = (base: string, low: string, high: string): string => `<msubsup>${base}${low}${high}</msubsup>`;
-export const frac = (over: string, under: string): string => `<mfrac>${over}${under}</mfrac>`;
-export const over = (base: string, mark: string): string => `<mover accent="true">${base}<mo stretchy="false">${mark}</mo></mover>`;
-export const sum = (low: string): string => `<munder><mo movablelimits="false">∑</mo>${low}</munder>`;
-export const paren = (...parts: string[]): string => row(o("("), ...parts, o(")"));
+const ACCENTS: Record<string, string> = { hat: "^", dot: "˙", ddot: "¨" };
+const TOKENS = /'[^']+'|[A-Za-z]+|[\d.½]+|\S/gu;
 
-/** An equation on a line of its own, with the words that a screen reader says in its place. A narrow page scrolls it, by keys too. */
-export const equation = (spoken: string, ...parts: string[]): string =>
-  `<p class="equation" tabindex="0"><math display="block" aria-label="${spoken}">${row(...parts)}</math></p>`;
+const row = (parts: string[]): string => (parts.length === 1 ? parts[0]! : `<mrow>${parts.join("")}</mrow>`);
+const operator = (sign: string): string => `<mo>${sign}</mo>`;
+const upright = (word: string): string => `<mi mathvariant="normal">${word}</mi>`;
+
+class Reader {
+  private readonly tokens: string[];
+
+  constructor(text: string) {
+    this.tokens = text.match(TOKENS) ?? [];
+  }
+
+  /** All up to a bracket that closes, or to the end. */
+  parts(close?: string): string[] {
+    const parts: string[] = [];
+    while (this.tokens.length && this.tokens[0] !== close) parts.push(this.scripted());
+    this.tokens.shift();
+    return parts;
+  }
+
+  /** What stands by itself, with what stands below and above it. */
+  private scripted(): string {
+    const isSum = this.tokens[0] === "∑";
+    const base = this.atom();
+    const low = this.script("_");
+    const high = this.script("^");
+    if (isSum && low) return `<munder>${base}${low}</munder>`;
+    if (low && high) return `<msubsup>${base}${low}${high}</msubsup>`;
+    return low ? `<msub>${base}${low}</msub>` : high ? `<msup>${base}${high}</msup>` : base;
+  }
+
+  private script(mark: string): string | undefined {
+    if (this.tokens[0] !== mark) return undefined;
+    this.tokens.shift();
+    return this.atom();
+  }
+
+  private atom(): string {
+    const token = this.tokens.shift() ?? "";
+    if (token === "{") return row(this.parts("}"));
+    if (token === "(") return row([operator("("), ...this.parts(")"), operator(")")]);
+    if (token === "frac") return `<mfrac>${this.atom()}${this.atom()}</mfrac>`;
+    if (token === "sqrt") return `<msqrt>${this.atom()}</msqrt>`;
+    if (token in ACCENTS) return `<mover accent="true">${this.atom()}<mo stretchy="false">${ACCENTS[token]}</mo></mover>`;
+    if (token === "∑") return `<mo movablelimits="false">∑</mo>`;
+    if (token === "~") return '<mspace width="0.35em"></mspace>';
+    if (token.startsWith("'")) return upright(token.slice(1, -1));
+    if (/^[\d½]/.test(token)) return `<mn>${token}</mn>`;
+    if (!/^\p{L}/u.test(token)) return operator(token);
+    return token.length > 1 ? upright(token) : `<mi>${token}</mi>`;
+  }
+}
+
+/**
+ * An equation on a line of its own, with the words that a screen reader says in its place. A narrow page scrolls it, by keys too.
+ * `_`, `^`, `{}`, `frac`, `sqrt`, `hat`, `dot` and `ddot` are as in TeX, `~` is a gap. Words and what is 'quoted' stand upright.
+ */
+export const equation = (spoken: string, text: string): string =>
+  `<p class="equation" tabindex="0"><math display="block" aria-label="${spoken}">${row(new Reader(text).parts())}</math></p>`;

@@ -401,7 +401,7 @@ export class Page implements RoomPage {
   private explain(): void {
     const { variant } = this.client;
     this.readout.suit(variant);
-    const explanations = this.view.explanations?.() ?? [{ heading: variant.name, words: variant.summary, equation: [] }];
+    const explanations = this.view.explanations?.() ?? [{ heading: variant.name, words: variant.summary }];
     this.explained.replaceChildren(...explanations.map(explanation));
   }
 
@@ -445,13 +445,9 @@ export class Page implements RoomPage {
   }
 }
 
-function explanation({ heading, words, equation }: Explanation): HTMLElement {
-  const equations = equation.map(({ summary, markup: source }) => {
-    const details = h("details", h("summary", summary));
-    details.append(markup(source));
-    return details;
-  });
-  return h("article", h("h3", heading), h("p", words), ...equations);
+function explanation({ heading, words, equation, summary = "The equation" }: Explanation): HTMLElement {
+  const details = equation && h("details", h("summary", summary), markup(equation));
+  return h("article", h("h3", heading), h("p", words), details);
 }
 
 /** Whether the run that has begun is the one that was left. */

@@ -9,7 +9,8 @@ import type { Notices } from "./notices";
 import type { Gesture, Shortcut } from "./shortcuts";
 import type { Step } from "./tour";
 
-export type Explanation = { heading: string; words: string; equation: { summary: string; markup: string }[] };
+/** `equation` is markup behind a word, which is `summary` where it is not the equation alone. */
+export type Explanation = { heading: string; words: string; equation?: string; summary?: string };
 export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
 
 /** What a room brings beside what it declares in Rust. All of it may be left out. `C` is a client that can ask the room's questions. */

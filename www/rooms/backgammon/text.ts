@@ -2,7 +2,7 @@
 
 import type { ChartWords } from "../../parts/curves";
 import type { Explanation } from "../../parts/room";
-import { equation, gap, i, n, o, over, paren, row, sub, sum, sup, w } from "../../parts/equation";
+import { equation } from "../../parts/equation";
 
 export const title = "An agent that teaches itself backgammon";
 
@@ -32,19 +32,10 @@ const equity: Explanation = {
     "is lost. +0.200 means: from here, in a thousand games, two hundred points more are won than lost. A hundredth matters to good " +
     "players, a thousandth to nobody; moves are told apart in thousandths. Moves are ranked by it, without the cube; in a match by the " +
     "chance to win the match, on the same scale. The cube is reckoned from the chances that the agent sees.",
-  equation: [
-    {
-      summary: "The equation",
-      markup: equation(
-        "equity is the sum over k from 1 to 3 of k times the difference of the chances to win and to lose k points",
-        i("E"),
-        o("="),
-        sum(row(i("k"), o("="), n("1"), o(","), n("2"), o(","), n("3"))),
-        i("k"),
-        paren(sub(i("w"), i("k")), o("−"), sub(i("l"), i("k"))),
-      ),
-    },
-  ],
+  equation: equation(
+    "equity is the sum over k from 1 to 3 of k times the difference of the chances to win and to lose k points",
+    "E = ∑_{k = 1, 2, 3} k (w_k − l_k)",
+  ),
 };
 
 const cube: Explanation = {
@@ -56,22 +47,11 @@ const cube: Explanation = {
     "in a race, as GNU Backgammon has it too. In a match the same holds for chances to win the match, told as points at the present " +
     "cube; those of each score are Janowski's fit to tables, and after Crawford a sum over games. A decision on the cube is as wrong as " +
     "what it gives away of this, in points at the cube before it. The Jacoby rule and beavers are not played.",
-  equation: [
-    {
-      summary: "The equation",
-      markup:
-        equation(
-          "the worth of a cube is one minus x times that of a dead cube, plus x times that of a live one",
-          i("E"),
-          o("="),
-          paren(n("1"), o("−"), i("x")),
-          sub(i("E"), w("dead")),
-          o("+"),
-          i("x"),
-          sub(i("E"), w("live")),
-        ) + "<p>R. Janowski, <cite>Take-Points in Money Games</cite> (1993).</p>",
-    },
-  ],
+  equation:
+    equation(
+      "the worth of a cube is one minus x times that of a dead cube, plus x times that of a live one",
+      "E = (1 − x) E_dead + x E_live",
+    ) + "<p>R. Janowski, <cite>Take-Points in Money Games</cite> (1993).</p>",
 };
 
 const baselines: Explanation = {
@@ -80,7 +60,6 @@ const baselines: Explanation = {
     "One moves at random among all legal moves. The other is pubeval, a linear evaluation that Gerald Tesauro gave away in 1993 as a " +
     "benchmark: a weighted sum of where the checkers are, never trained further. Games come in pairs with the same dice and sides " +
     "exchanged, so that luck counts less; the bars on the curve say how much of it is left.",
-  equation: [],
 };
 
 const reviews: Explanation = {
@@ -90,7 +69,6 @@ const reviews: Explanation = {
     "error. A game that is stepped through is judged again by the agent as it is then, so both say the same only where it has not " +
     "learned meanwhile. From −0.040 on it counts as dubious, from −0.080 as an error, from −0.160 as a blunder, where GNU Backgammon " +
     "draws the lines as well. The judgement is as good as the judge: after some seconds of training it knows little.",
-  equation: [],
 };
 
 const lookAhead: Explanation = {
@@ -102,11 +80,7 @@ const lookAhead: Explanation = {
     "top were looked beyond with all 21 rolls (1-ply), the rest not at all (0-ply). The error of a move is what it is worth less than " +
     "the best; the rest has none, since equities of the two groups are not to be compared: the replies that a first look misses make a " +
     "position look better than it is.",
-  equation: [],
 };
-
-const trail = (t: string): string => sub(i("s"), t);
-const next = row(i("t"), o("+"), n("1"));
 
 /** By learner; one that is not here tells of itself in its summary alone. */
 const learners: Record<string, Explanation> = {
@@ -119,29 +93,14 @@ const learners: Record<string, Explanation> = {
       "over it: what it expected of a board is moved towards what it expected of the next ones, and of the end, which is certain. What " +
       "it expects are six chances: to win or lose a single game, a gammon, a backgammon. So knowledge spreads from the ends of games " +
       "backwards, first to the bearing off, at last to the opening.",
-    equation: [
-      {
-        summary: "The equation",
-        markup:
-          equation(
-            "the target of a board is one minus lambda times what is expected of the next board, plus lambda times its target; at the " +
-              "end it is the outcome",
-            sup(i("z"), i("λ")),
-            paren(trail(i("t"))),
-            o("="),
-            paren(n("1"), o("−"), i("λ")),
-            over(i("p"), "^"),
-            paren(trail(next)),
-            o("+"),
-            gap,
-            i("λ"),
-            sup(i("z"), i("λ")),
-            paren(trail(next)),
-          ) +
-          "<p>Each p is six chances, always turned to the side that moved. Tesauro, <cite>Temporal difference learning and " +
-          "TD-Gammon</cite> (1995); Sutton, <cite>Learning to predict by the methods of temporal differences</cite> (1988).</p>",
-      },
-    ],
+    equation:
+      equation(
+        "the target of a board is one minus lambda times what is expected of the next board, plus lambda times its target; at the " +
+          "end it is the outcome",
+        "z^λ (s_t) = (1 − λ) hat p (s_{t + 1}) + ~ λ z^λ (s_{t + 1})",
+      ) +
+      "<p>Each p is six chances, always turned to the side that moved. Tesauro, <cite>Temporal difference learning and " +
+      "TD-Gammon</cite> (1995); Sutton, <cite>Learning to predict by the methods of temporal differences</cite> (1988).</p>",
   },
   published: {
     heading: "How does it learn?",
@@ -150,28 +109,18 @@ const learners: Record<string, Explanation> = {
       "then learns to foresee what the search found and how the game ended, and so the next search begins wiser. " +
       "This is the configuration of AlphaZero.jl by sile16 (github.com/sile16/AlphaZero.jl), kept for comparison: it plays and learns " +
       "more slowly than the strong one.",
-    equation: [
-      {
-        summary: "The equation",
-        markup:
-          `${equation(
-            "at each node the search takes the move with the largest sum of its value and of what is still to be explored",
-            w("argmax"),
-            gap,
-            sub(i("Q"), i("a")),
-            o("+"),
-            i("c"),
-            sub(i("P"), i("a")),
-            `<mfrac><msqrt>${row(i("N"))}</msqrt>${row(n("1"), o("+"), sub(i("N"), i("a")))}</mfrac>`,
-          )}<p>Silver and others, <cite>Mastering the game of Go without human knowledge</cite> (2017); at the dice every roll comes ` +
-          `as often as it falls.</p>`,
-      },
-    ],
+    equation:
+      equation(
+        "at each node the search takes the move with the largest sum of its value and of what is still to be explored",
+        "argmax ~ Q_a + c P_a frac{sqrt{N}}{1 + N_a}",
+      ) +
+      `<p>Silver and others, <cite>Mastering the game of Go without human knowledge</cite> (2017); at the dice every roll comes ` +
+      `as often as it falls.</p>`,
   },
 };
 
 export const explanations = (learner: string, summary: string): Explanation[] => [
-  learners[learner] ?? { heading: "How does it learn?", words: summary, equation: [] },
+  learners[learner] ?? { heading: "How does it learn?", words: summary },
   equity,
   cube,
   baselines,

@@ -5,7 +5,7 @@ import type { Explanation } from "../../parts/room";
 import type { Environment } from "./protocol";
 import { minus } from "../../parts/format";
 import type { World } from "./worlds/world";
-import { equation, frac, gap, i, n, o, over, paren, row, sub, subsup, sum, sup, w } from "../../parts/equation";
+import { equation } from "../../parts/equation";
 
 export const stage = {
   value: "Critic expects",
@@ -32,12 +32,6 @@ export function entropy(environment: Environment): { about: string; most: number
   };
 }
 
-const theta = i("θ");
-const ratio = sub(i("ρ"), i("t"));
-const advantage = sub(over(i("A"), "^"), i("t"));
-const state = (t: string): string => sub(i("s"), t);
-const next = row(i("t"), o("+"), n("1"));
-
 /** Each a heading, plain words, and an equation with its source. */
 export const explanations = (world: World, environment: Environment): Explanation[] => [
   world.explanation,
@@ -49,21 +43,13 @@ export const explanations = (world: World, environment: Environment): Explanatio
       "Those tests are the circles on the chart. The curve is the mean of the last 100 episodes that ended in training. It lags behind " +
       "the circles: there the network still tries things out, and a long episode counts only when it ends. For learning, rewards far " +
       "ahead count a little less; the discount γ says how much.",
-    equation: [
-      {
-        summary: "The equation",
-        markup:
-          `${equation(
-            "the return from step t is the sum over k of gamma to the k times the reward at t plus k plus 1",
-            sub(i("G"), i("t")),
-            o("="),
-            sum(row(i("k"), o("≥"), n("0"))),
-            sup(i("γ"), i("k")),
-            sub(i("r"), row(i("t"), o("+"), i("k"), o("+"), n("1"))),
-          )}<p>The chart shows it without discount (γ = 1). With γ = 0.99 a constant reward of 1 adds up to 100: the critic looks ` +
-          `about a hundred steps ahead.</p>`,
-      },
-    ],
+    equation:
+      equation(
+        "the return from step t is the sum over k of gamma to the k times the reward at t plus k plus 1",
+        "G_t = ∑_{k ≥ 0} γ^k r_{t + k + 1}",
+      ) +
+      `<p>The chart shows it without discount (γ = 1). With γ = 0.99 a constant reward of 1 adds up to 100: the critic looks ` +
+      `about a hundred steps ahead.</p>`,
   },
   {
     heading: "What is PPO?",
@@ -72,40 +58,13 @@ export const explanations = (world: World, environment: Environment): Explanatio
       "down. Then the network is nudged so that actions that turned out better than expected become likelier, and worse ones rarer. The " +
       "trick is in the word proximal: as soon as an action's probability has changed by more than the clip range ε, the nudge stops, so " +
       "that one lucky batch cannot turn the policy upside down.",
-    equation: [
-      {
-        summary: "The equation",
-        markup:
-          `${equation(
-            "the clipped objective",
-            sup(i("L"), w("clip")),
-            o("="),
-            w("E"),
-            paren(
-              w("min"),
-              paren(
-                ratio,
-                advantage,
-                o(","),
-                gap,
-                w("clip"),
-                paren(ratio, o(","), n("1"), o("−"), i("ε"), o(","), n("1"), o("+"), i("ε")),
-                advantage,
-              ),
-            ),
-            o(","),
-            gap,
-            gap,
-            ratio,
-            o("="),
-            frac(
-              row(sub(i("π"), theta), paren(sub(i("a"), i("t")), o("|"), state(i("t")))),
-              row(sub(i("π"), w("old")), paren(sub(i("a"), i("t")), o("|"), state(i("t")))),
-            ),
-          )}<p>Schulman, Wolski, Dhariwal, Radford and Klimov, <cite>Proximal policy optimization algorithms</cite> (2017). ε is the ` +
-          `clip range.</p>`,
-      },
-    ],
+    equation:
+      equation(
+        "the clipped objective",
+        "L^clip = 'E' (min (ρ_t hat A_t, ~ clip (ρ_t, 1 − ε, 1 + ε) hat A_t)), ~ ~ ρ_t = frac{π_θ (a_t | s_t)}{π_old (a_t | s_t)}",
+      ) +
+      `<p>Schulman, Wolski, Dhariwal, Radford and Klimov, <cite>Proximal policy optimization algorithms</cite> (2017). ε is the ` +
+      `clip range.</p>`,
   },
   {
     heading: "Better than expected: the critic",
@@ -114,44 +73,17 @@ export const explanations = (world: World, environment: Environment): Explanatio
       "every state. Where the line of its estimate at the single environment dips, it sees trouble before anything has gone wrong. How " +
       "much better things went than the critic thought is the advantage, and that alone is what the policy learns from. The value loss " +
       "is the critic's own error, and is large whenever the policy has just become better than the critic believes.",
-    equation: [
-      {
-        summary: "The equations",
-        markup:
-          equation(
-            "the temporal difference",
-            sub(i("δ"), i("t")),
-            o("="),
-            sub(i("r"), i("t")),
-            o("+"),
-            i("γ"),
-            i("V"),
-            paren(state(next)),
-            o("−"),
-            i("V"),
-            paren(state(i("t"))),
-          ) +
-          equation(
-            "the advantage is the sum over k of gamma lambda to the k times delta at t plus k",
-            advantage,
-            o("="),
-            sum(row(i("k"), o("≥"), n("0"))),
-            sup(paren(i("γ"), i("λ")), i("k")),
-            sub(i("δ"), row(i("t"), o("+"), i("k"))),
-          ) +
-          equation(
-            "the value loss",
-            sup(i("L"), i("V")),
-            o("="),
-            frac(n("1"), n("2")),
-            w("E"),
-            sup(paren(i("V"), paren(state(i("t"))), o("−"), subsup(i("V"), i("t"), w("target"))), n("2")),
-          ) +
-          "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage " +
-          "estimation</cite> (2016). λ is GAE λ among the knobs: at 0 the critic's values decide alone, at 1 the rewards that " +
-          "followed.</p>",
-      },
-    ],
+    summary: "The equations",
+    equation:
+      equation("the temporal difference", "δ_t = r_t + γ V (s_{t + 1}) − V (s_t)") +
+      equation(
+        "the advantage is the sum over k of gamma lambda to the k times delta at t plus k",
+        "hat A_t = ∑_{k ≥ 0} (γ λ)^k δ_{t + k}",
+      ) +
+      equation("the value loss", "L^V = frac 1 2 'E' (V (s_t) − V_t^target)^2") +
+      "<p>Schulman, Moritz, Levine, Jordan and Abbeel, <cite>High-dimensional continuous control using generalized advantage " +
+      "estimation</cite> (2016). λ is GAE λ among the knobs: at 0 the critic's values decide alone, at 1 the rewards that " +
+      "followed.</p>",
   },
   {
     heading: "Reading the small curves",
@@ -161,26 +93,9 @@ export const explanations = (world: World, environment: Environment): Explanatio
       `Entropy falls${environment.choices.length ? ` from ${entropy(environment).most!.toFixed(2)}` : ""} as the policy makes up its ` +
       "mind; if it falls at once, it stopped trying things too soon. The approximate KL divergence says how far each update went: around " +
       "0.01 is steady, ten times that is a lurch, and a sign to lower the learning rate.",
-    equation: [
-      {
-        summary: "The equations",
-        markup:
-          equation(
-            "entropy is minus the sum over actions of pi times log pi",
-            i("H"),
-            o("="),
-            o("−"),
-            sum(i("a")),
-            i("π"),
-            paren(i("a"), o("|"), i("s")),
-            gap,
-            w("ln"),
-            gap,
-            i("π"),
-            paren(i("a"), o("|"), i("s")),
-          ) +
-          equation("the estimated divergence", w("KL"), o("≈"), w("E"), paren(paren(ratio, o("−"), n("1")), o("−"), w("ln"), gap, ratio)),
-      },
-    ],
+    summary: "The equations",
+    equation:
+      equation("entropy is minus the sum over actions of pi times log pi", "H = − ∑_a π (a | s) ~ ln ~ π (a | s)") +
+      equation("the estimated divergence", "KL ≈ 'E' ((ρ_t − 1) − ln ~ ρ_t)"),
   },
 ];

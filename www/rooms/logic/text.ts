@@ -1,7 +1,7 @@
 // The words of the room of logic, and the equations for whoever wants them.
 
 import type { ChartWords } from "../../parts/curves";
-import { equation, gap, i, n, o, paren, row, sub, sum, sup, w } from "../../parts/equation";
+import { equation } from "../../parts/equation";
 import type { Explanation } from "../../parts/room";
 import type { Experiment, MemberState } from "./protocol";
 
@@ -40,8 +40,6 @@ export const charts: Record<string, ChartWords> = {
   success: { about: "of the runs that ended, those that were perfect", span: [0, 1] },
 };
 
-const gate = (of: string): string => row(i("f"), paren(of));
-
 const learning: Explanation = {
   heading: "How does it learn?",
   words:
@@ -49,39 +47,15 @@ const learning: Explanation = {
     "16 operations; while it learns it is a mixture of all of them, weighted by a softmax of 16 logits, and works on numbers between off " +
     "and on. So the whole automaton, run for some steps, can be differentiated: the loss is the squared error of the last state, and " +
     "gradient descent (AdamW) turns the logits until every gate leans to one operation.",
-  equation: [
-    {
-      summary: "The equation",
-      markup:
-        equation(
-          "a soft gate is the sum over operations k of the softmax of its logits times the operation of a and b, which is c zero plus " +
-            "c one a plus c two b plus c three a b",
-          gate(row(i("a"), o(","), i("b"))),
-          o("="),
-          sum(i("k")),
-          w("softmax"),
-          sub(paren(i("ℓ")), i("k")),
-          gap,
-          sub(i("f"), i("k")),
-          paren(row(i("a"), o(","), i("b"))),
-          o("="),
-          sub(i("c"), n("0")),
-          o("+"),
-          sub(i("c"), n("1")),
-          i("a"),
-          o("+"),
-          sub(i("c"), n("2")),
-          i("b"),
-          o("+"),
-          sub(i("c"), n("3")),
-          i("a"),
-          i("b"),
-        ) +
-        "<p>Every operation is such a polynomial, so a soft gate is four coefficients. Miotti, Niklasson, Randazzo and Mordvintsev, " +
-        "<cite>Differentiable Logic Cellular Automata</cite> (2025); Petersen and others, <cite>Deep differentiable logic gate " +
-        "networks</cite> (2022).</p>",
-    },
-  ],
+  equation:
+    equation(
+      "a soft gate is the sum over operations k of the softmax of its logits times the operation of a and b, which is c zero plus " +
+        "c one a plus c two b plus c three a b",
+      "f (a, b) = ∑_k softmax (ℓ)_k ~ f_k (a, b) = c_0 + c_1 a + c_2 b + c_3 a b",
+    ) +
+    "<p>Every operation is such a polynomial, so a soft gate is four coefficients. Miotti, Niklasson, Randazzo and Mordvintsev, " +
+    "<cite>Differentiable Logic Cellular Automata</cite> (2025); Petersen and others, <cite>Deep differentiable logic gate " +
+    "networks</cite> (2022).</p>",
 };
 
 const hard: Explanation = {
@@ -90,18 +64,7 @@ const hard: Explanation = {
     "Hardened, each gate becomes the one operation that it leans to most, and the automaton a circuit of bits. Soft loss is what " +
     "training sees; hard loss is what the circuit does, and what counts. Between the two there may be a gap while gates are " +
     "undecided: watch them settle among the gates above.",
-  equation: [
-    {
-      summary: "The equation",
-      markup: equation(
-        "the loss is the sum over cells of the squared difference of state and target",
-        w("loss"),
-        o("="),
-        sum(w("cells")),
-        sup(paren(i("s"), o("−"), i("t")), n("2")),
-      ),
-    },
-  ],
+  equation: equation("the loss is the sum over cells of the squared difference of state and target", "loss = ∑_cells (s − t)^2"),
 };
 
 const lottery: Explanation = {
@@ -109,7 +72,6 @@ const lottery: Explanation = {
   words:
     "Training is a lottery of seeds: some runs become perfect, others stop getting better. Several seeds learn side by side. Those " +
     "that no longer get better start over with another seed. The success rate is the share of the ended runs that were perfect.",
-  equation: [],
 };
 
 const circuit: Explanation = {
@@ -118,7 +80,6 @@ const circuit: Explanation = {
     "It is exact, small and fast. Gates that only pass an input on, and gates that nothing depends on, are pruned; what is left is " +
     "drawn, can be taken along as Verilog or Rust, and is verified equal to the automaton. Bit-packed, one instruction does a gate " +
     "for 64 cells or more at once.",
-  equation: [],
 };
 
 const damage: Explanation = {
@@ -127,7 +88,6 @@ const damage: Explanation = {
     "No cell knows where it is. Each looks at its neighbours only, so the pattern must come about between them, from any start, again " +
     "and again. Damage is just another start. Whether it heals, holds on a larger grid or runs on beyond its training is a test of " +
     "what was learned; not every automaton passes.",
-  equation: [],
 };
 
 export const explanations = ({ rule }: Experiment): Explanation[] => [

@@ -1,7 +1,7 @@
 // The words of the room of words, and the equations for whoever wants them.
 
 import type { ChartWords } from "../../parts/curves";
-import { equation, frac, gap, i, n, o, paren, row, sub, sum, sup, w } from "../../parts/equation";
+import { equation } from "../../parts/equation";
 import type { Explanation } from "../../parts/room";
 import type { PreparingPart, TokenizerKind } from "./protocol";
 
@@ -39,28 +39,11 @@ const prediction: Explanation = {
     "the tokens so far, as many as its context holds, and gives each token of its vocabulary a probability. Its loss is the surprise " +
     "at the one that comes: minus the logarithm of that probability. " +
     "Loss is told in nats a token; e to the loss is the perplexity: among so many tokens, all alike, a guess would be as hard.",
-  equation: [
-    {
-      summary: "The equation",
-      markup: equation(
-        "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; " +
-          "perplexity is e to the loss",
-        w("loss"),
-        o("="),
-        o("−"),
-        frac(n("1"), i("T")),
-        sum(i("t")),
-        w("ln"),
-        i("p"),
-        paren(row(sub(i("x"), i("t")), o("|"), sub(i("x"), n("1")), o("…"), sub(i("x"), row(i("t"), o("−"), n("1"))))),
-        o(","),
-        gap,
-        w("perplexity"),
-        o("="),
-        sup(i("e"), w("loss")),
-      ),
-    },
-  ],
+  equation: equation(
+    "the loss is minus the mean over positions t of the logarithm of the probability of the token at t given those before it; " +
+      "perplexity is e to the loss",
+    "loss = − frac 1 T ∑_t ln p (x_t | x_1 … x_{t − 1}), ~ perplexity = e^loss",
+  ),
 };
 
 const floor: Explanation = {
@@ -70,7 +53,6 @@ const floor: Explanation = {
     "the entropy floor, the dashed line. Where tokens are characters, no model with this context has a lower loss on average; where they " +
     "are byte pairs, the floor is an estimate. What is above it is what the model has not learned yet. The floor of your own text is not " +
     "known; there the validation loss shows it: where it rises while the training loss falls, the model learns the text by heart.",
-  equation: [],
 };
 
 const attention: Explanation = {
@@ -79,21 +61,13 @@ const attention: Explanation = {
     "At each position an attention head compares a query with the keys of all positions before it, and takes the mean of their " +
     "values, weighted by how well they fit. So a head can find the name that a story began with, or the word that followed the last " +
     "time. A layer has several heads, and layers build on each other: choose one above to see where it looks.",
-  equation: [
-    {
-      summary: "The equation",
-      markup:
-        `${equation(
-          "the output of a head is the softmax of queries times keys transposed over the root of the width of a head, times the values",
-          w("head"),
-          o("="),
-          w("softmax"),
-          paren(frac(row(i("Q"), sup(i("K"), w("T"))), row("<msqrt>", i("d"), "</msqrt>"))),
-          i("V"),
-        )}<p>Vaswani and others, <cite>Attention is all you need</cite> (2017); Radford and others, <cite>Language models are ` +
-        `unsupervised multitask learners</cite> (GPT-2, 2019). Positions that come later are left out of the softmax.</p>`,
-    },
-  ],
+  equation:
+    equation(
+      "the output of a head is the softmax of queries times keys transposed over the root of the width of a head, times the values",
+      "head = softmax (frac{Q K^'T'}{sqrt{d}}) V",
+    ) +
+    `<p>Vaswani and others, <cite>Attention is all you need</cite> (2017); Radford and others, <cite>Language models are ` +
+    `unsupervised multitask learners</cite> (GPT-2, 2019). Positions that come later are left out of the softmax.</p>`,
 };
 
 const sampling: Explanation = {
@@ -102,20 +76,10 @@ const sampling: Explanation = {
     "It draws the next token from its probabilities, appends it, and goes on. Temperature divides the logits before the softmax: " +
     "below 1 it keeps to what is likely, above 1 it dares more, and at 0 it always takes the likeliest. Top-k draws among so many of " +
     "the likeliest tokens only, top-p among the likeliest that together have so much probability.",
-  equation: [
-    {
-      summary: "The equation",
-      markup: equation(
-        "the probability of token k is the softmax of its logit over the temperature",
-        sub(i("p"), i("k")),
-        o("="),
-        frac(
-          sup(i("e"), row(sub(i("z"), i("k")), o("/"), i("τ"))),
-          row(sum(i("j")), sup(i("e"), row(sub(i("z"), i("j")), o("/"), i("τ")))),
-        ),
-      ),
-    },
-  ],
+  equation: equation(
+    "the probability of token k is the softmax of its logit over the temperature",
+    "p_k = frac{e^{z_k / τ}}{∑_j e^{z_j / τ}}",
+  ),
 };
 
 const training: Explanation = {
@@ -124,7 +88,6 @@ const training: Explanation = {
     "Batches of windows are drawn from the text; backpropagation gives the gradient of the loss by every parameter, which is clipped " +
     "to a greatest length, and AdamW takes a step: each parameter by its own scale, with weight decay on the matrices. The learning " +
     "rate warms up, then falls along a cosine.",
-  equation: [],
 };
 
 export const explanations: Explanation[] = [prediction, floor, attention, sampling, training];

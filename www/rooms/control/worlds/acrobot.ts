@@ -1,6 +1,6 @@
 // Acrobot: two links with a motor only between them. All from one bar as a fan, one by one in a grid, and a single one.
 
-import { equation, i, n, o, row, sub, w } from "../../../parts/equation";
+import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import { stroke } from "../../shared/canvas";
 import type { Player } from "../player";
@@ -166,26 +166,12 @@ export const acrobot: World = {
       "length, and the only motor sits between them: the network turns it one way, the other way, or lets it rest, five times in a " +
       "simulated second. Each step costs 1 until the tip is a link's length above the bar. Like a child on a swing, it has to bend in " +
       "time with its own swinging.",
-    equation: [
-      {
-        summary: "The goal and the physics",
-        markup:
-          equation(
-            "the goal",
-            o("−"),
-            w("cos"),
-            sub(i("θ"), n("1")),
-            o("−"),
-            w("cos"),
-            row(o("("), sub(i("θ"), n("1")), o("+"), sub(i("θ"), n("2")), o(")")),
-            o(">"),
-            n("1"),
-          ) +
-          "<p>Each link is 1 m long and weighs 1 kg, its mass in the middle; the torque is −1, 0 or 1 N·m, and a step of 0.2 s is one " +
-          "step of Runge and Kutta's fourth order. As in Sutton, <cite>Generalization in reinforcement learning: successful examples " +
-          "using sparse coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
-      },
-    ],
+    summary: "The goal and the physics",
+    equation:
+      equation("the goal", "− cos θ_1 − cos (θ_1 + θ_2) > 1") +
+      "<p>Each link is 1 m long and weighs 1 kg, its mass in the middle; the torque is −1, 0 or 1 N·m, and a step of 0.2 s is one " +
+      "step of Runge and Kutta's fourth order. As in Sutton, <cite>Generalization in reinforcement learning: successful examples " +
+      "using sparse coarse coding</cite> (1996), with the equations of Sutton and Barto's book, and Gymnasium's Acrobot-v1.</p>",
   },
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],

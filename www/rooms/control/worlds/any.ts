@@ -86,7 +86,6 @@ export function any(environment: Environment): World {
       words:
         `Each line is one environment, and each place across it is one number of what the network sees: ` +
         `${environment.observation.join(", ")}.`,
-      equation: [],
     },
     controls: last > 0 ? { left: 0, right: last, ...(last > 1 ? { rest: 1 } : {}) } : {},
     hues: [],

@@ -1,6 +1,6 @@
 // CartPole: a forest of poles, and a single one whose cart and tip can be dragged.
 
-import { equation, frac, gap, i, n, o, over, paren, row, sub, sup, w } from "../../../parts/equation";
+import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import { stroke } from "../../shared/canvas";
@@ -282,11 +282,6 @@ const large: LargePainter = {
   push: (side, shift) => (shift ? { tip_force: side * KEY_TIP_N } : { cart_force: side * KEY_CART_N }),
 };
 
-const theta = i("θ");
-const ddTheta = over(theta, "¨");
-const dTheta = over(theta, "˙");
-const masses = row(sub(i("m"), i("c")), o("+"), sub(i("m"), i("p")));
-
 export const cartPole: World = {
   name: "CartPole",
   title: "Poles that learn to stand",
@@ -306,49 +301,16 @@ export const cartPole: World = {
       "same force. A pole that leans more than 12 degrees, or a cart that leaves its track, ends the episode and starts anew; after 500 " +
       "steps, ten seconds, it is done. At first the network pushes at random and all poles fall at once. Nobody shows it how: it only " +
       "learns that each step upright is worth 1. All the poles share one network, so what any of them lives through teaches all.",
-    equation: [
-      {
-        summary: "The physics",
-        markup:
-          equation(
-            "angular acceleration of the pole",
-            ddTheta,
-            o("="),
-            frac(
-              row(
-                i("g"),
-                gap,
-                w("sin"),
-                theta,
-                o("−"),
-                w("cos"),
-                theta,
-                gap,
-                frac(row(i("F"), o("+"), sub(i("m"), i("p")), i("ℓ"), sup(dTheta, n("2")), w("sin"), theta), masses),
-              ),
-              row(i("ℓ"), paren(frac(n("4"), n("3")), o("−"), frac(row(sub(i("m"), i("p")), sup(w("cos"), n("2")), theta), masses))),
-            ),
-          ) +
-          equation(
-            "acceleration of the cart",
-            over(i("x"), "¨"),
-            o("="),
-            frac(
-              row(
-                i("F"),
-                o("+"),
-                sub(i("m"), i("p")),
-                i("ℓ"),
-                paren(sup(dTheta, n("2")), w("sin"), theta, o("−"), ddTheta, gap, w("cos"), theta),
-              ),
-              masses,
-            ),
-          ) +
-          "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a step " +
-          "lasts 0.02 s. As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control " +
-          "problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
-      },
-    ],
+    summary: "The physics",
+    equation:
+      equation(
+        "angular acceleration of the pole",
+        "ddot θ = frac{g ~ sin θ − cos θ ~ frac{F + m_p ℓ dot θ^2 sin θ}{m_c + m_p}}{ℓ (frac 4 3 − frac{m_p cos^2 θ}{m_c + m_p})}",
+      ) +
+      equation("acceleration of the cart", "ddot x = frac{F + m_p ℓ (dot θ^2 sin θ − ddot θ ~ cos θ)}{m_c + m_p}") +
+      "<p>Force <i>F</i> is 10 N to the left or right, the cart weighs 1 kg, the pole 0.1 kg with half-length ℓ = 0.5 m, and a step " +
+      "lasts 0.02 s. As in Barto, Sutton and Anderson, <cite>Neuronlike adaptive elements that can solve difficult learning control " +
+      "problems</cite> (1983), and Gymnasium's CartPole-v1.</p>",
   },
   controls: { left: 0, right: 1 },
   hues: ["minus", "plus"],

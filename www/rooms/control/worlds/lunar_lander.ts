@@ -1,6 +1,6 @@
 // LunarLander: the swarm above its pads with short trails, and a single one on its own ground.
 
-import { equation, i, n, o, row, sub, sup } from "../../../parts/equation";
+import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import { fill, stroke } from "../../shared/canvas";
 import type { Player } from "../player";
@@ -285,31 +285,11 @@ export const lunarLander: World = {
       "where one crashed, a ring where one came to rest. Fifty times a second the network fires the left, the main or the right engine, " +
       "or none. At first most tumble; then they learn to hover, because a crash costs more than fuel does, and only later that it pays " +
       "to come down. Each has hills of its own around the pad; the single one shows them.",
-    equation: [
-      {
-        summary: "The reward",
-        markup:
-          equation(
-            "the shaping of a step",
-            i("Φ"),
-            o("="),
-            o("−"),
-            n("100"),
-            sup(row(o("("), sup(i("x"), n("2")), o("+"), sup(i("y"), n("2")), o(")")), n("½")),
-            o("−"),
-            n("100"),
-            sup(row(o("("), sub(sup(i("v"), n("2")), i("x")), o("+"), sub(sup(i("v"), n("2")), i("y")), o(")")), n("½")),
-            o("−"),
-            n("100"),
-            row(o("|"), i("θ"), o("|")),
-            o("+"),
-            n("10"),
-            row(i("l"), o("+"), i("r")),
-          ) +
-          "<p>A step is worth what Φ grows by, less 0.3 for the main engine and 0.03 for a side engine. As in Gymnasium's " +
-          "LunarLander-v3.</p>",
-      },
-    ],
+    summary: "The reward",
+    equation:
+      equation("the shaping of a step", "Φ = − 100 (x^2 + y^2)^½ − 100 ({v^2}_x + {v^2}_y)^½ − 100 {|θ|} + 10 {l + r}") +
+      "<p>A step is worth what Φ grows by, less 0.3 for the main engine and 0.03 for a side engine. As in Gymnasium's " +
+      "LunarLander-v3.</p>",
   },
   controls: { left: 1, right: 3, up: 2, rest: 0 },
   hues: ["hair", "minus", "thrust", "plus"],

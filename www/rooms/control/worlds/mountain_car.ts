@@ -1,6 +1,6 @@
 // MountainCar, with a throttle of three positions or a continuous one: all cars on one hill, and a single one.
 
-import { equation, gap, i, n, o, row, sub, w } from "../../../parts/equation";
+import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
 import { fill, stroke } from "../../shared/canvas";
@@ -213,28 +213,9 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
   },
 });
 
-const physics = (throttle: string, power: string, about: string): { summary: string; markup: string }[] => [
-  {
-    summary: "The physics",
-    markup:
-      equation(
-        "the speed grows by the throttle and shrinks or grows with the slope",
-        sub(i("v"), row(i("t"), o("+"), n("1"))),
-        o("="),
-        sub(i("v"), i("t")),
-        o("+"),
-        n(power),
-        gap,
-        i("a"),
-        o("−"),
-        n("0.0025"),
-        gap,
-        w("cos"),
-        n("3"),
-        sub(i("x"), i("t")),
-      ) + `<p>${throttle} Speeds are held to ±0.07 of road a step, and the left end of the road stops the car. ${about}</p>`,
-  },
-];
+const physics = (throttle: string, power: string, about: string): string =>
+  equation("the speed grows by the throttle and shrinks or grows with the slope", `v_{t + 1} = v_t + ${power} ~ a − 0.0025 ~ cos 3 x_t`) +
+  `<p>${throttle} Speeds are held to ±0.07 of road a step, and the left end of the road stops the car. ${about}</p>`;
 const SOURCE = "As in Moore, <cite>Efficient memory-based learning for robot control</cite> (1990), and Gymnasium's";
 const LEGEND: World["legend"] = ["little swing", "half the swing it takes", "most of it", "enough for the flag"];
 
@@ -257,6 +238,7 @@ export const mountainCar: World = {
       "until the flag is reached, and 200 steps end the episode. At first hardly any car ever sees the flag, so there is nothing to tell " +
       "a good deed from a bad one: that is what makes this small task hard. A car's colour tells how much of the swing that the flag " +
       "asks for it has gathered.",
+    summary: "The physics",
     equation: physics("The throttle a is −1, 0 or 1.", "0.001", `${SOURCE} MountainCar-v0.`),
   },
   controls: { left: 0, right: 2, rest: 1 },
@@ -281,6 +263,7 @@ export const mountainCarContinuous: World = {
       "each step; 999 steps end the episode. A network that has not yet seen the flag learns above all that the throttle costs, and may " +
       "stop using it: it has to meet the flag by chance before that. A car's colour tells how much of the swing that the flag asks for " +
       "it has gathered.",
+    summary: "The physics",
     equation: physics("The throttle a is a number from −1 to 1.", "0.0015", `${SOURCE} MountainCarContinuous-v0.`),
   },
   controls: {},

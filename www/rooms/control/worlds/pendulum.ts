@@ -1,6 +1,6 @@
 // Pendulum: all rods from one pivot as a fan, the same one by one in a grid, and a single one.
 
-import { equation, frac, gap, i, n, o, over, row, sup, w } from "../../../parts/equation";
+import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import { stroke } from "../../shared/canvas";
 import type { Player } from "../player";
@@ -127,8 +127,6 @@ const large: LargePainter = {
   },
 };
 
-const theta = i("θ");
-
 export const pendulum: World = {
   name: "Pendulum",
   title: "Rods that learn to balance",
@@ -148,32 +146,12 @@ export const pendulum: World = {
       "sets a torque from −2 to 2 N·m, which is too little to lift a hanging rod: it has to swing to and fro first, and brake in time. " +
       "Each step costs by the angle from upright, the speed and the torque; after 200 steps the episode ends and another begins anywhere " +
       "on the circle. Early on the fan is full; as the network learns, it folds into one line.",
-    equation: [
-      {
-        summary: "The physics",
-        markup:
-          equation(
-            "angular acceleration of the rod",
-            over(theta, "¨"),
-            o("="),
-            frac(row(n("3"), i("g")), row(n("2"), i("ℓ"))),
-            w("sin"),
-            theta,
-            o("+"),
-            frac(n("3"), row(i("m"), sup(i("ℓ"), n("2")))),
-            i("u"),
-          ) +
-          equation(
-            "cost of a step",
-            i("r"),
-            o("="),
-            o("−"),
-            row(sup(theta, n("2")), o("+"), n("0.1"), gap, sup(over(theta, "˙"), n("2")), o("+"), n("0.001"), gap, sup(i("u"), n("2"))),
-          ) +
-          "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is held to 8 rad/s. As " +
-          "in Gymnasium's Pendulum-v1.</p>",
-      },
-    ],
+    summary: "The physics",
+    equation:
+      equation("angular acceleration of the rod", "ddot θ = frac{3 g}{2 ℓ} sin θ + frac 3 {m ℓ^2} u") +
+      equation("cost of a step", "r = − {θ^2 + 0.1 ~ dot θ^2 + 0.001 ~ u^2}") +
+      "<p>The rod is ℓ = 1 m long and weighs 1 kg, <i>g</i> is 10 m/s², a step lasts 0.05 s, and the speed is held to 8 rad/s. As " +
+      "in Gymnasium's Pendulum-v1.</p>",
   },
   controls: {},
   hues: [],
