@@ -4,6 +4,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
+import { segment, stroke } from "./canvas";
 import type { Curves } from "./history";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
@@ -547,10 +548,7 @@ export class Chart {
       c.strokeStyle = palette.muted;
       c.lineWidth = ratio;
       c.setLineDash([2 * ratio, 4 * ratio]);
-      c.beginPath();
-      c.moveTo(bbox.left, y);
-      c.lineTo(bbox.left + bbox.width, y);
-      c.stroke();
+      stroke(c, bbox.left, y, bbox.left + bbox.width, y);
       c.setLineDash([]);
       c.fillStyle = palette.muted;
       c.font = `${11 * ratio}px system-ui, sans-serif`;
@@ -673,10 +671,7 @@ export class Chart {
       c.strokeStyle = palette.soft;
       c.lineWidth = ratio;
       c.setLineDash([ratio, 2 * ratio]);
-      c.beginPath();
-      c.moveTo(x, bbox.top - (options.main ? 4 * ratio : 0));
-      c.lineTo(x, bbox.top + bbox.height);
-      c.stroke();
+      stroke(c, x, bbox.top - (options.main ? 4 * ratio : 0), x, bbox.top + bbox.height);
       c.setLineDash([]);
       if (!options.main) continue;
       const { words, back } = mark;
@@ -713,11 +708,9 @@ export class Chart {
           c.globalAlpha = error ? 1 : 0.35;
           c.beginPath();
           for (const y of half ? [bottom, top] : []) {
-            c.moveTo(x - half, y);
-            c.lineTo(x + half, y);
+            segment(c, x - half, y, x + half, y);
           }
-          c.moveTo(x, bottom);
-          c.lineTo(x, top);
+          segment(c, x, bottom, x, top);
           c.stroke();
           c.globalAlpha = 1;
         }

@@ -44,6 +44,7 @@ export class Choice<V extends string> {
     options: { value: V; words: string; label?: string | undefined; title?: string }[],
     chosen: V,
     changed: (value: V) => void,
+    kind = "speeds layers",
   ) {
     const name = id("choice");
     this.inputs = new Map(
@@ -59,7 +60,7 @@ export class Choice<V extends string> {
         }),
       ]),
     );
-    this.element = h("fieldset.speeds.layers", [
+    this.element = h("fieldset", { class: kind }, [
       h("legend.unseen", legend),
       ...options.flatMap(({ value, words, title }, k) => [this.inputs.get(value), h("label", { for: `${name}-${k}`, title }, words)]),
     ]);

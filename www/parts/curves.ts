@@ -4,6 +4,7 @@
 import { Chart, type Drawn, type Overlay } from "./chart";
 import { Charting, plural, told, type ChartWords, type CurveWords, type Group, type Lived, type Scene, type Split } from "./charting";
 import { CurveTables } from "./curve-tables";
+import { Choice, labelled } from "./controls";
 import { h, id } from "./dom";
 import { composed } from "./export";
 import { figure } from "./format";
@@ -108,22 +109,15 @@ export class RunCurves {
     chosen.append(...choices.map(({ label, groups }) => h("optgroup", { label }, ...groups.map(option))));
     const all = choices.flatMap(({ groups }) => groups);
     chosen.addEventListener("change", () => this.choose(all.find(({ name }) => name === chosen.value) ?? first));
-    const axis = id("axis");
-    const radio = (time: boolean, words: string): Node[] => {
-      const own = `${axis}-${time ? "time" : "count"}`;
-      const onchange = (): void => this.setTime(time);
-      return [
-        h("input", { type: "radio", name: axis, id: own, checked: time === charting.time, onchange }),
-        h("label", { for: own }, words),
-      ];
-    };
+    const axes: { value: "count" | "time"; words: string }[] = [
+      { value: "count", words: `by ${plural(charting.room.counters[0]!)}` },
+      { value: "time", words: "by time" },
+    ];
+    const axis = new Choice("Axis", axes, charting.time ? "time" : "count", (value) => this.setTime(value === "time"));
     return h("div.curve-tools", [
-      h("p.field", h("label", { for: chosen.id }, "Chart"), chosen),
-      h("fieldset.speeds.layers", { "aria-label": "Axis" }, [
-        ...radio(false, `by ${plural(charting.room.counters[0]!)}`),
-        ...radio(true, "by time"),
-      ]),
-      h("p.field.smoothing", h("label", { for: this.smoothing.id }, "Smoothing"), this.smoothing),
+      labelled("Chart", chosen),
+      axis.element,
+      labelled("Smoothing", this.smoothing, "field smoothing"),
       h("p.tick", this.logarithmic, h("label", { for: this.logarithmic.id }, "logarithmic, above 0")),
     ]);
   }

@@ -1,17 +1,18 @@
 // What trains, the processor or the GPU: the choice, what came of it, and why. It decides nothing itself.
 
 import type { Device, DeviceWish } from "../run/protocol";
-import { h, id, write } from "./dom";
+import { Choice } from "./controls";
+import { h, write } from "./dom";
 import { short } from "./format";
 import { recall, remember } from "./prefs";
 
-const CHOICES: { wish: DeviceWish; name: string; spoken: string }[] = [
-  { wish: "auto", name: "Automatic", spoken: "Train on what is faster" },
-  { wish: "cpu", name: "Processor", spoken: "Train on the processor" },
-  { wish: "gpu", name: "GPU", spoken: "Train on the GPU" },
-];
+const CHOICES: { value: DeviceWish; words: string; label: string; title: string }[] = [
+  { value: "auto" as const, words: "Automatic", label: "Train on what is faster" },
+  { value: "cpu" as const, words: "Processor", label: "Train on the processor" },
+  { value: "gpu" as const, words: "GPU", label: "Train on the GPU" },
+].map((choice) => ({ ...choice, title: choice.label }));
 
-export const rememberedDevice = (): DeviceWish | undefined => CHOICES.find(({ wish }) => wish === recall("device"))?.wish;
+export const rememberedDevice = (): DeviceWish | undefined => CHOICES.find(({ value }) => value === recall("device"))?.value;
 
 /** `NVIDIA ampere`, without what leads to it. */
 export const gpuName = (device: Device): string => (device.gpu ?? "the GPU").replace(/ \(WebGPU\)$/, "");
@@ -30,7 +31,6 @@ export function because({ why, rates }: Device, { rate }: Counts): string {
 
 export class DeviceSwitch {
   readonly element: HTMLElement;
-  private readonly inputs: HTMLInputElement[];
   private readonly outcome = h("strong");
   private readonly reason = h("span");
   private readonly again = h("button", { hidden: true }, "Try the GPU again");
@@ -40,26 +40,9 @@ export class DeviceSwitch {
     private readonly counts: Counts,
     private readonly choose: (wish: DeviceWish) => void,
   ) {
-    const group = id("device");
-    this.inputs = CHOICES.map(({ wish: own, spoken }) =>
-      h("input", {
-        type: "radio",
-        name: group,
-        id: `${group}-${own}`,
-        checked: own === wish,
-        "aria-label": spoken,
-        onchange: () => this.wished(own),
-      }),
-    );
     this.again.addEventListener("click", () => this.wished("gpu"));
     this.element = h("div.device", [
-      h("div.row", [
-        h("fieldset.speeds", [
-          h("legend.unseen", "What trains"),
-          ...CHOICES.flatMap(({ name, spoken }, k) => [this.inputs[k]!, h("label", { for: this.inputs[k]!.id, title: spoken }, name)]),
-        ]),
-        this.again,
-      ]),
+      h("div.row", new Choice("What trains", CHOICES, wish, (value) => this.wished(value), "speeds").element, this.again),
       h("p", this.outcome, " ", this.reason),
     ]);
     this.show(undefined);

@@ -1,5 +1,6 @@
 // The curves that are compared as files: a table for spreadsheets, JSON, and a picture. Each says of what runs they are.
 
+import { stroke } from "./canvas";
 import type { Compared, Lived } from "./charting";
 import type { Look } from "./looks";
 import { palette } from "./theme";
@@ -146,10 +147,7 @@ export async function composed({ plot, width, height, pixels, title, about, axis
     c.strokeStyle = palette[colour];
     c.lineWidth = 2;
     c.setLineDash(dash);
-    c.beginPath();
-    c.moveTo(PAD + x, y);
-    c.lineTo(PAD + x + 32, y);
-    c.stroke();
+    stroke(c, PAD + x, y, PAD + x + 32, y);
     write(text, PAD + x + 40, y, "12px", palette.ink);
   });
   return canvas;

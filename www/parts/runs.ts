@@ -6,6 +6,7 @@ import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/pro
 import { told, type Compared, type Lived } from "./charting";
 import { spread } from "./curve-tables";
 import { changesOf, csv, json, knobsOf, out } from "./export";
+import { labelled } from "./controls";
 import { h, id, write } from "./dom";
 import { download } from "./files";
 import { exactText, seconds, short } from "./format";
@@ -68,7 +69,7 @@ export class Runs {
       h("button.small", { "aria-label": label, onclick: save }, name);
     this.element = h("div.runs", [
       h("div.runs-head", [
-        h("p.field", h("label", { for: this.from.id }, "Settings, as differences from"), this.from),
+        labelled("Settings, as differences from", this.from),
         h("p.row", { role: "group", "aria-label": "Save the curves that are shown" }, [
           h("span.small", "Save what is shown:"),
           file("CSV", "Curves that are shown, as CSV", () => this.saveText("csv")),

@@ -1,11 +1,12 @@
 // The learners of a sweep in pictures: a card for each value, with a curve for each seed and what they have in common.
 
 import type { SweepCell, SweepSpec, Value } from "../run/protocol";
-import { h, id, write } from "./dom";
+import { h, write } from "./dom";
 import { exactText, figure, short } from "./format";
+import { select } from "./controls";
+import { svg } from "./svg";
 import "./sweep.css";
 
-const SVG = "http://www.w3.org/2000/svg";
 const PLOT = { width: 200, height: 84, pad: 4 };
 type Card = {
   value: Value;
@@ -22,12 +23,6 @@ type Point = { at: number; mean: number; low: number; high: number };
 
 /** What is swept: the name of its knob, the goal if there is one, and the least and the greatest value that is drawn, else the curves'. */
 export type Swept = { spec: SweepSpec; label: string; goal: number | undefined; scale: [number, number] | undefined };
-
-function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Record<string, string | number>): SVGElementTagNameMap[K] {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  return element;
-}
 
 /** Of several curves at each place that any of them tells and all of them reach: the mean, and how far about it. */
 export function over(curves: [number, number][][], error: boolean): Point[] {
@@ -61,9 +56,9 @@ const median = (numbers: number[]): number => {
 export class SweepCards {
   readonly element = h("ul.sweep-grid", { "aria-label": "Learners by value" });
   /** How the band over the seeds reaches. */
-  readonly spread = h("select", { id: id("sweep-band") }, [
-    h("option", { value: "range" }, "least to greatest"),
-    h("option", { value: "error" }, "± standard error"),
+  readonly spread = select("sweep-band", [
+    ["range", "least to greatest"],
+    ["error", "± standard error"],
   ]);
   private cards: Card[] = [];
   private swept: Swept | undefined;

@@ -2,6 +2,7 @@
 
 import type { Config, Knob, RoomInfo, SweepSpec, Value, Variant } from "../run/protocol";
 import { copyField } from "./dialog";
+import { labelled, select } from "./controls";
 import { h, id } from "./dom";
 import { exact, short } from "./format";
 import { quoted } from "./shell";
@@ -19,10 +20,13 @@ export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Varian
 /** The run whose settings are varied. */
 export type Varied = { config: Config; variant: Variant; knobs: Knob[]; values: Record<string, Value> };
 
-export const field = (label: string, input: HTMLElement): HTMLElement => h("p.field", h("label", { for: input.id }, label), input);
-
+/** A choice of numbers, of which the last is chosen. */
 const count = (stem: string, numbers: number[]): HTMLSelectElement =>
-  h("select", { id: id(stem) }, ...numbers.map((n, k) => h("option", { value: n, selected: k === numbers.length - 1 }, String(n))));
+  select(
+    stem,
+    numbers.map((n) => [n, String(n)]),
+    numbers.at(-1),
+  );
 
 export class SweepForm {
   readonly element: HTMLFormElement;
@@ -52,12 +56,12 @@ export class SweepForm {
     this.budgets = budgets;
     this.comparable = comparable;
     this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
-    this.ends = [field("From", this.from), field("To", this.to), field("Values", this.count)];
+    this.ends = [labelled("From", this.from), labelled("To", this.to), labelled("Values", this.count)];
     this.element = h("form.sweep-form", [
-      field("Knob", this.knob),
+      labelled("Knob", this.knob),
       ...this.ends,
-      field("Seeds each", this.seeds),
-      field(`${unit} each`, this.budget),
+      labelled("Seeds each", this.seeds),
+      labelled(`${unit} each`, this.budget),
       h("p.row", ...buttons),
     ]);
     this.element.addEventListener("submit", (event) => {

@@ -3,10 +3,11 @@
 
 import type { RoomInfo, SweepCell, SweepSpec, Value } from "../run/protocol";
 import type { SweepState } from "../run/client";
+import { labelled } from "./controls";
 import { h, write } from "./dom";
 import { exactText, figure, short } from "./format";
 import { SweepCards } from "./sweep-cards";
-import { field, SweepForm, type Choices, type Varied } from "./sweep-form";
+import { SweepForm, type Choices, type Varied } from "./sweep-form";
 import { Table } from "./table";
 
 const WRITE_MS = 1000;
@@ -52,7 +53,7 @@ export class Sweep {
     );
     this.table.caption.textContent = "Each learner of the sweep";
     this.table.button.hidden = true;
-    this.bandField = field("Band over the seeds", this.cards.spread);
+    this.bandField = labelled("Band over the seeds", this.cards.spread);
     this.bandField.hidden = true;
     this.cards.spread.addEventListener("change", () => {
       this.cards.draw(this.cells);

@@ -1,6 +1,7 @@
 // Play, pause, step, new run, speed; and how fast it goes. It sends wishes and shows what the run says.
 
-import { h, icon, id, write } from "./dom";
+import { Choice } from "./controls";
+import { h, icon, write } from "./dom";
 
 /** How many times real time; null is as fast as it goes. */
 export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [
@@ -21,10 +22,19 @@ export type Wishes = {
 /** What is counted, the rate first, and what one step is. */
 export type Counted = { rate: string; figures: string[]; step: string };
 
+const speedChoice = (chosen: (index: number) => void): Choice<string> =>
+  new Choice(
+    "Speed",
+    SPEEDS.map(({ name, spoken }, k) => ({ value: name, words: name, label: `Speed: ${spoken}`, title: `Speed: ${spoken} (${k + 1})` })),
+    SPEEDS.at(-1)!.name,
+    (value) => chosen(SPEEDS.findIndex(({ name }) => name === value)),
+    "speeds",
+  );
+
 export class Transport {
   readonly element: HTMLElement;
   private readonly play = h("button.play");
-  private readonly speeds: HTMLInputElement[];
+  private readonly speeds: Choice<string> | undefined;
   private readonly rate = h("output.number");
   private readonly figures: HTMLElement[];
   private running = true;
@@ -35,17 +45,7 @@ export class Transport {
   ) {
     const { speed: chosen } = wishes;
     this.figures = counted.figures.map(() => h("output.number"));
-    const group = id("speed");
-    this.speeds = (chosen ? SPEEDS : []).map((speed, index) =>
-      h("input", {
-        type: "radio",
-        name: group,
-        id: `${group}-${index}`,
-        checked: speed.times === null,
-        "aria-label": `Speed: ${speed.spoken}`,
-        onchange: () => chosen?.(index),
-      }),
-    );
+    this.speeds = chosen && speedChoice(chosen);
     this.play.addEventListener("click", () => this.toggle());
     this.element = h("section.transport", { "aria-label": "Transport" }, [
       h("div.row", [
@@ -56,14 +56,7 @@ export class Transport {
         ]),
         h("button", { title: "New run (r)", "aria-label": "New run", onclick: wishes.reset }, icon("reset"), h("span.wide", "New run")),
       ]),
-      chosen &&
-        h("fieldset.speeds", [
-          h("legend.unseen", "Speed"),
-          ...SPEEDS.flatMap((speed, index) => [
-            this.speeds[index]!,
-            h("label", { for: `${group}-${index}`, title: `Speed: ${speed.spoken} (${index + 1})` }, speed.name),
-          ]),
-        ]),
+      this.speeds?.element,
       h("dl.figures", this.pair(counted.rate, this.rate), ...counted.figures.map((name, k) => this.pair(name, this.figures[k]!))),
     ]);
     this.setRunning(true);
@@ -85,9 +78,8 @@ export class Transport {
   }
 
   setSpeed(index: number): void {
-    const radio = this.speeds[index];
-    if (!radio) return;
-    radio.checked = true;
+    if (!this.speeds) return;
+    this.speeds.value = SPEEDS[index]!.name;
     this.wishes.speed?.(index);
   }
 

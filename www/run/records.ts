@@ -1,6 +1,7 @@
 // The curves of earlier runs of each room, in IndexedDB: numbers to compare with and no weights. Storage may be refused or full:
 // whoever calls says so.
 
+import { within } from "./database";
 import type { Config, Mark, Progress, Row, Value } from "./protocol";
 
 /** What is kept of a run. */
@@ -27,45 +28,19 @@ export interface RunRecord {
   tests: Row[];
 }
 
-const STORE = "runs";
-
-function open(): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open("hothouse-curves", 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-    request.onblocked = () => reject(new Error("another tab holds an older store"));
-  });
-}
-
-async function within<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  const database = await open();
-  try {
-    return await new Promise((resolve, reject) => {
-      const transaction = database.transaction(STORE, mode);
-      const request = work(transaction.objectStore(STORE));
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = () => reject(transaction.error);
-      transaction.onerror = () => reject(transaction.error);
-    });
-  } finally {
-    database.close();
-  }
-}
-
+const NAME = "hothouse-curves";
 const key = (room: string, id: string): string => `${room}/${id}`;
 
 /** The newest first. */
 export async function loadRecords(room: string): Promise<RunRecord[]> {
   const range = IDBKeyRange.bound(key(room, ""), key(room, "\uffff"));
-  const all = await within("readonly", (store) => store.getAll(range) as IDBRequest<RunRecord[]>);
+  const all = await within(NAME, "readonly", (store) => store.getAll(range) as IDBRequest<RunRecord[]>);
   return all.sort((a, b) => b.beganMs - a.beganMs);
 }
 
 export const putRecord = (room: string, record: RunRecord): Promise<unknown> =>
-  within("readwrite", (store) => store.put(record, key(room, record.id)));
-export const dropRecord = (room: string, id: string): Promise<unknown> => within("readwrite", (store) => store.delete(key(room, id)));
+  within(NAME, "readwrite", (store) => store.put(record, key(room, record.id)));
+export const dropRecord = (room: string, id: string): Promise<unknown> => within(NAME, "readwrite", (store) => store.delete(key(room, id)));
 
 /** About how much room it takes. */
 export function bytesOf({ counts, columns, tests, marks }: RunRecord): number {

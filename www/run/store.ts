@@ -1,6 +1,8 @@
 // The runs of the last two visits to a room in this browser, in IndexedDB: of each visit the newest of each variant. A visit is
 // one tab's, and goes on when its page is loaded again. Storage may be refused or full: whoever calls says so.
 
+import { within } from "./database";
+
 /** A run that was saved. */
 export interface Left {
   bytes: Uint8Array;
@@ -14,7 +16,6 @@ export interface Left {
 /** A visit is told by when it began, in ms; runs from before variants were told apart name none. */
 export type Saved = Omit<Left, "variant" | "address"> & Partial<Left> & { visit: number; savedAtMs: number };
 
-const STORE = "runs";
 const VISITS_KEPT = 2;
 /** Of a room: beyond that its oldest runs go, but for the newest. */
 const MOST_BYTES = 512e6;
@@ -50,31 +51,10 @@ export function beginVisit(): void {
 export const places = new Map<string, string>();
 const nameOf = (room: string): string => places.get(room) ?? `hothouse-${room}`;
 
-function open(room: string): Promise<IDBDatabase> {
-  return new Promise((resolve, reject) => {
-    const request = indexedDB.open(nameOf(room), 1);
-    request.onupgradeneeded = () => request.result.createObjectStore(STORE);
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-    request.onblocked = () => reject(new Error("another tab holds an older store"));
-  });
-}
-
-async function within<T>(room: string, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-  const database = await open(room);
-  try {
-    return await new Promise((resolve, reject) => {
-      // Strict: what is said to be kept is on the disk.
-      const transaction = database.transaction(STORE, mode, { durability: "strict" });
-      const request = work(transaction.objectStore(STORE));
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = () => reject(transaction.error);
-      transaction.onerror = () => reject(transaction.error);
-    });
-  } finally {
-    database.close();
-  }
-}
+/** What is said to be kept is on the disk. */
+const inStore = <T>(room: string, mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> =>
+  within(nameOf(room), mode, work, "strict");
+const all = (room: string): Promise<Saved[]> => inStore(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
 
 /**
  * Keeps this visit's run of a variant, in two places by turns: what a closing tab cuts off in the middle of its writing may be
@@ -92,22 +72,19 @@ async function put(room: string, run: Left): Promise<void> {
   const count = saves.get(what) ?? 0;
   saves.set(what, count + 1);
   const key = `${visit}-${count % 2}-${run.variant}`;
-  await within(room, "readwrite", (store) => store.put({ ...run, visit, savedAtMs: Date.now() } satisfies Saved, key));
+  await inStore(room, "readwrite", (store) => store.put({ ...run, visit, savedAtMs: Date.now() } satisfies Saved, key));
   if (count === 0) await prune(room);
 }
 
 async function prune(room: string): Promise<void> {
-  const [keys, runs] = await Promise.all([
-    within(room, "readonly", (store) => store.getAllKeys()),
-    within(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>),
-  ]);
+  const [keys, runs] = await Promise.all([inStore(room, "readonly", (store) => store.getAllKeys()), all(room)]);
   const kept = newestOf(runs, (run) => run.visit).slice(0, VISITS_KEPT);
   let bytes = 0;
   const byAge = runs.map((run, k) => ({ run, key: keys[k]! })).sort((a, b) => b.run.savedAtMs - a.run.savedAtMs);
   for (const [k, { run, key }] of byAge.entries()) {
     bytes += run.bytes.length;
     const needed = kept.some(({ visit }) => visit === run.visit) && (bytes <= MOST_BYTES || k === 0);
-    if (!needed) await within(room, "readwrite", (store) => store.delete(key));
+    if (!needed) await inStore(room, "readwrite", (store) => store.delete(key));
   }
 }
 
@@ -116,8 +93,6 @@ function newestOf(runs: Saved[], kind: (run: Saved) => unknown): Saved[] {
   const sorted = runs.toSorted((a, b) => b.savedAtMs - a.savedAtMs);
   return sorted.filter((run, k) => sorted.findIndex((other) => kind(other) === kind(run)) === k);
 }
-
-const all = (room: string): Promise<Saved[]> => within(room, "readonly", (store) => store.getAll() as IDBRequest<Saved[]>);
 
 /** The newest run of each of the last visits, the newest first; of `others`, of those before this one. */
 export async function loadRuns(room: string, others: boolean): Promise<Saved[]> {

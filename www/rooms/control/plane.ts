@@ -1,6 +1,7 @@
 // The state plane: where the environments go (a density that fades), and over the same two axes what the policy would do and
 // what the critic expects. Pictures come from the worker a few times a second while they are in sight.
 
+import { segment } from "../../parts/canvas";
 import { h, id, write } from "../../parts/dom";
 import { figure, minus } from "../../parts/format";
 import { animate, calm, Surface, touch } from "../../parts/loop";
@@ -327,9 +328,7 @@ function drawCross(c: CanvasRenderingContext2D, box: Box, { x, y }: { x: number;
   c.strokeStyle = palette.ink;
   c.lineWidth = 1;
   c.beginPath();
-  c.moveTo(px, box.top);
-  c.lineTo(px, box.top + box.height);
-  c.moveTo(box.left, py);
-  c.lineTo(box.left + box.width, py);
+  segment(c, px, box.top, px, box.top + box.height);
+  segment(c, box.left, py, box.left + box.width, py);
   c.stroke();
 }

@@ -4,7 +4,7 @@ import { h, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
 import { Surface } from "../../parts/loop";
 import { palette } from "../../parts/theme";
-import { stroke } from "../shared/canvas";
+import { stroke } from "../../parts/canvas";
 import { clamp } from "../shared/keys";
 import { bodyRow, headRow } from "../shared/tables";
 import type { Scene } from "./hands";

@@ -5,7 +5,7 @@ import type { Body, Stage as StageState, Touch } from "./protocol";
 import { h, id, write } from "../../parts/dom";
 import { animate, calm, Surface, touch as touchScreen } from "../../parts/loop";
 import { palette } from "../../parts/theme";
-import { stroke } from "../shared/canvas";
+import { stroke } from "../../parts/canvas";
 import { Hands, type Grip, type Handled, type Scene, type Side } from "./hands";
 import { Duel, Watching } from "./readings";
 import { dot, type Point, type Pose } from "./worlds/world";

@@ -2,93 +2,25 @@
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
-import { stroke } from "../../shared/canvas";
-import type { Player } from "../player";
-import {
-  CLASSES,
-  classBy,
-  dot,
-  fanAndGrid,
-  MOST_RODS,
-  PATHS,
-  tint,
-  torque,
-  veil,
-  type EnvironmentsPainter,
-  type LargePainter,
-  type Size,
-  type World,
-} from "./world";
+import { stroke } from "../../../parts/canvas";
+import { Fan, type Rods } from "./fan";
+import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
 /** Heights of the tip over the bar, in links, from which it takes the next colour. */
 const HEIGHTS = [-1, 0, 0.8] as const;
 
-class Fan implements EnvironmentsPainter {
-  /** Directions of the two links, from hanging. */
-  private first = new Float32Array(0);
-  private second = new Float32Array(0);
-
-  classOf(env: number, player: Player): number {
+const rods: Rods = {
+  links: 2,
+  classOf(env, player) {
     const [cos1, sin1, cos2, sin2] = [player.seen(env, 0), player.seen(env, 1), player.seen(env, 2), player.seen(env, 3)];
     return classBy(-cos1 - (cos1 * cos2 - sin1 * sin2), HEIGHTS);
-  }
-
-  draw(c: CanvasRenderingContext2D, player: Player, size: Size, _nowMs: number, smooth: boolean): void {
-    const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, player.shown);
-    if (this.first.length !== player.shown) [this.first, this.second] = [new Float32Array(player.shown), new Float32Array(player.shown)];
-    const { first, second } = this;
-    for (let env = 0; env < player.shown; env++) {
-      first[env] = player.angle(env, 0, 1, smooth);
-      second[env] = first[env]! + player.angle(env, 2, 3, smooth);
-    }
-    const link = fan.radius / 2;
-    drawLine(c, fan.x - fan.radius, fan.x + fan.radius, fan.y - link);
-    c.lineCap = c.lineJoin = "round";
-    const small = cell * 0.235;
-    for (let kind = 0; kind < 4; kind++) {
-      c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.globalAlpha = veil(0.14 + 0.06 * kind, Math.min(player.shown, MOST_RODS));
-      c.lineWidth = 1.6;
-      for (let path = 0; path < PATHS; path++) {
-        c.beginPath();
-        // Beyond some, more rods tell no more; their tips do.
-        for (let env = path; env < Math.min(player.shown, MOST_RODS); env += PATHS) {
-          if (this.classOf(env, player) !== kind) continue;
-          const [x, y] = [fan.x + link * Math.sin(first[env]!), fan.y + link * Math.cos(first[env]!)];
-          c.moveTo(fan.x, fan.y);
-          c.lineTo(x, y);
-          c.lineTo(x + link * Math.sin(second[env]!), y + link * Math.cos(second[env]!));
-        }
-        c.stroke();
-      }
-      c.globalAlpha = veil(0.65, player.shown);
-      c.beginPath();
-      for (let env = 0; env < player.shown; env++) {
-        if (this.classOf(env, player) !== kind) continue;
-        const x = fan.x + link * (Math.sin(first[env]!) + Math.sin(second[env]!));
-        const y = fan.y + link * (Math.cos(first[env]!) + Math.cos(second[env]!));
-        c.moveTo(x + 2, y);
-        c.arc(x, y, 2, 0, 7);
-      }
-      c.fill();
-      c.globalAlpha = 1;
-      c.lineWidth = Math.max(1.1, cell * 0.07);
-      c.beginPath();
-      for (let env = 0; env < player.shown; env++) {
-        if (this.classOf(env, player) !== kind) continue;
-        const x = left + ((env % columns) + 0.5) * cell;
-        const y = top + (Math.floor(env / columns) + 0.5) * cell;
-        const [kneeX, kneeY] = [x + small * Math.sin(first[env]!), y + small * Math.cos(first[env]!)];
-        c.moveTo(x, y);
-        c.lineTo(kneeX, kneeY);
-        c.lineTo(kneeX + small * Math.sin(second[env]!), kneeY + small * Math.cos(second[env]!));
-      }
-      c.stroke();
-    }
-    c.fillStyle = palette.ink;
-    dot(c, fan.x, fan.y, 3);
-  }
-}
+  },
+  angle: (player, env, link, smooth) => player.angle(env, 2 * link, 2 * link + 1, smooth),
+  behind: (c, { x, y, radius }) => drawLine(c, x - radius, x + radius, y - radius / 2),
+  fan: { alpha: 0.14, grows: 0.06, width: 1.6 },
+  tip: { alpha: 0.65, radius: 2 },
+  cell: { link: 0.235, width: 0.07, least: 1.1 },
+};
 
 /** The line that the tip has to pass. */
 function drawLine(c: CanvasRenderingContext2D, from: number, to: number, y: number): void {
@@ -142,9 +74,7 @@ const large: LargePainter = {
     if (body.over && body.terminated) return "The single acrobot's tip is above the line";
     const [a = 0, b = 0] = state;
     const height = -Math.cos(a) - Math.cos(a + b);
-    return (
-      `The single acrobot's tip is ${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"} the bar; the line is 1 ` + `above`
-    );
+    return `The single acrobot's tip is ${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"} the bar; the line is 1 above`;
   },
 };
 
@@ -176,6 +106,6 @@ export const acrobot: World = {
   controls: { left: 0, right: 2, rest: 1 },
   hues: ["minus", "hair", "plus"],
   turns: [0, 1],
-  environments: () => new Fan(),
+  environments: () => new Fan(rods),
   large,
 };

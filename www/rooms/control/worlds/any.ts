@@ -3,7 +3,7 @@
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { stroke } from "../../shared/canvas";
+import { stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { classBy, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 

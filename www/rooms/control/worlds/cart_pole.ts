@@ -3,7 +3,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { stroke } from "../../shared/canvas";
+import { segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import {
   arrow,
@@ -115,8 +115,7 @@ class Forest implements EnvironmentsPainter {
     c.strokeStyle = palette.hair;
     c.beginPath();
     for (let column = 0; column < row.columns; column++) {
-      c.moveTo(centre(column) - reach - halfCart, row.y + 1.5);
-      c.lineTo(centre(column) + reach + halfCart, row.y + 1.5);
+      segment(c, centre(column) - reach - halfCart, row.y + 1.5, centre(column) + reach + halfCart, row.y + 1.5);
     }
     c.stroke();
     if (smooth && this.fallMs.length === player.shown) this.drawFalls(c, row, nowMs, reach);
@@ -127,8 +126,7 @@ class Forest implements EnvironmentsPainter {
       for (let column = 0; column < row.columns; column++) {
         if (this.classOf(row.first + column, player) !== age) continue;
         const [x, theta] = [this.x[column]!, this.theta[column]!];
-        c.moveTo(x, row.y);
-        c.lineTo(x + row.pole * Math.sin(theta), row.y - row.pole * Math.cos(theta));
+        segment(c, x, row.y, x + row.pole * Math.sin(theta), row.y - row.pole * Math.cos(theta));
       }
       c.stroke();
     }
@@ -137,8 +135,7 @@ class Forest implements EnvironmentsPainter {
     c.strokeStyle = palette.soft;
     c.beginPath();
     for (let column = 0; column < row.columns; column++) {
-      c.moveTo(this.x[column]! - halfCart, row.y);
-      c.lineTo(this.x[column]! + halfCart, row.y);
+      segment(c, this.x[column]! - halfCart, row.y, this.x[column]! + halfCart, row.y);
     }
     c.stroke();
     c.lineCap = "round";
@@ -157,8 +154,7 @@ class Forest implements EnvironmentsPainter {
       const from = this.fallTheta[env]!;
       const angle = from + (Math.sign(from || 1) * (Math.PI / 2) - from) * eased;
       const x = (column + 0.5) * row.cell + (this.fallX[env]! / LIMIT_M) * reach;
-      c.moveTo(x, row.y);
-      c.lineTo(x + row.pole * 0.8 * Math.sin(angle), row.y - row.pole * 0.8 * Math.cos(angle));
+      segment(c, x, row.y, x + row.pole * 0.8 * Math.sin(angle), row.y - row.pole * 0.8 * Math.cos(angle));
     }
     c.stroke();
     c.globalAlpha = 1;
@@ -198,15 +194,12 @@ const large: LargePainter = {
     c.lineWidth = 1;
     c.beginPath();
     const rail = Math.round(floor + 11) + 0.5;
-    c.moveTo(px(-LIMIT_M), rail);
-    c.lineTo(px(LIMIT_M), rail);
+    segment(c, px(-LIMIT_M), rail, px(LIMIT_M), rail);
     for (const end of [-LIMIT_M, LIMIT_M]) {
-      c.moveTo(px(end), rail - 14);
-      c.lineTo(px(end), rail + 4);
+      segment(c, px(end), rail - 14, px(end), rail + 4);
     }
     for (let metre = -2; metre <= 2; metre++) {
-      c.moveTo(px(metre), rail);
-      c.lineTo(px(metre), rail + 4);
+      segment(c, px(metre), rail, px(metre), rail + 4);
     }
     c.stroke();
     c.fillStyle = palette.muted;

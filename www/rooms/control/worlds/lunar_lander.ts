@@ -2,7 +2,7 @@
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
-import { fill, stroke } from "../../shared/canvas";
+import { fill, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -141,10 +141,8 @@ class Swarm implements EnvironmentsPainter {
       c.beginPath();
       if (this.landed[env]) c.arc(x, y, 4 + 8 * share, 0, 7);
       else {
-        c.moveTo(x - 4, y - 4);
-        c.lineTo(x + 4, y + 4);
-        c.moveTo(x + 4, y - 4);
-        c.lineTo(x - 4, y + 4);
+        segment(c, x - 4, y - 4, x + 4, y + 4);
+        segment(c, x + 4, y - 4, x - 4, y + 4);
       }
       c.stroke();
     }
@@ -192,8 +190,7 @@ const large: LargePainter = {
     c.lineWidth = 1;
     c.beginPath();
     for (const edge of EDGES) {
-      c.moveTo(px(edge), 0);
-      c.lineTo(px(edge), size.height);
+      segment(c, px(edge), 0, px(edge), size.height);
     }
     c.stroke();
     c.beginPath();

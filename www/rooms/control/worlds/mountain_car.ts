@@ -3,7 +3,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { fill, stroke } from "../../shared/canvas";
+import { fill, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -100,8 +100,7 @@ class Hill implements EnvironmentsPainter {
         const lift = 4 + (env % lanes) * apart;
         const [cx, cy] = [view.px(x) + lift * Math.sin(tilt), view.py(x) - lift * Math.cos(tilt)];
         const [dx, dy] = [(length / 2) * Math.cos(tilt), (length / 2) * Math.sin(tilt)];
-        c.moveTo(cx - dx, cy - dy);
-        c.lineTo(cx + dx, cy + dy);
+        segment(c, cx - dx, cy - dy, cx + dx, cy + dy);
       }
       c.stroke();
     }

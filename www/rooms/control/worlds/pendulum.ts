@@ -2,84 +2,34 @@
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
-import { stroke } from "../../shared/canvas";
-import type { Player } from "../player";
-import {
-  CLASSES,
-  dot,
-  fanAndGrid,
-  MOST_RODS,
-  PATHS,
-  tint,
-  torque,
-  veil,
-  type EnvironmentsPainter,
-  type LargePainter,
-  type Size,
-  type World,
-} from "./world";
+import { stroke } from "../../../parts/canvas";
+import { Fan, type Rods } from "./fan";
+import { dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
 const MOST_NM = 2;
 /** Angles from upright below which a rod takes the next colour. */
 const ANGLES = [(3 / 4) * Math.PI, Math.PI / 2, 0.25];
 
-class Fan implements EnvironmentsPainter {
-  private theta = new Float32Array(0);
-
-  classOf(env: number, player: Player): number {
+const rods: Rods = {
+  links: 1,
+  classOf(env, player) {
     const angle = Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0)));
     return angle > ANGLES[0]! ? 0 : angle > ANGLES[1]! ? 1 : angle > ANGLES[2]! ? 2 : 3;
-  }
+  },
+  // Its own angle is from upright.
+  angle: (player, env, _, smooth) => Math.PI - player.angle(env, 0, 1, smooth),
+  behind: (c, { x, y, radius }) => circle(c, x, y, radius, palette.line),
+  fan: { alpha: 0.16, grows: 0.03, width: 2 },
+  tip: { alpha: 0.6, radius: 2.2 },
+  cell: { link: 0.42, width: 0.08, least: 1.2 },
+};
 
-  draw(c: CanvasRenderingContext2D, player: Player, size: Size, _nowMs: number, smooth: boolean): void {
-    const { fan, columns, cell, x: left, y: top } = fanAndGrid(size, player.shown);
-    if (this.theta.length !== player.shown) this.theta = new Float32Array(player.shown);
-    for (let env = 0; env < player.shown; env++) this.theta[env] = player.angle(env, 0, 1, smooth);
-    c.strokeStyle = palette.line;
-    c.lineWidth = 1;
-    c.beginPath();
-    c.arc(fan.x, fan.y, fan.radius, 0, 7);
-    c.stroke();
-    c.lineCap = "round";
-    const rod = cell * 0.42;
-    for (let kind = 0; kind < 4; kind++) {
-      c.strokeStyle = c.fillStyle = palette[CLASSES[kind]!];
-      c.globalAlpha = veil(0.16 + 0.03 * kind, Math.min(player.shown, MOST_RODS));
-      c.lineWidth = 2;
-      for (let path = 0; path < PATHS; path++) {
-        c.beginPath();
-        // Beyond some, more rods tell no more; their tips do.
-        for (let env = path; env < Math.min(player.shown, MOST_RODS); env += PATHS) {
-          if (this.classOf(env, player) !== kind) continue;
-          c.moveTo(fan.x, fan.y);
-          c.lineTo(fan.x + fan.radius * Math.sin(this.theta[env]!), fan.y - fan.radius * Math.cos(this.theta[env]!));
-        }
-        c.stroke();
-      }
-      c.globalAlpha = veil(0.6, player.shown);
-      c.beginPath();
-      for (let env = 0; env < player.shown; env++) {
-        if (this.classOf(env, player) !== kind) continue;
-        const [x, y] = [fan.x + fan.radius * Math.sin(this.theta[env]!), fan.y - fan.radius * Math.cos(this.theta[env]!)];
-        c.moveTo(x + 2.2, y);
-        c.arc(x, y, 2.2, 0, 7);
-      }
-      c.fill();
-      c.globalAlpha = 1;
-      c.lineWidth = Math.max(1.2, cell * 0.08);
-      c.beginPath();
-      for (let env = 0; env < player.shown; env++) {
-        if (this.classOf(env, player) !== kind) continue;
-        const x = left + ((env % columns) + 0.5) * cell;
-        const y = top + (Math.floor(env / columns) + 0.5) * cell;
-        c.moveTo(x, y);
-        c.lineTo(x + rod * Math.sin(this.theta[env]!), y - rod * Math.cos(this.theta[env]!));
-      }
-      c.stroke();
-    }
-    c.fillStyle = palette.ink;
-    dot(c, fan.x, fan.y, 3);
-  }
+function circle(c: CanvasRenderingContext2D, x: number, y: number, radius: number, colour: string): void {
+  c.strokeStyle = colour;
+  c.lineWidth = 1;
+  c.beginPath();
+  c.arc(x, y, radius, 0, 7);
+  c.stroke();
 }
 
 function frame({ width, height }: Size): { x: number; y: number; rod: number } {
@@ -89,11 +39,7 @@ function frame({ width, height }: Size): { x: number; y: number; rod: number } {
 const large: LargePainter = {
   scene(c, size) {
     const { x, y, rod } = frame(size);
-    c.strokeStyle = palette.hair;
-    c.lineWidth = 1;
-    c.beginPath();
-    c.arc(x, y, rod, 0, 7);
-    c.stroke();
+    circle(c, x, y, rod, palette.hair);
     // Upright: where it should stay.
     c.strokeStyle = palette.accent;
     c.lineWidth = 2;
@@ -156,6 +102,6 @@ export const pendulum: World = {
   controls: {},
   hues: [],
   turns: [0],
-  environments: () => new Fan(),
+  environments: () => new Fan(rods),
   large,
 };

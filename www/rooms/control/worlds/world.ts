@@ -3,6 +3,7 @@
 
 import type { Body, Environment, Touch } from "../protocol";
 import type { Explanation } from "../../../parts/room";
+import { segment } from "../../../parts/canvas";
 import { palette } from "../../../parts/theme";
 import type { Player } from "../player";
 
@@ -109,8 +110,7 @@ export function arrow(c: CanvasRenderingContext2D, from: Point, dx: number, dy: 
   const [ux, uy] = [dx / size, dy / size];
   const to = { x: from.x + dx, y: from.y + dy };
   c.beginPath();
-  c.moveTo(from.x, from.y);
-  c.lineTo(to.x, to.y);
+  segment(c, from.x, from.y, to.x, to.y);
   c.moveTo(to.x - head * (ux - uy), to.y - head * (uy + ux));
   c.lineTo(to.x, to.y);
   c.lineTo(to.x - head * (ux + uy), to.y - head * (uy - ux));
@@ -142,29 +142,5 @@ export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: n
 
 /** Strokes of one path cover each other once: so many paths a picture are enough for a throng to darken. */
 export const PATHS = 256;
-/** Lines drawn over each other at most. */
-export const MOST_RODS = 768;
-
 /** How see-through one of many is, so that few show and a throng does not drown. */
 export const veil = (alpha: number, shown: number): number => alpha * Math.min(1.2, Math.sqrt(PATHS / Math.max(1, shown)));
-
-/** Splits a wide canvas into an overlaid fan at left and a grid of small ones at right. */
-export function fanAndGrid(
-  { width, height }: Size,
-  shown: number,
-): { fan: { x: number; y: number; radius: number }; columns: number; rows: number; cell: number; x: number; y: number } {
-  const side = Math.min(height, width * 0.46);
-  const room = width - side - 16;
-  let columns = Math.max(1, Math.round(Math.sqrt((shown * room) / Math.max(1, height))));
-  while (columns < shown && Math.ceil(shown / columns) * (room / columns) > height) columns++;
-  const cell = room / columns;
-  const rows = Math.ceil(shown / columns);
-  return {
-    fan: { x: side / 2, y: height / 2, radius: side / 2 - 8 },
-    columns,
-    rows,
-    cell,
-    x: side + 16,
-    y: Math.max(0, (height - rows * cell) / 2),
-  };
-}

@@ -14,3 +14,9 @@ export function fill(c: CanvasRenderingContext2D, ...at: number[]): void {
   through(c, at);
   c.fill();
 }
+
+/** A part of a path of its own. */
+export function segment(c: CanvasRenderingContext2D, x0: number, y0: number, x1: number, y1: number): void {
+  c.moveTo(x0, y0);
+  c.lineTo(x1, y1);
+}
