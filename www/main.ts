@@ -6,11 +6,13 @@ import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
 import { keep, keepRooms } from "./run/isolate";
+import { textOf } from "./run/notice";
 import { loadVisit, places } from "./run/store";
 import { Announcer } from "./parts/announce";
 import { Badge, summary } from "./parts/badge";
 import { copy } from "./parts/dialog";
 import { h } from "./parts/dom";
+import { capital } from "./parts/format";
 import { keptRuns } from "./parts/kept";
 import { Notices } from "./parts/notices";
 import { Page } from "./parts/page";
@@ -41,7 +43,7 @@ declare global {
 }
 
 /** As the header has them; a module may have one more. */
-let rooms = ROOMS.map(({ id }) => ({ id, title: id.charAt(0).toUpperCase() + id.slice(1) }));
+let rooms = ROOMS.map(({ id }) => ({ id, title: capital(id) }));
 let page: Page | undefined;
 /** The room that is open or about to be. */
 let here = "";
@@ -162,8 +164,7 @@ async function open(options: Opening, undoes = false): Promise<void> {
     document.body.className = `room-${here}`;
     opened = new Page(client, around, brings?.brings);
   } catch (error) {
-    if (opening === openings)
-      showCrash("Training could not start", { text: error instanceof Error ? error.message : String(error), autosave: null }, undefined);
+    if (opening === openings) showCrash("Training could not start", { text: textOf(error), autosave: null }, undefined);
     return;
   }
   page = opened;

@@ -1,5 +1,11 @@
 // Lines and areas on a canvas, through points that are given as x and y in turn.
 
+/** What lines are drawn with from here on. */
+export function pen(c: CanvasRenderingContext2D, colour: string, width: number): void {
+  c.strokeStyle = colour;
+  c.lineWidth = width;
+}
+
 function through(c: CanvasRenderingContext2D, at: number[]): void {
   c.beginPath();
   for (let k = 0; k < at.length; k += 2) c.lineTo(at[k]!, at[k + 1]!);

@@ -4,7 +4,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
-import { segment, stroke } from "./canvas";
+import { pen, segment, stroke } from "./canvas";
 import type { Curves } from "./history";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
@@ -545,8 +545,7 @@ export class Chart {
     for (const { value, label } of options.levels ?? []) {
       if (options.log && value <= 0) continue;
       const y = Math.round(plot.valToPos(value, "y", true)) + 0.5;
-      c.strokeStyle = palette.muted;
-      c.lineWidth = ratio;
+      pen(c, palette.muted, ratio);
       c.setLineDash([2 * ratio, 4 * ratio]);
       stroke(c, bbox.left, y, bbox.left + bbox.width, y);
       c.setLineDash([]);
@@ -560,8 +559,7 @@ export class Chart {
         below ? y + 13 * ratio : y - 5 * ratio,
       ];
       // Another line may lie behind it.
-      c.lineWidth = 3 * ratio;
-      c.strokeStyle = palette.paper;
+      pen(c, palette.paper, 3 * ratio);
       c.strokeText(label, left, base);
       c.fillText(label, left, base);
     }
@@ -587,8 +585,7 @@ export class Chart {
       return line(run, smooth(run.at, this.drawable(values), smoothing));
     };
     if (past) {
-      c.strokeStyle = palette.ghost;
-      c.lineWidth = (options.main ? 1.5 : 1) * ratio;
+      pen(c, palette.ghost, (options.main ? 1.5 : 1) * ratio);
       both(past, options.column);
     }
     const series = this.series();
@@ -596,8 +593,7 @@ export class Chart {
     c.textAlign = "right";
     for (const { letter, colour, dash, curves } of overlays) {
       for (const one of series) {
-        c.strokeStyle = palette[series.length > 1 ? one.colour : colour];
-        c.lineWidth = (options.main ? 1.75 : 1.25) * ratio;
+        pen(c, palette[series.length > 1 ? one.colour : colour], (options.main ? 1.75 : 1.25) * ratio);
         c.setLineDash(dash.map((part) => part * ratio));
         const end = both(curves, one.column);
         c.setLineDash([]);
@@ -606,8 +602,7 @@ export class Chart {
           Math.max(bbox.left + 12 * ratio, Math.min(end[0], bbox.left + bbox.width - 2 * ratio)),
           Math.max(bbox.top + 11 * ratio, end[1] - 4 * ratio),
         ];
-        c.lineWidth = 3 * ratio;
-        c.strokeStyle = palette.paper;
+        pen(c, palette.paper, 3 * ratio);
         c.strokeText(letter, x, y);
         c.fillStyle = palette[colour];
         c.fillText(letter, x, y);
@@ -668,8 +663,7 @@ export class Chart {
     for (const mark of present.changes) {
       const x = Math.round(plot.valToPos(mark.at, "x", true)) + 0.5;
       if (x < bbox.left || x > right) continue;
-      c.strokeStyle = palette.soft;
-      c.lineWidth = ratio;
+      pen(c, palette.soft, ratio);
       c.setLineDash([ratio, 2 * ratio]);
       stroke(c, x, bbox.top - (options.main ? 4 * ratio : 0), x, bbox.top + bbox.height);
       c.setLineDash([]);

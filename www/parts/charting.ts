@@ -1,7 +1,7 @@
 // What the columns of a room declare for charts: which are drawn together, in what words, and what of a run each chart draws.
 
 import { roundUp, type Axis, type ChartOptions, type Drawn } from "./chart";
-import { count, figure, percent, seconds, short, valueText } from "./format";
+import { capital, count, figure, percent, seconds, short, valueText } from "./format";
 import type { Curves } from "./history";
 import type { Look } from "./looks";
 import type { Colour } from "./theme";
@@ -77,7 +77,6 @@ function groupsOf(room: RoomInfo): Group[] {
 }
 
 export const plural = (column: Column): string => column.unit || column.label.toLowerCase();
-export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 export class Charting {
   readonly groups: Group[];
@@ -123,7 +122,7 @@ export class Charting {
         sparse: metrics.length > 0 && tests.includes(column),
       })),
       axis: this.axis,
-      title: own.title ?? (others.length ? name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ") : first.label),
+      title: own.title ?? (others.length ? capital(name).replaceAll("_", " ") : first.label),
       about: own.about ?? this.about(group),
       digits: own.digits,
       share: first.share,

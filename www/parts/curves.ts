@@ -4,8 +4,7 @@
 import { Chart, type Drawn, type Overlay } from "./chart";
 import { Charting, plural, told, type ChartWords, type CurveWords, type Group, type Lived, type Scene, type Split } from "./charting";
 import { CurveTables } from "./curve-tables";
-import { Choice, labelled } from "./controls";
-import { h, id } from "./dom";
+import { Choice, h, id, labelled } from "./dom";
 import { composed } from "./export";
 import { figure } from "./format";
 import { PRESENT, swatch } from "./looks";

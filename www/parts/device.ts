@@ -1,8 +1,7 @@
 // What trains, the processor or the GPU: the choice, what came of it, and why. It decides nothing itself.
 
 import type { Device, DeviceWish } from "../run/protocol";
-import { Choice } from "./controls";
-import { h, write } from "./dom";
+import { Choice, h, write } from "./dom";
 import { short } from "./format";
 import { recall, remember } from "./prefs";
 

@@ -1,6 +1,6 @@
 // The curves that are compared as files: a table for spreadsheets, JSON, and a picture. Each says of what runs they are.
 
-import { stroke } from "./canvas";
+import { pen, stroke } from "./canvas";
 import type { Compared, Lived } from "./charting";
 import type { Look } from "./looks";
 import { palette } from "./theme";
@@ -144,8 +144,7 @@ export async function composed({ plot, width, height, pixels, title, about, axis
   runs.forEach(({ colour, dash }, k) => {
     const { text, x, line } = places[k]!;
     const y = below + (line + 0.5) * LINE;
-    c.strokeStyle = palette[colour];
-    c.lineWidth = 2;
+    pen(c, palette[colour], 2);
     c.setLineDash(dash);
     stroke(c, PAD + x, y, PAD + x + 32, y);
     write(text, PAD + x + 40, y, "12px", palette.ink);

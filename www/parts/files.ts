@@ -2,8 +2,8 @@
 
 import { h } from "./dom";
 
-export function download(name: string, data: Uint8Array): void {
-  const url = URL.createObjectURL(new Blob([data as Uint8Array<ArrayBuffer>], { type: "application/octet-stream" }));
+export function download(name: string, data: Uint8Array | string): void {
+  const url = URL.createObjectURL(new Blob([data as Uint8Array<ArrayBuffer> | string], { type: "application/octet-stream" }));
   h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

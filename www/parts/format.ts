@@ -3,6 +3,8 @@
 /** The sign that axes use too; a hyphen is shorter and sits lower. */
 export const minus = (text: string): string => text.replaceAll("-", "−");
 
+export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
 /** `312,416` */

@@ -2,12 +2,12 @@
 // one; each can be named, removed and begun again with its settings.
 
 import { bytesOf, dropRecord, loadRecords, putRecord, type RunRecord } from "../run/records";
+import { textOf } from "../run/notice";
 import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/protocol";
 import { told, type Compared, type Lived } from "./charting";
 import { spread } from "./curve-tables";
 import { changesOf, csv, json, knobsOf, out } from "./export";
-import { labelled } from "./controls";
-import { h, id, write } from "./dom";
+import { h, id, labelled, write } from "./dom";
 import { download } from "./files";
 import { exactText, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
@@ -178,7 +178,7 @@ export class Runs {
   }
 
   private refuse(error: unknown): void {
-    this.refused = error instanceof Error || error instanceof DOMException ? error.message : String(error);
+    this.refused = textOf(error);
     this.writeKept();
   }
 
@@ -423,7 +423,7 @@ export class Runs {
 
   private saveText(kind: "csv" | "json"): void {
     const runs = this.shown();
-    download(this.fileName(kind), new TextEncoder().encode(kind === "csv" ? csv(this.room, runs) : json(this.room, runs)));
+    download(this.fileName(kind), kind === "csv" ? csv(this.room, runs) : json(this.room, runs));
     this.does.say("The curves are saved.");
   }
 

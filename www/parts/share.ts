@@ -8,6 +8,7 @@ import { chooser, download } from "./files";
 import { ago } from "./format";
 import type { Notices } from "./notices";
 import { quoted } from "./shell";
+import { textOf } from "../run/notice";
 import type { Shared } from "../run/protocol";
 
 export interface Run {
@@ -78,17 +79,13 @@ export class Share {
       this.writeResume();
       announcer.say("The run is saved.");
     } catch (error) {
-      notices.show(
-        "error",
-        `The run could not be saved: ${error instanceof Error ? error.message : error}`,
-        "Try again; training goes on.",
-      );
+      notices.show("error", `The run could not be saved: ${textOf(error)}`, "Try again; training goes on.");
     }
   }
 
   private saveCurves(): void {
     const name = this.does.fileName().replace(/\.[a-z]+$/, ".csv");
-    download(name, new TextEncoder().encode(this.does.csv()));
+    download(name, this.does.csv());
     this.around.announcer.say("The curves are saved.");
   }
 

@@ -2,6 +2,7 @@
 
 import type { Client } from "../run/client";
 import type { Config, Value, Variant } from "../run/protocol";
+import { textOf } from "../run/notice";
 import { loadVisit, type Left } from "../run/store";
 import { Address, linked } from "./address";
 import { exactText } from "./format";
@@ -123,7 +124,7 @@ export class Starts {
       if (room === this.client.room.id) await this.succession.replace({ kind: "restore", bytes }, { ends });
       else this.around.open({ room, checkpoint: bytes });
     } catch (error) {
-      if (!this.closed) this.around.notices.show("error", error instanceof Error ? error.message : String(error), "");
+      if (!this.closed) this.around.notices.show("error", textOf(error), "");
     }
   }
 

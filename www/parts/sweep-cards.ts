@@ -1,10 +1,8 @@
 // The learners of a sweep in pictures: a card for each value, with a curve for each seed and what they have in common.
 
 import type { SweepCell, SweepSpec, Value } from "../run/protocol";
-import { h, write } from "./dom";
+import { h, select, svg, write } from "./dom";
 import { exactText, figure, short } from "./format";
-import { select } from "./controls";
-import { svg } from "./svg";
 import "./sweep.css";
 
 const PLOT = { width: 200, height: 84, pad: 4 };

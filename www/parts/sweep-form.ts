@@ -2,9 +2,8 @@
 
 import type { Config, Knob, RoomInfo, SweepSpec, Value, Variant } from "../run/protocol";
 import { copyField } from "./dialog";
-import { labelled, select } from "./controls";
-import { h, id } from "./dom";
-import { exact, short } from "./format";
+import { h, id, labelled, select } from "./dom";
+import { capital, exact, short } from "./format";
 import { quoted } from "./shell";
 
 /** Of the first counter, where the room says nothing better. */
@@ -118,7 +117,7 @@ export class SweepForm {
     return [
       {
         name: VARIANT,
-        label: word.charAt(0).toUpperCase() + word.slice(1),
+        label: capital(word),
         kind: { kind: "choice", options },
         default: variant.id,
         unit: "",

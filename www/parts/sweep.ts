@@ -3,9 +3,8 @@
 
 import type { RoomInfo, SweepCell, SweepSpec, Value } from "../run/protocol";
 import type { SweepState } from "../run/client";
-import { labelled } from "./controls";
-import { h, write } from "./dom";
-import { exactText, figure, short } from "./format";
+import { h, labelled, write } from "./dom";
+import { capital, exactText, figure, short } from "./format";
 import { SweepCards } from "./sweep-cards";
 import { SweepForm, type Choices, type Varied } from "./sweep-form";
 import { Table } from "./table";
@@ -45,7 +44,7 @@ export class Sweep {
   ) {
     const [counter] = room.counters;
     this.unit = counter!.unit || counter!.label.toLowerCase();
-    const unit = this.unit.charAt(0).toUpperCase() + this.unit.slice(1);
+    const unit = capital(this.unit);
     this.form = new SweepForm(room, unit, choices, [this.startButton, this.endButton], () => this.start());
     this.cards = new SweepCards(this.unit, wishes.use);
     this.table = new Table("The sweep", ["Value", "Seed", unit, "Last test", "Solved after", "Mean over seeds"], () =>

@@ -1,7 +1,6 @@
 // Play, pause, step, new run, speed; and how fast it goes. It sends wishes and shows what the run says.
 
-import { Choice } from "./controls";
-import { h, icon, write } from "./dom";
+import { Choice, h, icon, write } from "./dom";
 
 /** How many times real time; null is as fast as it goes. */
 export const SPEEDS: { name: string; spoken: string; times: number | null }[] = [

@@ -1,6 +1,7 @@
 // The autosave of a run: how often it is asked for, and which tab keeps that of a room in the browser's storage.
 
 import type { Line } from "./line";
+import { textOf } from "./notice";
 import type { Level } from "./protocol";
 import { saveRun, type Left } from "./store";
 
@@ -44,7 +45,7 @@ export class Autosave {
       this.storing = false;
       this.notice(
         "warning",
-        `This browser refused to store the run (${error instanceof Error ? error.message : error}).`,
+        `This browser refused to store the run (${textOf(error)}).`,
         "Training goes on; save it to a file before you close the page.",
       );
     });

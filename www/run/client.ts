@@ -6,6 +6,7 @@ import type { GpuFailure } from "./gpu";
 import { keep } from "./isolate";
 import { Line } from "./line";
 import { Heartbeat } from "./monitor";
+import { textOf } from "./notice";
 import type {
   Backend,
   Command,
@@ -59,7 +60,7 @@ export type InUse = Backend & { module: string; why: string[] };
 
 async function contentOf(file: File): Promise<ArrayBuffer> {
   return file.arrayBuffer().catch((error) => {
-    throw new Error(`The file ${file.name} could not be read (${error instanceof Error ? error.message : error}). Choose it again.`);
+    throw new Error(`The file ${file.name} could not be read (${textOf(error)}). Choose it again.`);
   });
 }
 

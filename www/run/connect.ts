@@ -3,6 +3,7 @@
 import { Client, type Options } from "./client";
 import { choose, MODULES, type Module } from "./features";
 import { isolate } from "./isolate";
+import { textOf } from "./notice";
 import type { DeviceWish } from "./protocol";
 
 const DEVICES: DeviceWish[] = ["auto", "cpu", "gpu"];
@@ -24,7 +25,7 @@ export async function connect(options: Options): Promise<Client> {
       return client;
     } catch (error) {
       client.close();
-      const text = error instanceof Error ? error.message : String(error);
+      const text = textOf(error);
       troubles.push(`${module}: ${text}`);
       choice.why.push(`The module '${module}' did not start here (${text}).`);
     }

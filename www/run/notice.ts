@@ -7,6 +7,9 @@ export type Notice = Event & { kind: "notice" };
 export type Refusal = Pick<Notice, "text" | "next_step">;
 export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
+/** What was thrown, in its own words. */
+export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 export function sentence(text: string): string {
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return whole === "" || /[.!?]$/.test(whole) ? whole : `${whole}.`;

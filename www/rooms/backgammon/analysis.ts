@@ -6,7 +6,8 @@ import { Turns } from "../shared/asking";
 import type { Backgammon } from "./client";
 import type { Roll } from "./dice";
 import { Findings } from "./findings";
-import { refusal } from "./players";
+import { textOf } from "../../run/notice";
+
 import { PositionForm } from "./position";
 import type { Frozen } from "./protocol";
 import { unfold } from "./tree";
@@ -80,7 +81,7 @@ export class AnalysisPane {
       void unfold(this.client, this.findings.tree, request.who, stale, (id) => this.findings.followed(id));
     } catch (error) {
       if (stale()) return;
-      this.form.refuse(refusal(error));
+      this.form.refuse(textOf(error));
       this.findings.clear();
     }
   }

@@ -2,9 +2,8 @@
 // Over the drawing lie buttons, one for each place, for pointers, keys and screen readers. It knows no rules: which steps
 // are open it is told, and which one is wanted it tells.
 
-import { h, id } from "../../parts/dom";
+import { h, id, svg } from "../../parts/dom";
 import { calm } from "../../parts/loop";
-import { svg } from "../../parts/svg";
 
 /** Side 0 is whom the board is drawn for. */
 export type Side = 0 | 1;

@@ -1,9 +1,8 @@
 // What somebody thinks of a roll: every candidate with its equity, what the search looked at, and how games end from there.
 
 import type { Candidate, CubeOutlook, Depth, Outlook } from "./protocol";
-import { h, id } from "../../parts/dom";
+import { button, h, id } from "../../parts/dom";
 import { minus } from "../../parts/format";
-import { button } from "../../parts/controls";
 import { bodyRow, headRow } from "../shared/tables";
 
 /** `+0.123`, in points a game. */

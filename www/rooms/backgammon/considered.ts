@@ -5,7 +5,8 @@ import { Turns } from "../shared/asking";
 import { candidateTable, cubeAdvice, outcomeLegend, outcomeTable, outlookParts, signed } from "./candidates";
 import type { Backgammon } from "./client";
 import { rollText } from "./dice";
-import { capital, whoIs, within } from "./players";
+import { capital } from "../../parts/format";
+import { whoIs, within } from "./players";
 import type { Analysis, Candidate, Engine, Outlook, Session } from "./protocol";
 import { Tree, unfold } from "./tree";
 

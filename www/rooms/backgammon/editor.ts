@@ -2,13 +2,13 @@
 // worker's to say; this shows its words.
 
 import type { Draft, Standing } from "./protocol";
-import { h, id, write } from "../../parts/dom";
+import { button, h, id, labelled, select, write } from "../../parts/dom";
 import { Turns } from "../shared/asking";
-import { button, labelled, select } from "../../parts/controls";
 import { BAR, Board, OFF, START } from "./board";
 import type { Backgammon } from "./client";
 import { DICE_ASKED, readDice } from "./dice";
-import { capital, refusal } from "./players";
+import { capital } from "../../parts/format";
+import { textOf } from "../../run/notice";
 
 const ALL = 15;
 
@@ -187,7 +187,7 @@ export class Editor {
           `the other: ${on(theirs)}, ${theirs[OFF]} off, ${standing.position.their_pips} pips.`,
       );
     } catch (error) {
-      if (!stale()) this.tell(capital(refusal(error)));
+      if (!stale()) this.tell(capital(textOf(error)));
     }
   }
 }

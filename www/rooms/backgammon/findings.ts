@@ -2,8 +2,7 @@
 // level further.
 
 import { copyField } from "../../parts/dialog";
-import { h, write } from "../../parts/dom";
-import { button } from "../../parts/controls";
+import { button, h, write } from "../../parts/dom";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { Board } from "./board";
 import { candidateTable, cubeAdvice, folding, outcomeLegend, outlookParts, signed } from "./candidates";

@@ -1,8 +1,8 @@
 // Whom one can play or ask: the agent as it is, as it was, and the baselines; and how far they look ahead.
 
 import { FREEZE_MINUTES, type Engine, type Frozen, type PlayerKind } from "./protocol";
-import { h, id } from "../../parts/dom";
-import { labelled, select } from "../../parts/controls";
+import { h, id, labelled, select } from "../../parts/dom";
+import { capital } from "../../parts/format";
 
 const minutes = (n: number): string => (n === 1 ? "1 minute" : `${n} minutes`);
 
@@ -23,12 +23,9 @@ const LOOK_AHEAD: [evals: number, words: string][] = [
   [400, "400 positions"],
 ];
 
-export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 /** A player's name within a sentence, and as one begins with it. */
 export const within = (name: string): string => (name.startsWith("agent") ? `the ${name}` : name);
 export const whoIs = (name: string): string => capital(within(name));
-/** What was refused, in the worker's words. */
-export const refusal = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What judges a person's moves. */
 export const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };

@@ -1,11 +1,11 @@
 // The position that is asked about: its id, dice, and by whom; or made by hand in the editor.
 
-import { h, id, write } from "../../parts/dom";
-import { button, form, labelled, line, markInvalid } from "../../parts/controls";
+import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
 import { DICE_ASKED, readDice, type Roll } from "./dice";
 import { Editor } from "./editor";
-import { capital, lookAheadField, WhoField } from "./players";
+import { capital } from "../../parts/format";
+import { lookAheadField, WhoField } from "./players";
 import type { Answers, Frozen, Question, Standing } from "./protocol";
 
 const START = "4HPwATDgc/ABMA";

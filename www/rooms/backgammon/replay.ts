@@ -2,16 +2,14 @@
 // curve on which one can click. The opinions are the agent's as it is now, and are asked for one at a time.
 
 import type { Judged, Moment, Session } from "./protocol";
-import { h, write } from "../../parts/dom";
-import { minus } from "../../parts/format";
+import { button, h, svg, write } from "../../parts/dom";
+import { capital, minus } from "../../parts/format";
 import { Board, type Side } from "./board";
 import { signed } from "./candidates";
 import type { Backgammon } from "./client";
 import { allOf, rollText, type Roll } from "./dice";
-import { capital, JUDGE, whoIs, within } from "./players";
-import { button } from "../../parts/controls";
+import { JUDGE, whoIs, within } from "./players";
 import { modified, placeOf } from "../shared/keys";
-import { svg } from "../../parts/svg";
 import { perMove } from "./told";
 
 const WIDTH = 520;

@@ -10,7 +10,9 @@ import { signed } from "./candidates";
 import type { Backgammon } from "./client";
 import { Considered } from "./considered";
 import type { Roll } from "./dice";
-import { capital, JUDGE, refusal, whoIs } from "./players";
+import { capital } from "../../parts/format";
+import { textOf } from "../../run/notice";
+import { JUDGE, whoIs } from "./players";
 import type { Act, Frozen, Session } from "./protocol";
 import { ReplayPane } from "./replay";
 import { SetupForm } from "./setup";
@@ -144,7 +146,7 @@ export class SessionPane {
       if (!this.closed) this.take(session);
     } catch (error) {
       if (this.closed) return;
-      this.table.refuse(refusal(error));
+      this.table.refuse(textOf(error));
       this.table.offer();
     } finally {
       this.asking--;
@@ -187,7 +189,7 @@ export class SessionPane {
       if (focused && this.mode === "play" && table.element.contains(document.activeElement)) table.keepFocus();
     } catch (error) {
       if (stale()) return;
-      table.refuse(refusal(error));
+      table.refuse(textOf(error));
       // The same would be refused again; it waits for another session.
       this.session = undefined;
     } finally {
@@ -232,7 +234,7 @@ export class SessionPane {
       this.table.judge(`Hint: ${best.text} (${signed(best.equity)}).`);
       this.announcer.say(`Hint: ${best.text}.`);
     } catch (error) {
-      if (!this.closed) this.table.refuse(refusal(error));
+      if (!this.closed) this.table.refuse(textOf(error));
     }
   }
 

@@ -1,7 +1,6 @@
 // How a match is set up.
 
-import { h, id } from "../../parts/dom";
-import { form, labelled, select } from "../../parts/controls";
+import { form, h, id, labelled, select } from "../../parts/dom";
 import { lookAheadField, WhoField } from "./players";
 import type { Frozen, Setup } from "./protocol";
 

@@ -2,13 +2,13 @@
 // is wished.
 
 import { copy, Dialog } from "../../parts/dialog";
-import { h, write } from "../../parts/dom";
+import { button, Choice, form, h, line, markInvalid, write } from "../../parts/dom";
 import { download } from "../../parts/files";
-import { button, Choice, form, line, markInvalid } from "../../parts/controls";
 import { Board, type Side } from "./board";
 import { folding } from "./candidates";
 import { allOf, rollText, type Roll } from "./dice";
-import { capital, whoIs } from "./players";
+import { capital } from "../../parts/format";
+import { whoIs } from "./players";
 import type { Act, Session } from "./protocol";
 import type { ReplayPane } from "./replay";
 import { answerOf, isPlayed, LEVELS, points, statusOf } from "./told";
@@ -244,7 +244,7 @@ export class Table {
   }
 
   private async downloadMatch(): Promise<void> {
-    download("hothouse-backgammon.mat", new TextEncoder().encode(await this.wishes.transcript()));
+    download("hothouse-backgammon.mat", await this.wishes.transcript());
   }
 }
 

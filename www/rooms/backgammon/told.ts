@@ -1,8 +1,8 @@
 // A session in words: how it stands, and how somebody played.
 
-import { minus } from "../../parts/format";
+import { capital, minus } from "../../parts/format";
 import { rollText } from "./dice";
-import { capital, whoIs } from "./players";
+import { whoIs } from "./players";
 import type { CubeReview, Review, Session } from "./protocol";
 
 const VERDICTS: Record<Review["verdict"], string> = {

@@ -2,10 +2,9 @@
 // one a dot where its best reply leaves the game. A good move has its dots far to the right; wide ones need luck.
 
 import type { Branch, Candidate, PlayerKind } from "./protocol";
-import { h, write } from "../../parts/dom";
+import { h, svg, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
 import { signed } from "./candidates";
-import { svg } from "../../parts/svg";
 
 const MOST = 5;
 const ROW = 46;

@@ -6,6 +6,7 @@ import { h } from "../../parts/dom";
 import { count, figure, seconds } from "../../parts/format";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
+import { textOf } from "../../run/notice";
 import { AnalysisPane } from "./analysis";
 import type { Backgammon } from "./client";
 import type { Frozen, RoomEvent } from "./protocol";
@@ -108,10 +109,9 @@ export class BackgammonView implements View {
     try {
       await this.analysis.open(id.includes(":") && !/^[^:]*:[^:]*$/.test(id) && !/^xgid=/i.test(id) ? `XGID=${id}` : id);
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
       this.page.around.notices.show(
         "warning",
-        `The position in this link cannot be opened: ${words}`,
+        `The position in this link cannot be opened: ${textOf(error)}`,
         "Copy the link again, or set the position up in the editor",
       );
     }

@@ -1,5 +1,6 @@
 // The two axes of the state plane: where on them something stands, and how they are drawn and named.
 
+import { pen } from "../../parts/canvas";
 import { figure } from "../../parts/format";
 import { palette } from "../../parts/theme";
 import type { Player } from "./player";
@@ -39,8 +40,7 @@ function ticks({ low, high }: Axis): { value: number; label: string }[] {
 }
 
 export function drawAxes(c: CanvasRenderingContext2D, [x, y]: [Axis, Axis], box: Box): void {
-  c.strokeStyle = palette.hair;
-  c.lineWidth = 1;
+  pen(c, palette.hair, 1);
   c.strokeRect(box.left + 0.5, box.top + 0.5, box.width - 1, box.height - 1);
   c.fillStyle = palette.muted;
   c.font = FONT;

@@ -2,10 +2,9 @@
 // and the same as a table.
 
 import type { PlanView } from "./protocol";
-import { h } from "../../parts/dom";
+import { h, svg } from "../../parts/dom";
 import { bytes, count } from "../../parts/format";
 import { Table } from "../../parts/table";
-import { svg } from "../../parts/svg";
 
 const BOX = { width: 160, height: 60, across: 40, apart: 22 };
 

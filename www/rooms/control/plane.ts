@@ -1,14 +1,13 @@
 // The state plane: where the environments go (a density that fades), and over the same two axes what the policy would do and
 // what the critic expects. Pictures come from the worker a few times a second while they are in sight.
 
-import { segment } from "../../parts/canvas";
-import { h, id, write } from "../../parts/dom";
-import { figure, minus } from "../../parts/format";
+import { pen, segment } from "../../parts/canvas";
+import { Choice, h, id, write } from "../../parts/dom";
+import { capital, figure, minus } from "../../parts/format";
 import { animate, calm, Surface, touch } from "../../parts/loop";
 import { Table } from "../../parts/table";
 import { onTheme, palette, type Colour } from "../../parts/theme";
 import { Asker } from "../shared/asking";
-import { Choice } from "../../parts/controls";
 import { arrowOf, clamp, modified } from "../shared/keys";
 import { along, at, boxOf, drawAxes, nameOf, of, share, type Box } from "./axes";
 import { Density } from "./density";
@@ -217,13 +216,11 @@ export class Plane {
     if (large.length === 0) return;
     const [x, y] = environment.plane;
     const seen = (feature: number): number => large[feature]!;
-    c.strokeStyle = palette.paper;
-    c.lineWidth = 4;
+    pen(c, palette.paper, 4);
     c.beginPath();
     c.arc(box.left + share(x, of(x, seen)) * box.width, box.top + (1 - share(y, of(y, seen))) * box.height, 5, 0, 7);
     c.stroke();
-    c.strokeStyle = palette.ink;
-    c.lineWidth = 2;
+    pen(c, palette.ink, 2);
     c.stroke();
   }
 
@@ -261,7 +258,7 @@ export class Plane {
   private tableTitles(): string[] {
     if (!this.scene) return [];
     const [x, y] = this.scene.environment.plane;
-    write(this.table.caption, `${this.shows[0]!.toUpperCase()}${this.shows.slice(1)}; columns: ${x.name}, rows: ${y.name}`);
+    write(this.table.caption, `${capital(this.shows)}; columns: ${x.name}, rows: ${y.name}`);
     return [nameOf(y), ...STEPS.map((place) => at(x, place))];
   }
 
@@ -325,8 +322,7 @@ function huesOf({ world }: Scene, channels: number): Colour[] {
 
 function drawCross(c: CanvasRenderingContext2D, box: Box, { x, y }: { x: number; y: number }): void {
   const [px, py] = [box.left + x * box.width, box.top + (1 - y) * box.height];
-  c.strokeStyle = palette.ink;
-  c.lineWidth = 1;
+  pen(c, palette.ink, 1);
   c.beginPath();
   segment(c, px, box.top, px, box.top + box.height);
   segment(c, box.left, py, box.left + box.width, py);

@@ -1,5 +1,6 @@
 // What the policy would do and what the critic expects all over the state plane, as a picture with lines.
 
+import { pen } from "../../parts/canvas";
 import { palette, rgb, type Colour } from "../../parts/theme";
 import { clamp } from "../shared/keys";
 import type { Box } from "./axes";
@@ -61,8 +62,7 @@ export class Portrait {
     c.drawImage(this.background, box.left - dx, box.top - dy, box.width + 2 * dx, box.height + 2 * dy);
     if (this.lines?.width !== box.width || this.lines.height !== box.height)
       this.lines = { path: this.traced(box, this.picture), width: box.width, height: box.height };
-    c.strokeStyle = palette.ink;
-    c.lineWidth = 1;
+    pen(c, palette.ink, 1);
     c.globalAlpha = 0.4;
     c.stroke(this.lines.path);
     c.globalAlpha = 1;

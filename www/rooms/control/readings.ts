@@ -1,10 +1,10 @@
 // What stands beside the single environment: what the agent thinks while it acts, or how a hand does against it.
 
 import { h, write } from "../../parts/dom";
-import { figure } from "../../parts/format";
+import { capital, figure } from "../../parts/format";
 import { Surface } from "../../parts/loop";
 import { palette } from "../../parts/theme";
-import { stroke } from "../../parts/canvas";
+import { pen, stroke } from "../../parts/canvas";
 import { clamp } from "../shared/keys";
 import { bodyRow, headRow } from "../shared/tables";
 import type { Scene } from "./hands";
@@ -101,8 +101,7 @@ export class Watching {
     [least, most] = [least - room, most + room];
     c.strokeStyle = palette.hair;
     stroke(c, 0, height - 0.5, width, height - 0.5);
-    c.strokeStyle = palette.accent;
-    c.lineWidth = 1.5;
+    pen(c, palette.accent, 1.5);
     c.lineJoin = "round";
     c.beginPath();
     values.forEach((value, k) => {
@@ -156,7 +155,7 @@ export class Duel {
     const lost = rounds.filter(({ yours, agents }) => yours < agents).length;
     const standing =
       won === lost ? (won ? `${won} all` : "even") : won > lost ? `you lead ${won} to ${lost}` : `the agent leads ${lost} to ${won}`;
-    this.tell(rounds.length ? `${standing[0]!.toUpperCase()}${standing.slice(1)}` : "");
+    this.tell(rounds.length ? capital(standing) : "");
     const points = (own: number, other: number): { class: string; words: string } => ({
       class: own > other ? "won" : "",
       words: figure(own),

@@ -4,14 +4,13 @@
 import { floats } from "../../run/floats";
 import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
-import { h, write } from "../../parts/dom";
+import { Choice, h, write } from "../../parts/dom";
 import { count, figure } from "../../parts/format";
 import { touch } from "../../parts/loop";
 import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
-import { Choice } from "../../parts/controls";
 import type { ControlClient } from "./client";
 import { EnvironmentsView } from "./environments";
 import { Plane } from "./plane";

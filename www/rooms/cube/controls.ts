@@ -1,9 +1,8 @@
 // What one can do with the cube, as buttons and forms.
 
-import { h, id } from "../../parts/dom";
+import { button, form, h, id, line, markInvalid, swap, ticked } from "../../parts/dom";
 import { calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
-import { button, form, line, markInvalid, swap, ticked } from "../../parts/controls";
 import { MethodFields, numberField } from "./fields";
 import type { Puzzle, Question, SolveMethod } from "./protocol";
 

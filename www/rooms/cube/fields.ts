@@ -1,8 +1,7 @@
 // Small parts that the panes of this room share.
 
-import { h, id } from "../../parts/dom";
+import { h, id, labelled, select } from "../../parts/dom";
 import { count, short } from "../../parts/format";
-import { labelled, select } from "../../parts/controls";
 import { clamp } from "../shared/keys";
 import type { Puzzle, SearchKind, SolveMethod } from "./protocol";
 import { SEARCHES } from "./solver";

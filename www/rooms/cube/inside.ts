@@ -1,10 +1,9 @@
 // What a learner that plays keeps beside its network, asked for only while somebody looks: the curriculum, and the replay with
 // its priorities and the transitions that surprise it most.
 
-import { h, id, write } from "../../parts/dom";
+import { button, h, id, write } from "../../parts/dom";
 import { count, figure, minus } from "../../parts/format";
 import { Asker } from "../shared/asking";
-import { button } from "../../parts/controls";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { Bars, percent } from "./bars";
 import type { CubeClient } from "./client";

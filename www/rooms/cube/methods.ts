@@ -1,10 +1,9 @@
 // The same state solved in several ways, side by side.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, write } from "../../parts/dom";
+import { button, h, id, swap, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { reason, Turns } from "../shared/asking";
-import { button, swap } from "../../parts/controls";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { puzzleOf, type CubeClient } from "./client";
 import type { Puzzle, SolveMethod } from "./protocol";

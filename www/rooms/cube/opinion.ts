@@ -1,6 +1,7 @@
 // What the agent thinks of the state that one looks at, beside what is known of it.
 
 import { h, write } from "../../parts/dom";
+import { capital } from "../../parts/format";
 import { percent } from "./bars";
 import type { Gives, Puzzle, StateView } from "./protocol";
 
@@ -28,7 +29,7 @@ export function thought({ solved, distance, value: thinks }: StateView): string 
   const known = distance === null ? "" : `optimal is ${distance}`;
   const own = thinks === null ? "" : `the agent thinks ${value(thinks)}`;
   const both = [known, own].filter(Boolean).join(", ");
-  return both ? `${both.charAt(0).toUpperCase()}${both.slice(1)}.` : "How far it is from solved, nobody knows.";
+  return both ? `${capital(both)}.` : "How far it is from solved, nobody knows.";
 }
 
 export class Opinion {

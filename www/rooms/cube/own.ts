@@ -1,8 +1,7 @@
 // A cube of one's own: painted on a net, or written as facelets or as a scramble. What is wrong with it the worker says.
 
-import { h, id, write } from "../../parts/dom";
+import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import { reason, Turns } from "../shared/asking";
-import { button, form, labelled, line, markInvalid } from "../../parts/controls";
 import { puzzleOf, type CubeClient } from "./client";
 import { PaintNet } from "./net";
 import { thought } from "./opinion";

@@ -2,6 +2,7 @@
 // a round pen. They are painted from the farthest to the nearest, which is exact, as they lie in a grid whose layers turn as one.
 // Layers follow the pointer; beside the cube the pointer turns the view. It knows stickers and turns, and nothing of solving.
 
+import { pen } from "../../parts/canvas";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { h, id, write } from "../../parts/dom";
@@ -463,8 +464,7 @@ export class CubePicture {
     outline.forEach(([x, y], k) => (k ? c.lineTo(x, y) : c.moveTo(x, y)));
     c.closePath();
     c.lineJoin = "round";
-    c.lineWidth = (2 * round * this.scale * EYE) / (EYE - depth);
-    c.strokeStyle = shades.rim;
+    pen(c, shades.rim, (2 * round * this.scale * EYE) / (EYE - depth));
     c.stroke();
     c.lineWidth *= 0.86;
     c.strokeStyle = c.fillStyle = shades.plastic;

@@ -1,11 +1,10 @@
 // The circuit on a big grid, as many steps as go: bit-packed, a gate is one instruction for all cells of a word.
 
 import type { Announcer } from "../../parts/announce";
-import { h, icon, write } from "../../parts/dom";
+import { button, h, icon, labelled, select, write } from "../../parts/dom";
 import { count, short, two, words } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { reason, Turns } from "../shared/asking";
-import { button, labelled, select } from "../../parts/controls";
 import { Cells } from "./cells";
 import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";

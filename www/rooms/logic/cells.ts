@@ -1,5 +1,6 @@
 // A grid of cells on a canvas: shown, painted by pointer, and walked over by keys with a cursor.
 
+import { pen } from "../../parts/canvas";
 import { h } from "../../parts/dom";
 import { Surface } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
@@ -85,8 +86,7 @@ export class Cells {
     c.imageSmoothingEnabled = cell * (this.element.width / surface.width) < 1;
     c.drawImage(this.picture, 0, 0, surface.width, surface.height);
     if (cell >= LINED) {
-      c.strokeStyle = palette.paper;
-      c.lineWidth = 1;
+      pen(c, palette.paper, 1);
       c.beginPath();
       for (let x = 1; x < width; x++) c.moveTo(x * cell, 0), c.lineTo(x * cell, surface.height);
       for (let y = 1; y < height; y++) c.moveTo(0, y * cell), c.lineTo(surface.width, y * cell);
@@ -117,8 +117,7 @@ export class Cells {
       [palette.ink, 4],
       [palette.paper, 1.5],
     ] as const) {
-      c.strokeStyle = colour;
-      c.lineWidth = width;
+      pen(c, colour, width);
       c.stroke();
     }
   }

@@ -1,7 +1,6 @@
 // How the grid is set.
 
-import { h } from "../../parts/dom";
-import { labelled, select } from "../../parts/controls";
+import { h, labelled, select } from "../../parts/dom";
 import type { Damage, Experiment, Picture, Start } from "./protocol";
 
 const PACES: [words: string, times: number][] = [

@@ -2,12 +2,11 @@
 // grid goes on.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, write } from "../../parts/dom";
+import { button, h, id, ticked, write } from "../../parts/dom";
 import { download } from "../../parts/files";
 import { count } from "../../parts/format";
 import { animate } from "../../parts/loop";
 import { Asker, reason, Turns } from "../shared/asking";
-import { button, ticked } from "../../parts/controls";
 import type { Chosen, LogicClient } from "./client";
 import { Cells } from "./cells";
 import { Diagram } from "./diagram";
@@ -177,7 +176,7 @@ export class CircuitPane {
     try {
       const { name, text } = await this.client.ask({ ask: "export", member: this.chosen.member, format });
       write(this.error, "");
-      download(name, new TextEncoder().encode(text));
+      download(name, text);
       this.announcer.say(`${name} is downloaded.`, "export");
     } catch (error) {
       if (!stale()) write(this.error, reason(error));

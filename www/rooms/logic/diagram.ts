@@ -1,10 +1,9 @@
 // The drawing of a circuit: values run on its wires, and whoever points at a gate or goes from gate to gate sees what it depends on.
 
-import { h, markup, write } from "../../parts/dom";
+import { button, h, markup, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { touch } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
-import { button } from "../../parts/controls";
 import { clamp, modified } from "../shared/keys";
 import { opColour } from "./colours";
 import { drawingOf } from "./drawing";

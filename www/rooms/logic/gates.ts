@@ -1,6 +1,7 @@
 // Every gate of a member as a coloured cell, layer by layer: the colour is the operation that it leans to most, its strength how sure
 // the gate is of it. While it learns they settle from soft to hard.
 
+import { pen } from "../../parts/canvas";
 import { h, id, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { animate, Surface, touch } from "../../parts/loop";
@@ -283,8 +284,7 @@ export class GatesPane {
     c.globalAlpha = 1;
     const found = this.at === undefined ? undefined : this.place(this.at);
     if (found) {
-      c.strokeStyle = palette.ink;
-      c.lineWidth = 2;
+      pen(c, palette.ink, 2);
       c.strokeRect(found.x - 1.5, found.y - 1.5, size + 3, size + 3);
     }
   }

@@ -2,12 +2,11 @@
 // heals if its automaton has learned to. Until a visitor takes it, it starts over by itself with what was learned meanwhile.
 
 import type { Announcer } from "../../parts/announce";
-import { h, icon, id, write } from "../../parts/dom";
+import { button, h, icon, id, ticked, write } from "../../parts/dom";
 import { count, percent } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { floats } from "../../run/floats";
 import { reason } from "../shared/asking";
-import { button, ticked } from "../../parts/controls";
 import { Cells } from "./cells";
 import { GridChoices } from "./choices";
 import { experimentOf, type Chosen, type LogicClient } from "./client";

@@ -2,9 +2,8 @@
 // was drawn in one of its knobs.
 
 import type { Value, Variant } from "../../run/protocol";
-import { h, id, write } from "../../parts/dom";
+import { button, form, h, id, labelled, line, markInvalid, select, write } from "../../parts/dom";
 import { touch } from "../../parts/loop";
-import { button, form, labelled, line, markInvalid, select } from "../../parts/controls";
 import { Cells } from "./cells";
 import { cellColours, COLOUR_NAMES, css, packed } from "./colours";
 import type { Experiment, Picture, Shows } from "./protocol";

@@ -2,10 +2,9 @@
 // is looked at everywhere else.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, write } from "../../parts/dom";
+import { h, id, ticked, write } from "../../parts/dom";
 import { count, figure, percent } from "../../parts/format";
 import { Asker } from "../shared/asking";
-import { ticked } from "../../parts/controls";
 import type { Chosen, LogicClient } from "./client";
 import { cellColours, packed } from "./colours";
 import { Cells } from "./cells";

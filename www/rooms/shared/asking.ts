@@ -1,9 +1,9 @@
 // Questions to the worker whose answers may come too late, or not at all.
 
-import { sentence } from "../../run/notice";
+import { sentence, textOf } from "../../run/notice";
 
 /** What was refused, or found impossible, as a sentence. */
-export const reason = (error: unknown): string => sentence(error instanceof Error ? error.message : String(error));
+export const reason = (error: unknown): string => sentence(textOf(error));
 
 /** Of what is done in turn, only the newest counts. */
 export class Turns {

@@ -1,10 +1,9 @@
 // What the model wrote after a prompt: token by token, each with how likely the model found it.
 
 import { copy } from "../../parts/dialog";
-import { h, write } from "../../parts/dom";
+import { button, h, write } from "../../parts/dom";
 import { count, figure, short } from "../../parts/format";
 import { Table } from "../../parts/table";
-import { button } from "../../parts/controls";
 import { placeOf } from "../shared/keys";
 import { percent } from "./likely";
 import type { Ended, Generated, GenerationView } from "./protocol";

@@ -1,10 +1,9 @@
 // A text of one's own to learn from: pasted, dropped or chosen, with the tokenizer that cuts it. It is a new run.
 
 import type { Knob, Value } from "../../run/protocol";
-import { h, id, write } from "../../parts/dom";
+import { button, form, h, id, labelled, write } from "../../parts/dom";
 import { bytes, exact } from "../../parts/format";
 import { reason } from "../shared/asking";
-import { button, form, labelled } from "../../parts/controls";
 
 /** What is longer is not put into the field, which would be slow. */
 const MOST_PASTED = 100_000;

@@ -1,11 +1,10 @@
 // A text field whose tokens show how surprised the model is by each. At the pointer or the caret one sees what it expects there, or what
 // one of its heads attends to. It is read anew as the model learns.
 
-import { h, id, write } from "../../parts/dom";
+import { button, Choice, h, id, markInvalid, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
 import { animate } from "../../parts/loop";
 import { reason, Turns } from "../shared/asking";
-import { button, Choice, markInvalid } from "../../parts/controls";
 import { Attention } from "./attention";
 import type { WordsClient } from "./client";
 import { LikelyList, percent, type Likely } from "./likely";

@@ -1,7 +1,6 @@
 // How the next token is chosen, as it is set.
 
-import { h, id } from "../../parts/dom";
-import { button, labelled, line } from "../../parts/controls";
+import { button, h, id, labelled, line } from "../../parts/dom";
 import type { Sampling } from "./protocol";
 
 type Setting = { name: string; input: HTMLInputElement; element: HTMLElement };

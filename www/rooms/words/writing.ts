@@ -1,9 +1,8 @@
 // The model goes on with a prompt of one's own: how the next token is chosen is set beside it, and the text streams in.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, write } from "../../parts/dom";
+import { button, form, h, id, labelled, swap, write } from "../../parts/dom";
 import { reason, Turns } from "../shared/asking";
-import { button, form, labelled, swap } from "../../parts/controls";
 import type { WordsClient } from "./client";
 import { ENDED, Output } from "./output";
 import type { ModelView } from "./protocol";

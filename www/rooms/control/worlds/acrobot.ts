@@ -2,7 +2,7 @@
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
-import { stroke } from "../../../parts/canvas";
+import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
 import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
@@ -24,8 +24,7 @@ const rods: Rods = {
 
 /** The line that the tip has to pass. */
 function drawLine(c: CanvasRenderingContext2D, from: number, to: number, y: number): void {
-  c.strokeStyle = palette.accent;
-  c.lineWidth = 1;
+  pen(c, palette.accent, 1);
   c.setLineDash(DASH);
   stroke(c, from, y, to, y);
   c.setLineDash(SOLID);
@@ -42,8 +41,7 @@ const large: LargePainter = {
   scene(c, size) {
     const { x, y, link } = frame(size);
     drawLine(c, x - 2.2 * link, x + 2.2 * link, y - link);
-    c.strokeStyle = palette.hair;
-    c.lineWidth = 1;
+    pen(c, palette.hair, 1);
     stroke(c, x - 0.5 * link, y, x + 0.5 * link, y);
   },
 
@@ -54,8 +52,7 @@ const large: LargePainter = {
     const knee = { x: x + link * Math.sin(a), y: y + link * Math.cos(a) };
     const tip = { x: knee.x + link * Math.sin(a + b), y: knee.y + link * Math.cos(a + b) };
     c.lineCap = c.lineJoin = "round";
-    c.strokeStyle = tint(pose, "ink");
-    c.lineWidth = Math.max(4, link * 0.12);
+    pen(c, tint(pose, "ink"), Math.max(4, link * 0.12));
     stroke(c, x, y, knee.x, knee.y, tip.x, tip.y);
     c.fillStyle = tint(pose, "accent");
     dot(c, tip.x, tip.y, Math.max(5, link * 0.1));
@@ -64,8 +61,7 @@ const large: LargePainter = {
     dot(c, knee.x, knee.y, 2.5);
     if (pose.ghost || body.over || body.steps === 0 || body.action === 1) return;
     const side = body.action - 1;
-    c.strokeStyle = side < 0 ? palette.minus : palette.plus;
-    c.lineWidth = 2.5;
+    pen(c, side < 0 ? palette.minus : palette.plus, 2.5);
     // A positive torque turns the lower link counterclockwise.
     torque(c, knee, Math.max(12, link * 0.34), -side * 0.8);
   },

@@ -3,7 +3,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { segment, stroke } from "../../../parts/canvas";
+import { pen, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import {
   arrow,
@@ -111,8 +111,7 @@ class Forest implements EnvironmentsPainter {
       this.x[column] = centre(column) + (place / LIMIT_M) * reach;
       this.theta[column] = player.value(row.first + column, 2, smooth);
     }
-    c.lineWidth = 1;
-    c.strokeStyle = palette.hair;
+    pen(c, palette.hair, 1);
     c.beginPath();
     for (let column = 0; column < row.columns; column++) {
       segment(c, centre(column) - reach - halfCart, row.y + 1.5, centre(column) + reach + halfCart, row.y + 1.5);
@@ -120,8 +119,7 @@ class Forest implements EnvironmentsPainter {
     c.stroke();
     if (smooth && this.fallMs.length === player.shown) this.drawFalls(c, row, nowMs, reach);
     for (let age = 0; age < 4; age++) {
-      c.lineWidth = (1.15 + 0.2 * age) * row.scale * fine;
-      c.strokeStyle = palette[CLASSES[age]!];
+      pen(c, palette[CLASSES[age]!], (1.15 + 0.2 * age) * row.scale * fine);
       c.beginPath();
       for (let column = 0; column < row.columns; column++) {
         if (this.classOf(row.first + column, player) !== age) continue;
@@ -142,8 +140,7 @@ class Forest implements EnvironmentsPainter {
   }
 
   private drawFalls(c: CanvasRenderingContext2D, row: Row, nowMs: number, reach: number): void {
-    c.lineWidth = 1.1 * row.scale;
-    c.strokeStyle = palette.rust;
+    pen(c, palette.rust, 1.1 * row.scale);
     c.globalAlpha = 0.5;
     c.beginPath();
     for (let column = 0; column < row.columns; column++) {
@@ -190,8 +187,7 @@ const large: LargePainter = {
     c.fill();
     c.globalAlpha = 1;
     // Track, metre marks, and the ends it must not pass.
-    c.strokeStyle = palette.ghost;
-    c.lineWidth = 1;
+    pen(c, palette.ghost, 1);
     c.beginPath();
     const rail = Math.round(floor + 11) + 0.5;
     segment(c, px(-LIMIT_M), rail, px(LIMIT_M), rail);
@@ -215,20 +211,17 @@ const large: LargePainter = {
     const fallen = body.over && body.terminated;
     const [cartW, cartH] = [0.36 * scale, 16];
     c.fillStyle = palette.paper;
-    c.strokeStyle = tint(pose, "ink");
-    c.lineWidth = 1.5;
+    pen(c, tint(pose, "ink"), 1.5);
     c.beginPath();
     c.roundRect(cart.x - cartW / 2, floor - 6, cartW, cartH, 3);
     if (!ghost) c.fill();
     c.stroke();
     if (!body.over && !ghost && body.steps > 0) {
       const side = body.action === 1 ? 1 : -1;
-      c.strokeStyle = side < 0 ? palette.minus : palette.plus;
-      c.lineWidth = 2;
+      pen(c, side < 0 ? palette.minus : palette.plus, 2);
       arrow(c, { x: cart.x + side * (cartW / 2 + 4), y: floor + 2 }, side * 12, 0);
     }
-    c.strokeStyle = fallen ? palette.rust : tint(pose, "ink");
-    c.lineWidth = 4;
+    pen(c, fallen ? palette.rust : tint(pose, "ink"), 4);
     c.lineCap = "round";
     stroke(c, cart.x, floor, tip.x, tip.y);
     c.fillStyle = fallen ? palette.rust : tint(pose, "accent");

@@ -2,7 +2,7 @@
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
-import { fill, segment, stroke } from "../../../parts/canvas";
+import { fill, pen, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { CLASSES, dot, PATHS, tint, veil, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -25,8 +25,7 @@ function sky({ width, height }: Size): { px: (x: number) => number; py: (y: numb
 }
 
 function drawPad(c: CanvasRenderingContext2D, px: (x: number) => number, y: number): void {
-  c.strokeStyle = palette.ink;
-  c.lineWidth = 2;
+  pen(c, palette.ink, 2);
   stroke(c, px(-0.2), y, px(0.2), y);
   c.lineWidth = 1;
   for (const x of FLAGS) {
@@ -186,8 +185,7 @@ const large: LargePainter = {
     seenM = Math.max(SEEN_M[0], Math.min(SEEN_M[1], top - BASE_M));
     floorM = Math.max(BASE_M, top - size.height / view(size).unit);
     const { px, py } = view(size);
-    c.strokeStyle = palette.hair;
-    c.lineWidth = 1;
+    pen(c, palette.hair, 1);
     c.beginPath();
     for (const edge of EDGES) {
       segment(c, px(edge), 0, px(edge), size.height);
@@ -195,8 +193,7 @@ const large: LargePainter = {
     c.stroke();
     c.beginPath();
     for (let bend = 0; bend < STATE.bends; bend++) c.lineTo(px(bend * PIECE_M), py(state[STATE.ground + bend] ?? PAD_M));
-    c.strokeStyle = palette.ghost;
-    c.lineWidth = 1.5;
+    pen(c, palette.ghost, 1.5);
     c.stroke();
     c.lineTo(px(WIDTH_M), size.height + 1);
     c.lineTo(px(0), size.height + 1);
@@ -218,8 +215,7 @@ const large: LargePainter = {
       c.scale(unit, -unit);
       c.rotate(state[at + 2] ?? 0);
       c.lineJoin = "round";
-      c.lineWidth = 1.6 / unit;
-      c.strokeStyle = part > 0 && legs[part - 1]! > 0.5 && !crashed && !pose.ghost ? palette.accent : ink;
+      pen(c, part > 0 && legs[part - 1]! > 0.5 && !crashed && !pose.ghost ? palette.accent : ink, 1.6 / unit);
       if (part === 0 && !pose.ghost && !body.over && body.steps > 0) drawFlame(c, body.action);
       outline(c, part === 0 ? HULL : LEG);
       c.fillStyle = palette.raised;

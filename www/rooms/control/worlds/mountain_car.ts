@@ -3,7 +3,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { fill, segment, stroke } from "../../../parts/canvas";
+import { fill, pen, segment, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -45,8 +45,7 @@ function drawRoad(c: CanvasRenderingContext2D, size: Size, { px, py }: ReturnTyp
     if (k === 0) c.moveTo(px(x), py(x));
     else c.lineTo(px(x), py(x));
   }
-  c.strokeStyle = palette.ghost;
-  c.lineWidth = 1.5;
+  pen(c, palette.ghost, 1.5);
   c.stroke();
   c.lineTo(px(RIGHT), size.height);
   c.lineTo(px(LEFT), size.height);
@@ -177,8 +176,7 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
     c.rotate(view.tilt(x));
     c.scale(unit, unit);
     c.fillStyle = palette.paper;
-    c.strokeStyle = tint(pose, "ink");
-    c.lineWidth = 1.6;
+    pen(c, tint(pose, "ink"), 1.6);
     c.lineJoin = "round";
     c.beginPath();
     c.roundRect(-20, -20, 40, 12, 4);
@@ -196,8 +194,7 @@ const large = (flag: number, throttle: (action: number) => number): LargePainter
     dot(c, 11, -5.5, 2);
     const push = throttle(body.action);
     if (!pose.ghost && !body.over && body.steps > 0 && Math.abs(push) > 0.03) {
-      c.strokeStyle = push < 0 ? palette.minus : palette.plus;
-      c.lineWidth = 2;
+      pen(c, push < 0 ? palette.minus : palette.plus, 2);
       const side = Math.sign(push);
       arrow(c, { x: side * 24, y: -13 }, side * (4 + 16 * Math.abs(push)), 0);
     }

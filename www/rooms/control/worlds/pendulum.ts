@@ -2,7 +2,7 @@
 
 import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
-import { stroke } from "../../../parts/canvas";
+import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
 import { dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
@@ -25,8 +25,7 @@ const rods: Rods = {
 };
 
 function circle(c: CanvasRenderingContext2D, x: number, y: number, radius: number, colour: string): void {
-  c.strokeStyle = colour;
-  c.lineWidth = 1;
+  pen(c, colour, 1);
   c.beginPath();
   c.arc(x, y, radius, 0, 7);
   c.stroke();
@@ -41,8 +40,7 @@ const large: LargePainter = {
     const { x, y, rod } = frame(size);
     circle(c, x, y, rod, palette.hair);
     // Upright: where it should stay.
-    c.strokeStyle = palette.accent;
-    c.lineWidth = 2;
+    pen(c, palette.accent, 2);
     stroke(c, x, y - rod - 9, x, y - rod - 3);
   },
 
@@ -52,8 +50,7 @@ const large: LargePainter = {
     const { body } = pose;
     const tip = { x: x + rod * Math.sin(theta), y: y - rod * Math.cos(theta) };
     c.lineCap = "round";
-    c.strokeStyle = tint(pose, "ink");
-    c.lineWidth = Math.max(6, rod * 0.11);
+    pen(c, tint(pose, "ink"), Math.max(6, rod * 0.11));
     stroke(c, x, y, tip.x, tip.y);
     c.fillStyle = tint(pose, "accent");
     dot(c, tip.x, tip.y, Math.max(5, rod * 0.075));
@@ -61,8 +58,7 @@ const large: LargePainter = {
     dot(c, x, y, 3);
     if (pose.ghost || body.over || body.steps === 0) return;
     const share = Math.max(-1, Math.min(1, body.action / MOST_NM));
-    c.strokeStyle = share < 0 ? palette.minus : palette.plus;
-    c.lineWidth = 2.5;
+    pen(c, share < 0 ? palette.minus : palette.plus, 2.5);
     torque(c, { x, y }, rod * 0.36, share);
   },
 
