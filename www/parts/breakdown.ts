@@ -5,6 +5,7 @@ import { h, id, write } from "./dom";
 import { drawing, type Drawing } from "./loop";
 import { Operations, type Look } from "./operations";
 import { state } from "./signal";
+import type { Colour } from "./theme";
 import { Table } from "./table";
 import type { Part } from "../run/protocol";
 
@@ -14,9 +15,9 @@ const WRITE_EVERY_MS = 500;
 /** Narrower segments stand without their name. */
 const NAMED_PX = 92;
 
-/** Parts that every room has, and how many colours there are for a room's own. */
-const HOUSE = 2;
-const COLOURS = 7;
+/** Colours of a room's own parts in turn, and of those that every room has. */
+const COLOURS: Colour[] = ["accent", "grown", "soft", "rust", "plus", "thrust", "minus"];
+const HOUSE: Record<string, Colour> = { tests: "ink", rest: "muted" };
 
 const NOTHING = "Nothing has taken any time yet";
 
@@ -37,16 +38,16 @@ export class Breakdown {
     time: Look,
   ) {
     // Those of every room come last, and look the same in all.
-    const own = parts.length - HOUSE;
-    const look = (k: number): string => `part-${k < own ? (k % COLOURS) + 1 : parts[k]!.name}`;
-    this.segments = parts.map((_, k) => h("span", { class: look(k) }));
+    const own = parts.length - Object.keys(HOUSE).length;
+    const look = (k: number): string => `background:var(--${k < own ? COLOURS[k % COLOURS.length] : HOUSE[parts[k]!.name]})`;
+    this.segments = parts.map((_, k) => h("span", { style: look(k) }));
     const titleId = id("breakdown");
     this.table = new Table(
       "Where the time goes",
       ["Part", "Share", "What happens"],
       () =>
         this.told().map(({ label, help, share }, k) => {
-          const heading = h("span", h("i", { class: `swatch ${look(k)}`, "aria-hidden": "true" }), label);
+          const heading = h("span", h("i.swatch", { style: look(k), "aria-hidden": "true" }), label);
           return [heading, this.shares.value ? percent(share) : "", help];
         }),
       ["What happens"],

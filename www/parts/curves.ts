@@ -113,7 +113,7 @@ export class RunCurves {
       { value: "time", words: "by time" },
     ];
     const axis = new Choice("Axis", axes, charting.time ? "time" : "count", (value) => this.setTime(value === "time"));
-    return h("div.curve-tools", [
+    return h("div.curve-tools.wrap.ends", [
       labelled("Chart", chosen),
       axis.element,
       labelled("Smoothing", this.smoothing, "field smoothing"),
@@ -183,7 +183,7 @@ export class RunCurves {
   }
 
   private legend(): HTMLElement {
-    const list = h("ul.curve-legend.small", { "aria-label": "Runs in the chart", hidden: true });
+    const list = h("ul.curve-legend.wrap.small", { "aria-label": "Runs in the chart", hidden: true });
     this.legends.push(list);
     return list;
   }

@@ -59,7 +59,7 @@ export class Knobs {
   private readonly seed = h("input", { type: "number", min: 0, max: 4294967295, step: 1, id: id("seed"), inputmode: "numeric" });
   private seedInForce = 0;
   private readonly fixedHeading = h("h3", { id: "knobs-fixed", tabindex: -1 }, "Take effect in a new run");
-  private readonly banner = h("div.pending", { role: "status" });
+  private readonly banner = h("div.pending.wrap", { role: "status" });
 
   constructor(
     private readonly does: Does,

@@ -220,7 +220,7 @@ export class Page implements RoomPage {
       (view.bands ?? []).filter((one) => one.place === place).map(({ name, heading, element }) => band(name, heading, element));
     return [
       this.starts.switcher.element,
-      h("div.intro", readout.headline, readout.status),
+      h("div.intro.wrap", readout.headline, readout.status),
       readout.transport.element,
       view.first?.(returns) ?? h("div.plain", returns),
       band("losses", "How it learns", h("div", curves.small, this.breakdown.element)),

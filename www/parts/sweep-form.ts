@@ -56,7 +56,7 @@ export class SweepForm {
     this.comparable = comparable;
     this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
     this.ends = [labelled("From", this.from), labelled("To", this.to), labelled("Values", this.count)];
-    this.element = h("form.sweep-form", [
+    this.element = h("form.sweep-form.wrap.ends", [
       labelled("Knob", this.knob),
       ...this.ends,
       labelled("Seeds each", this.seeds),

@@ -22,7 +22,7 @@ export class Table {
     private readonly texts: string[] = [],
   ) {
     const tableId = id("table");
-    this.element = h("div.scroll", { id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": `${name} as a table` }, [
+    this.element = h("div.scroll.box", { id: tableId, hidden: true, tabindex: 0, role: "region", "aria-label": `${name} as a table` }, [
       h("table", this.caption, h("thead", this.head), this.body),
     ]);
     this.button = h("button.quiet.small", { "aria-expanded": "false", "aria-controls": tableId, "aria-label": `${name} as a table` }, [

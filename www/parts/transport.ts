@@ -32,7 +32,7 @@ const speedChoice = (chosen: (index: number) => void): Choice<string> =>
 
 export class Transport {
   readonly element: HTMLElement;
-  private readonly play = h("button.play");
+  private readonly play = h("button.play.strong");
   private readonly speeds: Choice<string> | undefined;
   private readonly rate = h("output.number");
   private readonly figures: HTMLElement[];

@@ -35,7 +35,7 @@ export function outcomeBar(chances: Chances): HTMLElement {
   return h(
     "span.outcomes",
     { role: "img", "aria-label": words, title: words },
-    ENDS.map(({ at, name }) => h("span", { class: name, style: `flex-grow:${chances[at]! / whole}` })),
+    ENDS.map(({ at, name }) => h("span", { style: `flex-grow:${chances[at]! / whole};--hue:var(--${name})` })),
   );
 }
 
@@ -59,9 +59,9 @@ export function outcomeTable(chances: Chances): HTMLElement {
 /** What the colours of an outcome bar mean. */
 export const outcomeLegend = (): HTMLElement =>
   h(
-    "ul.outcome-legend.small",
+    "ul.outcome-legend.wrap.small",
     { "aria-label": "How games end" },
-    ENDS.map(({ name, short }) => h("li", { class: name }, short)),
+    ENDS.map(({ name, short }) => h("li", { style: `--hue:var(--${name})` }, short)),
   );
 
 export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };

@@ -44,7 +44,7 @@ export class PositionForm {
     this.dice.addEventListener("input", () => (this.diceTouched = true));
     this.elements = [
       form(
-        "analysis-form",
+        "analysis-form wrap ends",
         ask,
         labelled("Position id, match id or XGID", this.position, "field grow"),
         labelled("Dice (may be empty)", this.dice),

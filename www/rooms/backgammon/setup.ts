@@ -21,7 +21,7 @@ export class SetupForm {
 
   constructor(begin: () => unknown) {
     this.element = form(
-      "setup",
+      "setup wrap ends",
       begin,
       this.opponent.element,
       this.lookAhead.element,

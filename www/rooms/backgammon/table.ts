@@ -141,7 +141,7 @@ export class Table {
       this.seats[0],
       this.board.element,
       this.seats[1],
-      h("div.table-foot", this.status, this.actions.element),
+      h("div.table-foot.wrap", this.status, this.actions.element),
       this.writing,
       this.error,
       this.verdict,

@@ -56,7 +56,7 @@ export class BackgammonView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div.workbench", this.session.table.element, h("div.findings", curves, this.session.considered.element));
+    return h("div.workbench", this.session.table.element, h("div.findings.stack", curves, this.session.considered.element));
   }
 
   close(): void {

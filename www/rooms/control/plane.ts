@@ -41,7 +41,7 @@ export class Plane {
   private readonly field: HTMLElement;
   private readonly surface: Surface;
   private readonly reading = h("output.small.plane-reading");
-  private readonly legend = h("div.plane-legend");
+  private readonly legend = h("div.plane-legend.wrap");
   private readonly portrait = new Portrait();
   private readonly density = new Density();
   private readonly asker = new Asker(() => (calm() ? CALM_MS : ASK_MS));
@@ -72,7 +72,7 @@ export class Plane {
       { tabindex: 0, role: "application", "aria-label": "The state plane: read it", "aria-describedby": helpId },
       [canvas],
     );
-    this.element = h("div.plane", [
+    this.element = h("div.plane.stack", [
       this.field,
       h("div.plane-foot", this.legend, this.reading),
       h("p.unseen", { id: helpId }, [

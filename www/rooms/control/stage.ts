@@ -72,7 +72,7 @@ export class LargeOne implements Handled {
     this.hands = new Hands(this.field, this);
     this.element = h("div.stage", [
       this.field,
-      h("div.stage-side", this.watching.element, this.duel.element, this.buttons, this.taker),
+      h("div.stage-side.stack", this.watching.element, this.duel.element, this.buttons, this.taker),
       this.help,
     ]);
     this.stop = animate(this.element, (nowMs) => this.draw(nowMs));

@@ -18,7 +18,7 @@ import type { Environment } from "./protocol";
 import { LargeOne } from "./stage";
 import * as text from "./text";
 import { worldOf } from "./worlds";
-import type { World } from "./worlds/world";
+import { CLASSES, type World } from "./worlds/world";
 
 /** So many are drawn where drawing and training share few cores. */
 const FEW = 512;
@@ -36,7 +36,7 @@ export class ControlView implements View {
   ];
   private readonly client: ControlClient;
   private readonly environmentsTitle = h("h2.label", { id: "environments-title" });
-  private readonly legend = h("ul.legend");
+  private readonly legend = h("ul.legend.wrap");
   private readonly few: HTMLElement;
   private readonly environments: EnvironmentsView;
   private readonly plane: Plane;
@@ -185,7 +185,7 @@ export class ControlView implements View {
   private suit(): void {
     const { world } = this;
     this.legend.setAttribute("aria-label", `Colour of a ${world.one}`);
-    this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { class: `age-${k}` }, words)));
+    this.legend.replaceChildren(...world.legend.map((words, k) => h("li", { style: `--hue:var(--${CLASSES[k]!})` }, words)));
     write(this.stageTitle, `A single ${world.one} to try yourself`);
     write(this.invite, (touch() && world.inviteTouch) || world.invite);
     this.writeEnvironmentsTitle();

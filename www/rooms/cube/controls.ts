@@ -71,7 +71,7 @@ export class Controls {
     this.written = line("moves", { placeholder: "R U2 F'", "aria-describedby": error.id });
     this.undo = button("Undo", () => does.undo(), { title: "Undo (backspace)" });
     this.writing = form(
-      "row writing-moves",
+      "wrap writing-moves",
       () => does.write(this.written.value.trim()),
       h("label.small", { for: this.written.id }, "Moves"),
       this.written,
@@ -80,20 +80,20 @@ export class Controls {
       button("Solved cube", () => does.restore()),
     );
     const scrambling = form(
-      "scrambling",
+      "scrambling wrap ends",
       () => does.scramble({ ask: "scramble", moves: this.length.value(), seed: drawn() }),
       this.length.element,
       h("button", { type: "submit" }, "Scramble"),
     );
     this.byDistance = form(
-      "scrambling",
+      "scrambling wrap ends",
       () => does.scramble({ ask: "draw", distance: this.distance.value(), seed: drawn() }),
       this.distance.element,
       h("button", { type: "submit" }, "Draw a state"),
     );
     this.cancel = button("Cancel", () => does.cancel(), { hidden: true });
-    const solving = form("solving", () => does.solve(), ...this.fields.elements, this.solve, this.cancel);
-    this.forms = h("div.cube-controls", scrambling, this.byDistance, solving);
+    const solving = form("solving wrap ends", () => does.solve(), ...this.fields.elements, this.solve, this.cancel);
+    this.forms = h("div.cube-controls.stack", scrambling, this.byDistance, solving);
   }
 
   begin(puzzle: Puzzle): void {

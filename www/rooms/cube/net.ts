@@ -7,12 +7,18 @@ import { COLOURS, FACES, faceletName, PLACES } from "./stickers";
 /** Where each face's top left corner lies, in faces. */
 const AT: Record<string, [number, number]> = { U: [1, 0], L: [0, 1], F: [1, 1], R: [2, 1], B: [3, 1], D: [1, 2] };
 
+/** A sticker's colour and that of a letter on it, as style. */
+export const coloured = (letter: string): string => {
+  const face = letter.toLowerCase();
+  return `--face:var(--cube-${face});--on-face:var(--cube-on-${face})`;
+};
+
 /** A small picture of a state. */
 export function smallNet(stickers: string, words: string): HTMLElement {
   const size = Math.round(Math.sqrt(stickers.length / 6));
   const cells = Array.from(stickers).map((letter, k) => {
     const [column, row] = cellOf(size, k);
-    return h("span", { class: `sticker on-${letter.toLowerCase()}`, style: `grid-column:${column};grid-row:${row}` });
+    return h("span.sticker", { style: `grid-column:${column};grid-row:${row};${coloured(letter)}` });
   });
   return h("span.small-net", { role: "img", "aria-label": words, style: `--cells:${4 * size}` }, ...cells);
 }
@@ -68,8 +74,7 @@ export class PaintNet {
     this.size = size;
     this.at = 0;
     this.cells = this.stickers.map((_, k) => {
-      const [column, row] = cellOf(size, k);
-      const cell = h("button", { tabindex: k === 0 ? 0 : -1, style: `grid-column:${column};grid-row:${row}` });
+      const cell = h("button.sticker", { tabindex: k === 0 ? 0 : -1 });
       cell.addEventListener("pointerdown", (event) => {
         // So that pulling on meets the others.
         if (cell.hasPointerCapture(event.pointerId)) cell.releasePointerCapture(event.pointerId);
@@ -92,7 +97,8 @@ export class PaintNet {
   private write(k: number): void {
     const cell = this.cells[k]!;
     const letter = this.stickers[k]!;
-    cell.className = `sticker on-${letter.toLowerCase()}${cell.classList.contains("wrong") ? " wrong" : ""}`;
+    const [column, row] = cellOf(this.size, k);
+    cell.style.cssText = `grid-column:${column};grid-row:${row};${coloured(letter)}`;
     write(cell, letter);
     cell.setAttribute(
       "aria-label",

@@ -3,7 +3,7 @@
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import { reason, Turns } from "../shared/asking";
 import { puzzleOf, type CubeClient } from "./client";
-import { PaintNet } from "./net";
+import { coloured, PaintNet } from "./net";
 import { thought } from "./opinion";
 import { COLOURS, FACES, normalised, solved, stickersAt } from "./stickers";
 
@@ -40,7 +40,7 @@ export class OwnPane {
       ...this.palette.flatMap(({ letter, input, left }) => [
         input,
         h("label", { for: input.id, title: `${COLOURS[letter]} (${letter})` }, [
-          h("span", { class: `sticker on-${letter.toLowerCase()}`, "aria-hidden": "true" }, letter),
+          h("span.sticker", { style: coloured(letter), "aria-hidden": "true" }, letter),
           h("span.unseen", COLOURS[letter]!),
           left,
         ]),
@@ -48,7 +48,7 @@ export class OwnPane {
     ]);
     this.buttons = [button("Solve it", () => this.use(true), { class: "strong" }), button("Put it on the cube", () => this.use(false))];
     const writing = form(
-      "own-form",
+      "own-form wrap ends",
       () => this.read(),
       labelled("Facelets, or the moves of a scramble", this.text, "field grow"),
       h("button", { type: "submit" }, "Take it"),

@@ -51,7 +51,7 @@ export class SolutionPane {
       h("figcaption.small", h("span.key.thinks", "the agent thinks"), h("span.key.known", "optimal")),
       h("div.values-field", this.plot, this.most, this.spot),
     );
-    this.element = h("div.solution.none", [
+    this.element = h("div.solution.box.none", [
       this.cost,
       h("div.row.player", this.start, this.back, this.playButton, this.on, this.pace),
       this.chart,

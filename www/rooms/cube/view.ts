@@ -70,7 +70,7 @@ export class CubeView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div.workbench", this.cube.element, h("div.findings", curves, this.depths.element, this.cube.opinion.element));
+    return h("div.workbench", this.cube.element, h("div.findings.stack", curves, this.depths.element, this.cube.opinion.element));
   }
 
   close(): void {

@@ -62,7 +62,7 @@ export class BigPane {
         labelled("Grid", this.size),
       ),
       this.error,
-      h("dl.circuit-counts", [
+      h("dl.circuit-counts.wrap", [
         readout("Step", this.readouts.step),
         readout("Steps a second", this.readouts.steps),
         readout("Cells a second", this.readouts.cells),

@@ -36,7 +36,7 @@ export class CircuitPane {
   private readonly diagram = new Diagram();
   private readonly status = h("p.small", { role: "status" });
   private readonly error = h("p.error", { role: "alert" });
-  private readonly counts = h("dl.circuit-counts");
+  private readonly counts = h("dl.circuit-counts.wrap");
   private readonly follow = h("input", { type: "checkbox", role: "switch", checked: true, id: id("follow-circuit") });
   private readonly grid: Cells;
   private readonly gridFigure: HTMLElement;
@@ -77,7 +77,7 @@ export class CircuitPane {
         this.status,
       ]),
       this.error,
-      h("div.circuit-head", this.gridFigure, this.counts, tools),
+      h("div.circuit-head.wrap.ends", this.gridFigure, this.counts, tools),
       view,
       named,
       h("p.row", [

@@ -28,7 +28,7 @@ type Drawn = {
 
 export class Diagram {
   readonly tools: HTMLElement;
-  readonly view = h("div.circuit-view", { hidden: true, tabindex: 0, role: "application", "aria-label": "The circuit" });
+  readonly view = h("div.circuit-view.box", { hidden: true, tabindex: 0, role: "application", "aria-label": "The circuit" });
   readonly named = h("p.small.circuit-named", { role: "status" });
   private drawn: Drawn | undefined;
   private values: Uint8Array = new Uint8Array();

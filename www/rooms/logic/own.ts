@@ -96,7 +96,7 @@ export class OwnPane {
       ),
     ]);
     const writing = form(
-      "own-form",
+      "own-form wrap ends",
       () => this.type(),
       labelled("Rule: births / survivals by neighbours", this.rule, "field grow"),
       h("button.strong", { type: "submit" }, "Train for this rule"),

@@ -78,7 +78,7 @@ export class LogicView implements View {
   }
 
   first(curves: HTMLElement): HTMLElement {
-    return h("div.workbench", this.grid.element, h("div.findings", curves, this.gates.element), this.population.element);
+    return h("div.workbench", this.grid.element, h("div.findings.stack", curves, this.gates.element), this.population.element);
   }
 
   close(): void {

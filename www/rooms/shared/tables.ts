@@ -25,4 +25,4 @@ export const bodyRow = (kind: string | false, heading: Cell, ...cells: Cell[]): 
 
 /** Scrolls where it is too wide or too high, by keys too; `named` says by what it is called. */
 export const scrolling = (named: Record<string, string>, ...children: Child[]): HTMLElement =>
-  h("div.scroll", { tabindex: 0, role: "region", ...named }, ...children);
+  h("div.scroll.box", { tabindex: 0, role: "region", ...named }, ...children);

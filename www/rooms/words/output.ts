@@ -35,7 +35,7 @@ export class Output {
   constructor(readIt: (text: string) => void) {
     const { tokens } = this;
     this.output = h(
-      "div.output",
+      "div.output.box",
       { tabindex: 0, role: "group", "aria-label": "What it wrote; arrows go from token to token", hidden: true },
       [this.given, tokens.element],
     );

@@ -31,7 +31,7 @@ export class SamplesPane {
     });
     this.preparing.append(this.part, this.bar);
     const title = id("samples");
-    this.element = h("section.samples", { "aria-labelledby": title }, [
+    this.element = h("section.samples.stack", { "aria-labelledby": title }, [
       h("div.head", h("h2.label", { id: title }, "What it writes, as it learns")),
       h("p.about", "after the same prompt at each test, the newest on top"),
       this.preparing,
