@@ -124,7 +124,6 @@ async function enter(next: string, link: string): Promise<void> {
   await open({ link, checkpoint: run?.bytes });
 }
 
-/** What belongs to the room that was open. */
 function forget(): void {
   badge?.close();
   badge?.button.remove();

@@ -34,7 +34,6 @@ export class Address {
     this.written = location.hash;
   }
 
-  /** The visitor went to a link that this page takes up. */
   went(link: string): void {
     this.written = link;
   }

@@ -70,7 +70,6 @@ export class Breakdown {
     this.shares.value = before ? before.map((share, i) => share + (shares[i]! - share) * WEIGHT) : [...shares];
   }
 
-  /** Another run takes other times. */
   clear(): void {
     this.shares.value = undefined;
   }

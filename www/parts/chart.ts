@@ -53,7 +53,6 @@ export type ChartOptions = {
   log?: boolean;
   /** What the scale shows at least. */
   span?: [number, number];
-  /** Levels of interest, with words. */
   levels?: { value: number; label: string }[];
   /** A large chart: its axis, tests, the past run and what was changed, in words. It takes the focus and keys. */
   main?: boolean;
@@ -67,7 +66,6 @@ const FONT = 'system-ui, -apple-system, "Segoe UI", sans-serif';
 const NEAR_PX = 9;
 /** Keys go along the axis in so many steps at most. */
 const KEY_STEPS = 120;
-/** How much a key zooms. */
 const KEY_ZOOM = 0.6;
 const FAINT = 0.3;
 
@@ -256,7 +254,6 @@ export class Chart {
     if (options.main) this.area.setAttribute("aria-valuemax", String(Math.max(0, present.at.length - 1)));
   }
 
-  /** All that is drawn as a curve. */
   private series(): Series[] {
     const { column, label, others = [], main } = this.options;
     return [{ column, label, colour: main ? "accent" : "ink" }, ...others];

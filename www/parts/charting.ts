@@ -7,7 +7,6 @@ import type { Look } from "./looks";
 import type { Colour } from "./theme";
 import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
 
-/** Colours of the curves of a chart, in turn. */
 const COLOURS: Colour[] = ["accent", "plus", "minus", "thrust", "rust"];
 /** The least that axes show. */
 const LEAST = { count: 100, time: 60 };
@@ -33,7 +32,6 @@ export type ChartWords = Partial<Pick<ChartOptions, "title" | "about" | "digits"
 
 export interface CurveWords {
   axis?: "count" | "time";
-  /** What the axis shows at least. */
   least?: number;
   /** Charts in sight from the start, in this order; without it, all are. */
   front?: string[];
@@ -59,7 +57,6 @@ export type Compared = Look & { name: string; run: Lived };
 /** The present run, the one before it, and those that it is compared with. */
 export type Scene = { present: Lived; past: Lived | undefined; compared: Compared[] };
 
-/** Columns of one chart. */
 export type Group = { name: string; metrics: Column[]; tests: Column[] };
 /** `drawn` is the group but for the column that is a level. */
 export type Split = { group: Group; drawn: Group; level?: Column };

@@ -22,7 +22,6 @@ export class CurveTables {
     private readonly scene: () => Scene | undefined,
   ) {}
 
-  /** What a chart shows, as a table. */
   of(name: string, group: () => Group | undefined): Table {
     const metrics = (): Column[] => group()?.metrics ?? [];
     const tests = (): boolean => metrics().length === 0 && (group()?.tests.length ?? 0) > 0;

@@ -15,11 +15,9 @@ import type { Mark, RoomInfo, Variant } from "../run/protocol";
 
 export type { ChartWords, CurveWords } from "./charting";
 
-/** For the list of keys. */
 export const CHART_KEYS = { shown: "← → ↑ ↓", does: "on a large chart: from value to value, from test to test; + and − zoom, 0 shows all" };
 /** The longest average, as a share of the axis. */
 const MOST_SMOOTHING = 0.1;
-/** The least part of the axis that can be zoomed to. */
 const LEAST_ZOOM = 1e-4;
 
 type Levels = { value: number; label: string }[];
@@ -99,7 +97,6 @@ export class RunCurves {
     ]);
   }
 
-  /** What the chart to compare is drawn by. */
   private tools(choices: { label: string; groups: Group[] }[]): HTMLElement {
     const { charting } = this;
     const { group: first } = this.compareChart;
@@ -188,7 +185,6 @@ export class RunCurves {
     return list;
   }
 
-  /** Another variant: its words, its scales and what there is to reach. */
   suit(variant: Variant, charts: Record<string, ChartWords> = {}): void {
     this.suited = [variant, charts];
     for (const one of this.charts) {
@@ -274,7 +270,6 @@ export class RunCurves {
     });
   }
 
-  /** The newest value of the large one. */
   newest(run: Lived): string | undefined {
     const { main } = this.charting;
     const column = main && [...main.metrics, ...main.tests][0];

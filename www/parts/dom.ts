@@ -81,7 +81,6 @@ let ids = 0;
 /** A fresh id, for `for`, `aria-describedby` and their kin. */
 export const id = (stem: string): string => `${stem}-${++ids}`;
 
-/** Strokes of the few icons, on a 16 by 16 grid. */
 const icons = {
   play: '<path d="M4.5 2.8v10.4L13 8z" fill="currentColor" stroke="none"/>',
   pause: '<path d="M5 3v10M11 3v10" stroke-width="2.4"/>',

@@ -12,7 +12,6 @@ export type Out = { name: string; variant: string; seed: number; knobs: Record<s
 const PAD = 20;
 const LINE = 18;
 const SANS = 'system-ui, -apple-system, "Segoe UI", sans-serif';
-/** Between runs of the legend. */
 const GAP = 18;
 
 /** Text as a field of a comma-separated line. */
@@ -103,7 +102,6 @@ type Picture = {
   height: number;
   pixels: number;
   title: string;
-  /** Of what runs it is, in a line. */
   about: string;
   axis: string;
   runs: (Look & { name: string })[];

@@ -8,7 +8,6 @@ export function download(name: string, data: Uint8Array | string): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** A button that opens the browser's file chooser. */
 export function chooser(label: string, taken: (file: File) => void): HTMLElement {
   const input = h("input", { type: "file", accept: ".safetensors", hidden: true, "aria-label": label });
   const button = h("button", { onclick: () => input.click() }, label);

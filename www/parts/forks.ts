@@ -5,7 +5,6 @@ import { h } from "./dom";
 import { short, valueText } from "./format";
 import { sameMark } from "./history";
 
-/** Older ones are let go. */
 const MOST_FORKS = 12;
 const MOST_BYTES = 100e6;
 
@@ -40,7 +39,6 @@ export class Forks {
     this.saved.set(knob, bytes);
   }
 
-  /** The run has taken a change. */
   add(mark: Mark): void {
     const bytes = this.saved.get(mark.knob);
     this.saved.delete(mark.knob);

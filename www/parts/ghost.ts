@@ -10,7 +10,6 @@ type Past = { history: History; bytes: Uint8Array | undefined };
 
 export class Ghost {
   readonly element = h("span.ghost-line", { hidden: true });
-  /** What is drawn of it. */
   readonly shown: Readable<History | undefined>;
   private readonly box = h("input", { type: "checkbox", checked: true, id: "ghost" });
   private readonly words = h("label", { for: "ghost" });
@@ -35,7 +34,6 @@ export class Ghost {
     }, atOnce);
   }
 
-  /** Of a variant. */
   keep(variant: string, history: History, bytes: Uint8Array | undefined): void {
     this.pasts.set(variant, { history, bytes });
   }

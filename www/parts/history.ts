@@ -11,7 +11,6 @@ const MOST_VALUES = 4;
 
 /** What charts draw: columns over an axis that only grows, with what was changed and tested along it. */
 export interface Curves {
-  /** Where each row stands on the axis. */
   readonly at: number[];
   readonly columns: Record<string, (number | null)[]>;
   readonly changes: { at: number; words: string }[];
@@ -97,7 +96,6 @@ export class History {
     this.toldMore();
   }
 
-  /** Where and when it was first solved. */
   get solved(): Progress | undefined {
     return this.solving.value;
   }
@@ -110,7 +108,6 @@ export class History {
     this.told.value++;
   }
 
-  /** The newest value of a metric. */
   latest(name: string): number | undefined {
     return this.columns[name]?.at(-1) ?? undefined;
   }

@@ -8,7 +8,6 @@ import { calm } from "./loop";
 
 const SLIDER_STEPS = 200;
 const SETTLE_MS = 350;
-/** Knobs beside the curve. */
 const FIRST = 3;
 
 type Parts = { knob: Knob; set: (value: Value) => void; row: HTMLElement; waiting: HTMLElement; now?: HTMLElement };
@@ -38,11 +37,9 @@ function foremost(knobs: Knob[], wanted: string[]): Knob[] {
   return [...new Set([...named, ...knobs.filter(({ live }) => live)])].slice(0, FIRST);
 }
 
-/** What a new run would start with. */
 export type Wanted = { knobs: Record<string, Value>; seed: number };
 
 export interface Does {
-  /** A live change. */
   change(name: string, value: Value): void;
   /** A new run with what waits for it. */
   reset(): void;
@@ -65,13 +62,11 @@ export class Knobs {
     private readonly does: Does,
     /** After which a live change acts. */
     private readonly unit = "iteration",
-    /** Names of those that matter most. */
     private readonly foremost: string[] = [],
   ) {
     this.seed.addEventListener("input", () => this.writeBanner());
   }
 
-  /** Another variant: what can be set there. */
   suit(knobs: Knob[]): void {
     this.parts.clear();
     const first = foremost(knobs, this.foremost);
@@ -110,7 +105,6 @@ export class Knobs {
     heading.focus({ preventScroll: true });
   }
 
-  /** The values of a run that has just begun. */
   begin(values: Record<string, Value>, seed: number): void {
     this.inForce = { ...values };
     this.pending.clear();

@@ -22,7 +22,6 @@ export class Notices {
     this.urgent.replaceChildren();
   }
 
-  /** What was said no longer holds. */
   withdraw(text: string): void {
     this.shown.get(text)?.remove();
     this.shown.delete(text);

@@ -36,7 +36,6 @@ const DRAW_MS = 100;
 const WHAT =
   "Everything here is computed on your own machine, in this tab: nothing is installed, and nothing is sent anywhere. What you see " +
   "learns while you look on.";
-/** What one can do in any room. */
 const CAN = [
   "Turn a knob while it learns: each change is a mark on the curve, and you can go back to before it.",
   "Pause, go on one step at a time, or start a new run. The run before stays as a grey curve, and can be taken up again.",
@@ -303,7 +302,6 @@ export class Page implements RoomPage {
     if (event.kind === "metrics" && this.newest() !== undefined) this.announcer.progress(() => this.readout.spoken());
   }
 
-  /** What the parts of the page do about it. */
   private answer(event: RunEvent): void {
     const { announcer, notices } = this.around;
     switch (event.kind) {
@@ -390,7 +388,6 @@ export class Page implements RoomPage {
     forgetRun(of);
   }
 
-  /** Words and knobs of what is trained now. */
   private suit(): void {
     const { client, starts } = this;
     document.title = `${starts.nameOf(client.variant)}, ${client.room.title} | Hothouse`;

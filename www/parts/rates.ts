@@ -11,7 +11,6 @@ export class Rates {
   readonly columns: Column[];
   /** What takes the most work, as it is counted. */
   readonly work: string;
-  /** In the order of the columns. */
   readonly values: State<(number | undefined)[]> = state([]);
   private readonly places: number[];
 

@@ -57,7 +57,6 @@ export class Readout {
     for (const stop of this.stops) stop();
   }
 
-  /** Another variant is trained. */
   suit(variant: Variant): void {
     write(this.headline, this.view.headline?.() ?? variant.name);
   }
@@ -80,7 +79,6 @@ export class Readout {
     return `Solved at ${words(solved.counts[0] ?? 0)} ${this.unit}${shown}.`;
   }
 
-  /** How it does, in a sentence for a screen reader. */
   spoken(): string {
     return this.view.spoken?.() ?? this.sentence();
   }

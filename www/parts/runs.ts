@@ -25,7 +25,6 @@ const KEEP_EVERY_MS = 4000;
 /** Whoever goes on from a save may have trained so much longer before: then it is still the same run. */
 const SAME_S = 15;
 const NAMED = 3;
-/** Changes of a run that are told. */
 const CHANGES = 3;
 const PICTURE = { width: 960, height: 420, pixels: 2 };
 
@@ -121,7 +120,6 @@ export class Runs {
     this.writeAll();
   }
 
-  /** What is drawn beside the present run. */
   compared(): (Compared & { config: Config; settings: Record<string, Value> })[] {
     if (this.chosen.value === 0) return [];
     return [...this.ticked]
@@ -308,7 +306,6 @@ export class Runs {
     return changes.length ? `${began.replace(/\.$/, "")}; then ${changes.join(", ")}` : began;
   }
 
-  /** What was changed while it learned, the newest last. */
   private changes({ marks, labels }: RunRecord): string[] {
     const unit = this.unit;
     const told = marks

@@ -20,9 +20,7 @@ export interface Run {
 export interface Does {
   /** What a saved run of this room holds, and what a link does. */
   about: string;
-  /** The curves as a table, comma-separated. */
   csv(): string;
-  /** What a file of the run as it is now is called. */
   fileName(): string;
   load(file: File): void;
   /** Takes up a run that this browser kept. */

@@ -71,7 +71,6 @@ export class Starts {
     this.around.announcer.say("A new run begins.");
   }
 
-  /** A new run that learns from what is brought, or else from the room's own, with these knobs. What cannot be is refused in words. */
   async learnFrom(source: File | string | undefined, knobs: Record<string, Value>): Promise<void> {
     const present = this.shows.present();
     if (!present) return;
@@ -88,7 +87,6 @@ export class Starts {
     goUp();
   }
 
-  /** A new run that differs from the present one in one knob. */
   useValue(knob: string, value: Value): void {
     const present = this.shows.present();
     if (!present) return;
@@ -102,7 +100,6 @@ export class Starts {
     goUp();
   }
 
-  /** A new run with the settings of one that was kept, of whichever variant. */
   beginWith(config: Config): void {
     const present = this.shows.present();
     if (!present) return;
@@ -128,7 +125,6 @@ export class Starts {
     }
   }
 
-  /** A new run of a variant with these knobs. */
   async begin(variant: Variant, knobs: Record<string, Value>, push = true): Promise<void> {
     const present = this.shows.present();
     if (!present) return;

@@ -31,7 +31,6 @@ export class Succession {
     this.closed = true;
   }
 
-  /** Another run takes the place of the present one, which is kept to go back to. */
   replace(command: Command, how: Replacing = {}): Promise<void> {
     return this.replaceBy(() => this.client.command(command), how);
   }

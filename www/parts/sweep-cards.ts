@@ -73,7 +73,6 @@ export class SweepCards {
     this.element.replaceChildren(...this.cards.map(({ element }) => element));
   }
 
-  /** What they were about is gone. */
   clear(): void {
     this.swept = undefined;
     this.cards = [];
@@ -114,14 +113,12 @@ export class SweepCards {
     }
   }
 
-  /** How much of what the learners are given they have done. */
   share(cells: SweepCell[]): number {
     const budget = this.swept?.spec.budget ?? 0;
     const done = cells.reduce((sum, cell) => sum + (cell.done ? budget : Math.min(budget, cell.progress.counts[0] ?? 0)), 0);
     return done / Math.max(1, cells.length * budget);
   }
 
-  /** Where the seeds of a value are, as far as all of them have come. */
   overSeeds(cells: SweepCell[], value: Value): string {
     const last = this.over(cells.filter((cell) => cell.value === value)).at(-1);
     if (!last) return "";
@@ -186,7 +183,6 @@ export class SweepCards {
     return PLOT.pad + (PLOT.height - 2 * PLOT.pad) * (1 - share);
   }
 
-  /** What all cards show, the goal among it. */
   private range(cells: SweepCell[]): [number, number] {
     if (this.swept?.scale) return this.swept.scale;
     const goal = this.swept?.goal;

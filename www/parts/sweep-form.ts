@@ -16,7 +16,6 @@ export const VARIANT = "variant";
 
 /** How much of the first counter a learner may be given, and whether two variants can be told which is better. */
 export type Choices = { budgets?: number[] | undefined; comparable?: ((a: Variant, b: Variant) => boolean) | undefined };
-/** The run whose settings are varied. */
 export type Varied = { config: Config; variant: Variant; knobs: Knob[]; values: Record<string, Value> };
 
 /** A choice of numbers, of which the last is chosen. */
@@ -29,7 +28,6 @@ const count = (stem: string, numbers: number[]): HTMLSelectElement =>
 
 export class SweepForm {
   readonly element: HTMLFormElement;
-  /** The same sweep for a terminal. */
   readonly command = h("div");
   private readonly knob = h("select", { id: id("sweep-knob") });
   private readonly from = h("input", { type: "number", id: id("sweep-from"), step: "any", inputmode: "decimal" });
@@ -102,7 +100,6 @@ export class SweepForm {
     this.writeCommand();
   }
 
-  /** As the chosen knob is called. */
   get label(): string | undefined {
     return this.current()?.label;
   }
@@ -131,7 +128,6 @@ export class SweepForm {
     return this.knobs.find(({ name }) => name === this.knob.value);
   }
 
-  /** A range around the value in force. */
   private suggest(): void {
     const knob = this.current();
     const kind = knob?.kind;

@@ -90,7 +90,6 @@ export class Sweep {
     this.form.begin(run, another);
   }
 
-  /** So much solves the present run. */
   solvedAfter(count: number): void {
     if (!this.running) this.form.solvedAfter(count);
   }
@@ -143,7 +142,6 @@ export class Sweep {
     write(this.status, words);
   }
 
-  /** Another variant has other values. */
   private clear(): void {
     if (this.running) this.wishes.end();
     this.ended("");

@@ -27,7 +27,6 @@ export class Switcher {
     this.element = h("nav.worlds", { "aria-label": label, hidden: variants.length < 2 }, this.list);
   }
 
-  /** What is trained by now. */
   write(variant: string): void {
     this.variant = variant;
     this.list.replaceChildren(...this.room.variants.map((one) => h("li", this.link(one))));

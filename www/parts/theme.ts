@@ -58,7 +58,6 @@ export function startTheme(): void {
   if (document.readyState !== "complete") addEventListener("load", apply, { once: true });
 }
 
-/** The button that goes round system, light and dark. */
 export function themeButton(): HTMLButtonElement {
   const says = (): string => `Colours: ${theme === "auto" ? "as the system" : theme}`;
   const button = h("button.quiet", { "aria-label": says(), title: says() }, icon("theme"));

@@ -78,7 +78,6 @@ export class Tour {
     if (asked) this.heading.focus({ preventScroll: true });
   }
 
-  /** The run has taken a change of a knob. */
   changed(): void {
     if (this.steps[this.at]?.change) this.go(this.at + 1);
   }

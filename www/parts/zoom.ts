@@ -29,7 +29,6 @@ export function zooming(area: HTMLElement, axes: Axes): void {
     const [from, to] = axes.range();
     return from + Math.max(0, Math.min(1, (clientX - left) / width)) * (to - from);
   };
-  /** Where a drag began. */
   let from: number | undefined;
   /** Fingers: where they are, and what of the axis they hold. */
   const fingers = new Map<number, { x: number; held: number }>();

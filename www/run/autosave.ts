@@ -38,7 +38,6 @@ export class Autosave {
     this.own();
   }
 
-  /** Stores a run of the room in this browser, beside those of other variants. */
   async store(run: Left): Promise<void> {
     if (!this.storing) return;
     await saveRun(this.room, run).catch((error) => {

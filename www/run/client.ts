@@ -36,7 +36,6 @@ declare const __MODULES__: Record<`${string}/${Module}`, string>;
 const LEAVE_MS = 1500;
 
 export interface Options {
-  /** Whose module is loaded. */
   room: string;
   config?: Config;
   /** Goes on from a saved run; the config is then in the file. */
@@ -55,7 +54,6 @@ export interface Crash {
   autosave: Uint8Array | null;
 }
 
-/** What is in use and why. */
 export type InUse = Backend & { module: string; why: string[] };
 
 async function contentOf(file: File): Promise<ArrayBuffer> {
@@ -64,7 +62,6 @@ async function contentOf(file: File): Promise<ArrayBuffer> {
   });
 }
 
-/** How a small sweep stands. */
 export type SweepState = { cells: SweepCell[]; done: boolean };
 
 /** What each of the four kinds of listeners is told. */
@@ -100,7 +97,6 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   private readonly listeners: { [Kind in keyof Told]: ((told: Told[Kind]) => void)[] } = { event: [], sweep: [], crash: [], silence: [] };
   private opened!: { resolve(): void; reject(error: Error): void };
 
-  /** `wished` is what should train. */
   constructor(readonly wished: DeviceWish) {}
 
   async open(module: Module, why: string[], threads: number, options: Options): Promise<void> {
@@ -194,7 +190,6 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
 
   // ---- what the page asks and wishes
 
-  /** What is trained. */
   get variant(): Variant {
     return this.room.variants.find(({ id }) => id === this.variantId) ?? this.room.variants[0]!;
   }
@@ -316,7 +311,6 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "fail_gpu", how });
   }
 
-  /** The run as it is, and the link that begins it. */
   async whole(): Promise<Left> {
     const iteration = this.progress?.iteration ?? 0;
     const [bytes, { address }] = await Promise.all([this.save(), this.shared()]);

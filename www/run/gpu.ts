@@ -32,7 +32,6 @@ export class GpuOpener {
     private readonly crashed: (error: unknown) => void,
   ) {}
 
-  /** Opens one where the run wants it. */
   see(run: MayTrainOnGpu, module: GraphicsModule): void {
     if (this.opening || !run.wants_gpu()) return;
     this.opening = true;

@@ -12,7 +12,6 @@ const SILENT_BEATS = 15;
 /** The same where it has to do what cannot be cut: to begin a run, to test it, to read a file. */
 const BUSY_BEATS = 60;
 
-/** Whoever listens. */
 export interface Hears {
   heard(message: FromWorker): void;
   /** The worker does not answer, in words; or, with null, it answers again. */

@@ -63,7 +63,6 @@ export class Monitor {
     this.words = new TwoViews(this.words.layout, buffer, offset);
   }
 
-  /** A run has begun, of which all up to here is known. */
   begin(cursor: Cursor): void {
     this.epoch = cursor.epoch;
     this.metrics.next = cursor.metrics;

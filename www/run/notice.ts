@@ -3,7 +3,6 @@
 import type { Event } from "./protocol";
 
 export type Notice = Event & { kind: "notice" };
-/** What is the matter, and what helps. */
 export type Refusal = Pick<Notice, "text" | "next_step">;
 export const isNotice = (thrown: unknown): thrown is Notice => (thrown as Event | null)?.kind === "notice";
 
@@ -15,5 +14,4 @@ export function sentence(text: string): string {
   return whole === "" || /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 
-/** What is the matter, and the step that helps. */
 export const inWords = ({ text, next_step }: Refusal): string => [text, next_step].filter(Boolean).map(sentence).join(" ");

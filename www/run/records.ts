@@ -4,12 +4,10 @@
 import { within } from "./database";
 import type { Config, Mark, Progress, Row, Value } from "./protocol";
 
-/** What is kept of a run. */
 export interface RunRecord {
   id: string;
   /** As the visitor called it; empty where nobody did. */
   name: string;
-  /** As the variant is called. */
   variant: string;
   beganMs: number;
   config: Config;
@@ -31,7 +29,6 @@ export interface RunRecord {
 const NAME = "hothouse-curves";
 const key = (room: string, id: string): string => `${room}/${id}`;
 
-/** The newest first. */
 export async function loadRecords(room: string): Promise<RunRecord[]> {
   const range = IDBKeyRange.bound(key(room, ""), key(room, "\uffff"));
   const all = await within(NAME, "readonly", (store) => store.getAll(range) as IDBRequest<RunRecord[]>);

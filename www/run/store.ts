@@ -3,7 +3,6 @@
 
 import { within } from "./database";
 
-/** A run that was saved. */
 export interface Left {
   bytes: Uint8Array;
   variant: string;
@@ -23,7 +22,6 @@ const VISIT = "hothouse-visit";
 let visit = thisVisit();
 /** Saves since the page was loaded, by room and variant. */
 const saves = new Map<string, number>();
-/** The last save that was asked for. */
 let saving: Promise<unknown> = Promise.resolve();
 
 function thisVisit(): number {

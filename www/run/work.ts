@@ -38,7 +38,6 @@ export type Given =
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string };
 
-/** A knob's change, before which the run is saved. */
 export type Change = { id: number; name: string; value: Value };
 /** A question of the page by its number, the page's command, the autosave, or a change. */
 type Asker = number | "command" | "autosave" | Change;

@@ -26,7 +26,6 @@ import { Monitor, type Place } from "./monitor";
 import { inWords, isNotice } from "./notice";
 import { BURST_MS, LOOK_MS, Loop, Saves } from "./work";
 
-/** What can be asked of any run, by name. */
 export interface OfHouse {
   save: Uint8Array;
   shared: Shared;
@@ -62,7 +61,6 @@ export type ToWorker =
   /** Of the room's own. */
   | { kind: "question"; id: number; question: { ask: string } }
   | { kind: "autosave" }
-  /** Whether it is there. */
   | { kind: "beat" }
   | { kind: "panic"; inPool: boolean }
   | { kind: "fail_gpu"; how: GpuFailure };
@@ -79,7 +77,6 @@ export type Opened = {
 };
 export type FromWorker =
   | Opened
-  /** Another variant is trained. */
   | { kind: "knobs"; knobs: Knob[] }
   /** In the order in which they were told, with how far the run is by then; and its epoch in the monitor, where one begins. */
   | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null }

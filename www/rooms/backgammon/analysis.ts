@@ -59,7 +59,6 @@ export class AnalysisPane {
     this.show(xgid, dice);
   }
 
-  /** Takes up a position from elsewhere in the room. */
   show(position: string, dice: Roll | null): void {
     this.form.set(position, dice);
     this.element.scrollIntoView({ block: "start" });

@@ -83,7 +83,6 @@ const PIPS: [number, number][][] = [
 /** A side's place as side 0 counts points; the bar and off stay what they are. */
 const seen = (side: Side, place: number): number => (side === 0 || place === BAR || place === OFF ? place : 25 - place);
 
-/** The middle of a point's column. */
 function columnX(point: number): number {
   if (point <= 6) return RIGHT_X + (6 - point + 0.5) * COLUMN;
   if (point <= 12) return LEFT + (12 - point + 0.5) * COLUMN;
@@ -112,7 +111,6 @@ const checkers = (n: number): string => (n === 1 ? "1 checker" : `${n} checkers`
 export type Wants = {
   /** A step that is open. */
   step(from: number, to: number): void;
-  /** Something that cannot be done, in words. */
   refuse(words: string): void;
   /** A place was chosen on a board that is edited: then nothing is moved. */
   pick?(place: number, less: boolean): void;
@@ -340,7 +338,6 @@ export class Board {
     this.name();
   }
 
-  /** Says of each place who is there and what can be done. */
   private name(): void {
     for (const [at, button] of this.buttons) {
       const own = this.stacks[0]![at]?.length ?? 0;
@@ -456,7 +453,6 @@ export class Board {
     this.overlay.addEventListener("pointerdown", (event) => this.press(event));
   }
 
-  /** The place that a pointer aims at. */
   private aim(event: MouseEvent): number | undefined {
     const at = placeOf(event.target);
     const touched = event instanceof PointerEvent && event.pointerType === "touch";
@@ -484,7 +480,6 @@ export class Board {
     this.buttons.get(at)?.setAttribute("tabindex", "0");
   }
 
-  /** A checker may be dragged where it can go. */
   private press(event: PointerEvent): void {
     const from = this.aim(event);
     this.dragged = false;

@@ -56,7 +56,6 @@ export function outcomeTable(chances: Chances): HTMLElement {
   );
 }
 
-/** What the colours of an outcome bar mean. */
 export const outcomeLegend = (): HTMLElement =>
   h(
     "ul.outcome-legend.wrap.small",
@@ -128,7 +127,6 @@ export function candidateTable(caption: string, candidates: Candidate[], choice?
   ]);
 }
 
-/** What to do with the cube, in a few words. */
 export function cubeAdvice(cube: CubeOutlook): string {
   if (cube.offered) return cube.take ? "Take." : "Pass.";
   if (!cube.may_double) return "The cube cannot be turned now.";

@@ -51,12 +51,10 @@ export class Considered {
     this.tree.close();
   }
 
-  /** A person plays: nothing was considered yet. */
   begin(): void {
     this.show({ ...NOTHING, asks: "After its move you see here what it weighed. A hint shows the same for yours." });
   }
 
-  /** What an engine weighed before its turn. */
   reply({ names, setup }: Session, { seat, dice, candidates, text }: NonNullable<Session["reply"]>): void {
     const name = whoIs(names[seat]!);
     const engine = setup.seats[seat] ?? undefined;
@@ -70,13 +68,11 @@ export class Considered {
     this.show({ heading: `${name} with ${root}`, asks, candidates, root, engine });
   }
 
-  /** Moves for a person to choose from. */
   hint({ candidates, dice }: Analysis, engine: Engine, pick: (candidate: Candidate) => void): void {
     const asks = "By the agent as it is now. Choose a move to make it; it can be undone.";
     this.show({ heading: "Hint for you", asks, candidates, root: rollText(dice), engine, pick });
   }
 
-  /** What to do with the cube; gives the advice. */
   cubeHint(name: string, outlook: Outlook): string {
     const { equity, cube } = outlook;
     const advice = cubeAdvice(cube);

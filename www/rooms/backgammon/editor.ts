@@ -100,7 +100,6 @@ export class Editor {
     this.board.turnCube(undefined);
   }
 
-  /** Begins with what is analysed. */
   open({ position, dice, cube, cube_is_mine, length, score, crawford }: Standing): void {
     this.element.hidden = false;
     this.cube.value = String(cube);

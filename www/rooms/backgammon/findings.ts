@@ -29,7 +29,6 @@ export class Findings {
   private readonly repliesFold = folding("The replies as a table", this.replies);
   private analysis: Analysis | undefined;
   private chosen: Candidate | undefined;
-  /** All moves are listed. */
   private all = false;
 
   constructor() {
@@ -58,7 +57,6 @@ export class Findings {
     this.showList();
   }
 
-  /** Gives it in a few words. */
   show(analysis: Analysis): string {
     const { position, dice, candidates, outlook, standing } = analysis;
     [this.analysis, this.chosen, this.all] = [analysis, undefined, false];
@@ -82,7 +80,6 @@ export class Findings {
     if (this.chosen?.id === id) this.showReplies(this.chosen);
   }
 
-  /** What is played for, the ids, and a link that opens here. */
   private showStanding(standing: Standing): void {
     const { cube, cube_is_mine, xgid, gnu_id } = standing;
     this.board.turnCube({ value: cube, owner: cube_is_mine === null ? null : cube_is_mine ? 0 : 1 });
@@ -115,7 +112,6 @@ export class Findings {
     if (focused) this.list.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
   }
 
-  /** Shows a candidate on the board, with how it comes about. */
   private choose(candidate: Candidate): void {
     if (!this.analysis) return;
     this.chosen = candidate;

@@ -30,7 +30,6 @@ export const whoIs = (name: string): string => capital(within(name));
 /** What judges a person's moves. */
 export const JUDGE: Engine = { who: { kind: "now" }, evals: 100 };
 
-/** A labelled choice of whom. */
 export class WhoField {
   readonly element: HTMLElement;
   private readonly select = h("select", { id: id("who") });
@@ -47,7 +46,6 @@ export class WhoField {
     return CHOICES.find(({ value }) => value === this.select.value)?.who ?? { kind: "now" };
   }
 
-  /** The agents that there are by now. */
   offer(frozen: Frozen[]): void {
     for (const option of this.select.options) {
       const choice = CHOICES.find(({ value }) => value === option.value);

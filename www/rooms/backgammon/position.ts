@@ -93,7 +93,6 @@ export class PositionForm {
     return this.client.ask({ ask: "read_id", id });
   }
 
-  /** Takes up a position from elsewhere. */
   set(position: string, dice: Roll | null): void {
     this.position.value = this.readText = position;
     this.dice.value = dice ? dice.join(" ") : "";

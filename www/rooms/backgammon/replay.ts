@@ -92,7 +92,6 @@ export class ReplayPane {
     }
   }
 
-  /** It has come into sight. */
   begin(): void {
     this.opened = true;
     void this.go(this.moves.length - 1);
@@ -155,7 +154,6 @@ export class ReplayPane {
     return parts.join(" ");
   }
 
-  /** Asks about what was not judged yet, the one that is looked at first. */
   private async judge(): Promise<void> {
     if (this.judging) return;
     this.judging = true;

@@ -32,7 +32,6 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 
 export class SessionPane {
   readonly table: Table;
-  /** For beside the board. */
   readonly considered: Considered;
   private readonly setup = new SetupForm(() => this.newMatch());
   private readonly replay: ReplayPane;
@@ -75,7 +74,6 @@ export class SessionPane {
     this.stop = () => (seen(), clearInterval(always));
   }
 
-  /** A run has begun: its session, or a new one. */
   async begin(): Promise<void> {
     const session = await this.client.ask({ ask: "session" }).catch(() => null);
     if (this.closed) return;
@@ -84,7 +82,6 @@ export class SessionPane {
     this.take(session);
   }
 
-  /** It is played or watched as the session is. */
   private suit(session: Session): void {
     this.table.mode.value = this.mode = modeOf(session);
   }
@@ -96,7 +93,6 @@ export class SessionPane {
     for (const part of [this.considered, this.replay, this.table]) part.close();
   }
 
-  /** Agents that can be played by now. */
   offer(frozen: Frozen[]): void {
     this.setup.offer(frozen);
   }
@@ -110,7 +106,6 @@ export class SessionPane {
     void this.newMatch();
   }
 
-  /** As the form says. */
   private async newMatch(): Promise<void> {
     const before = this.session;
     const setup = this.setup.setup(this.mode === "play");
@@ -123,7 +118,6 @@ export class SessionPane {
     if (this.mode === "play") this.considered.begin();
   }
 
-  /** To the game that the present one took the place of. */
   private async goBack(): Promise<void> {
     await this.ask(() => this.client.ask({ ask: "former_session" }));
     if (this.session && !this.closed) this.suit(this.session);
@@ -161,7 +155,6 @@ export class SessionPane {
 
   // ---- whoever is not a person
 
-  /** Does the next thing when it is due. */
   private others(): void {
     const { session } = this;
     if (!session || this.busy || this.asking || performance.now() < this.dueMs) return;

@@ -31,7 +31,6 @@ export class SetupForm {
     );
   }
 
-  /** Agents that can be played by now. */
   offer(frozen: Frozen[]): void {
     this.opponent.offer(frozen);
   }

@@ -204,7 +204,6 @@ export class Table {
     this.moves.replaceChildren(...session.moves.map((_, k) => this.moveOf(session, k)));
   }
 
-  /** The steps that a person can make now. */
   offer(): void {
     const { session } = this;
     const open = session && session.turn === 0 && session.setup.seats[0] === null ? session.legal : [];
@@ -248,7 +247,6 @@ export class Table {
   }
 }
 
-/** Who sits there, with pips and points. */
 function seatOf({ names, score, position, setup }: Session, side: Side): HTMLElement[] {
   const pips = side === 0 ? position.my_pips : position.their_pips;
   const won = setup.length ? `${score[side]} of ${setup.length} points` : points(score[side]);

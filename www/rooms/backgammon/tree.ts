@@ -47,7 +47,6 @@ export class Tree {
     this.narrow.removeEventListener("change", this.redraw);
   }
 
-  /** A decision before it unfolds. */
   begin(root: string, candidates: Candidate[], chosen?: string): void {
     this.root = root;
     this.candidates = candidates.slice(0, MOST);
@@ -57,7 +56,6 @@ export class Tree {
     this.draw();
   }
 
-  /** The candidates that are drawn. */
   get shown(): Candidate[] {
     return this.candidates;
   }

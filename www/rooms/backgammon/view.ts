@@ -29,7 +29,6 @@ export class BackgammonView implements View {
   ];
   private readonly session: SessionPane;
   private readonly analysis: AnalysisPane;
-  /** Agents that were kept, to be played. */
   private frozen: Frozen[] = [];
 
   constructor(private readonly page: RoomPage<Backgammon>) {

@@ -6,7 +6,6 @@ import { palette } from "../../parts/theme";
 import type { Player } from "./player";
 import type { Axis } from "./protocol";
 
-/** Where the plane lies on its canvas. */
 export type Box = { left: number; top: number; width: number; height: number };
 const MARGIN = { left: 46, right: 10, top: 8, bottom: 20 };
 const FONT = '11px system-ui, -apple-system, "Segoe UI", sans-serif';

@@ -19,7 +19,6 @@ export class Density {
     this.counts.fill(0);
   }
 
-  /** Every environment is counted where it stands. */
   count([x, y]: [Axis, Axis], player: Player): void {
     for (let env = 0; env < player.shown; env++) {
       const column = Math.floor(share(x, along(x, player, env)) * CELLS.width);

@@ -51,7 +51,6 @@ export class EnvironmentsView {
     return this.player.shown;
   }
 
-  /** Draws so many from now on, or all that frames carry. */
   want(most: number): void {
     this.player.want(most);
     this.redraw();

@@ -18,14 +18,11 @@ export type Grip = { what: string; hand: Point; words: string; from: Point };
 
 /** Who is told of hands. */
 export interface Handled {
-  /** A hand has the controls. */
   readonly driving: boolean;
   readonly scene: Scene | undefined;
   /** What a pointer there would take hold of. */
   reach(at: Point, near: number): string | undefined;
-  /** A hand did something. */
   touched(): void;
-  /** A key pushes. */
   pushed(side: Side, shift: boolean): void;
   take(taken: boolean): void;
 }

@@ -51,7 +51,6 @@ export class Plane {
   /** The newest picture and the iteration that it is of; it changes only by learning. */
   private newest: { picture: Picture; iteration: number } | undefined;
   private player: Player | undefined;
-  /** The observation of the single environment. */
   private large: readonly number[] = [];
   private cursor: { x: number; y: number } | undefined;
   private readonly lastMs = { drew: -Infinity, wrote: -Infinity };
@@ -93,7 +92,6 @@ export class Plane {
     ];
   }
 
-  /** A new run begins, perhaps of another world. */
   begin(scene: Scene): void {
     if (this.scene?.environment.id !== scene.environment.id) this.cursor = undefined;
     this.scene = scene;
@@ -112,14 +110,12 @@ export class Plane {
     this.large = observation;
   }
 
-  /** The next layer. */
   turn(): void {
     const k = (LAYERS.findIndex(({ name }) => name === this.layer) + 1) % LAYERS.length;
     this.layers.value = LAYERS[k]!.name;
     this.choose(LAYERS[k]!.name);
   }
 
-  /** What that layer shows, for a screen reader. */
   get shows(): string {
     return LAYERS.find(({ name }) => name === this.layer)!.does;
   }
@@ -155,7 +151,6 @@ export class Plane {
     );
   }
 
-  /** Everything that follows from the layer, the picture and the colours. */
   private show(): void {
     const { scene, newest, layer } = this;
     this.portrait.paint(newest?.picture, layer, scene ? huesOf(scene, newest?.picture.channels ?? 0) : []);

@@ -59,7 +59,6 @@ export class Player {
     this.clear();
   }
 
-  /** How many there are to play. */
   get most(): number {
     return this.carried;
   }
@@ -77,7 +76,6 @@ export class Player {
     this.head = this.waitingSteps = this.share = 0;
   }
 
-  /** Numbers of one step. */
   private get stride(): number {
     return Math.ceil(this.carried / PANEL) * PANEL * this.features;
   }

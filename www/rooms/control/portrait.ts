@@ -5,11 +5,9 @@ import { palette, rgb, type Colour } from "../../parts/theme";
 import { clamp } from "../shared/keys";
 import type { Box } from "./axes";
 
-/** A picture, its numbers as such. */
 export type Picture = { width: number; height: number; channels: number; policy: Float32Array; values: Float32Array };
 export type Layer = "policy" | "value" | "visits";
 
-/** Points of a picture. */
 export const PICTURE = { width: 48, height: 36 };
 const LEVELS = 6;
 /** How strongly a policy that is sure is coloured: words and dots over it stay legible. */
@@ -29,7 +27,6 @@ export const pointAt = ({ width, height }: Picture, x: number, y: number): numbe
   Math.round(y * (height - 1)) * width + Math.round(x * (width - 1));
 
 export class Portrait {
-  /** The least and the greatest value of the picture. */
   range: [number, number] = [NaN, NaN];
   private readonly background = Object.assign(document.createElement("canvas"), PICTURE);
   private picture: Picture | undefined;

@@ -40,7 +40,6 @@ export class LargeOne implements Handled {
   /** The worlds change with the variant; none is known before the first run. */
   scene: Scene | undefined;
   driving = false;
-  /** Takes the controls, and gives them back. */
   private readonly taker = h("button.take", { onclick: () => this.toggle() });
   private readonly canvas = h("canvas", { role: "img", "aria-label": "The single environment" });
   private readonly surface = new Surface(this.canvas);
@@ -78,7 +77,6 @@ export class LargeOne implements Handled {
     this.stop = animate(this.element, (nowMs) => this.draw(nowMs));
   }
 
-  /** A new run, perhaps of another world. */
   begin(scene: Scene): void {
     this.take(false);
     this.scene = scene;
@@ -99,7 +97,6 @@ export class LargeOne implements Handled {
     this.take(!this.driving);
   }
 
-  /** Takes the controls, or gives them back. */
   take(taken: boolean): void {
     if (taken === this.driving) return;
     this.driving = taken;
@@ -251,7 +248,6 @@ export class LargeOne implements Handled {
   }
 }
 
-/** The string between a hand and what it holds. */
 function drawGrip(c: CanvasRenderingContext2D, { from, hand, words }: Grip): void {
   c.strokeStyle = c.fillStyle = palette.rust;
   c.lineWidth = 1.5;
@@ -264,7 +260,6 @@ function drawGrip(c: CanvasRenderingContext2D, { from, hand, words }: Grip): voi
   c.fillText(words, hand.x + 8, hand.y - 9);
 }
 
-/** How one steers. */
 function keysHelp({ environment: { choices }, world }: Scene): string {
   const { left, right, up, rest } = world.controls;
   if (touchScreen())

@@ -15,9 +15,7 @@ export type Scramble = Question & { ask: "scramble" | "draw" };
 export const drawn = (): number => Math.floor(Math.random() * 2 ** 32);
 
 export interface Does {
-  /** Turns by name. */
   make(names: string[]): void;
-  /** Moves as they were typed. */
   write(text: string): unknown;
   undo(): void;
   /** The solved cube takes its place. */
@@ -115,7 +113,6 @@ export class Controls {
     return this.switch.checked;
   }
 
-  /** The visitor has the cube. */
   take(): void {
     this.switch.checked = false;
   }
@@ -134,7 +131,6 @@ export class Controls {
     this.undo.disabled = !undoable;
   }
 
-  /** The moves that were typed were made, or are to be mended. */
   wrote(refused: boolean): void {
     markInvalid(this.written, refused);
     if (!refused) this.written.value = "";

@@ -24,7 +24,6 @@ const numbers = (stem: string, all: number[], words: (n: number) => string): HTM
     all.map((n) => [n, words(n)]),
   );
 
-/** How a search is made. */
 export class MethodFields {
   readonly elements: HTMLElement[];
   private readonly search = h(

@@ -13,7 +13,6 @@ export const coloured = (letter: string): string => {
   return `--face:var(--cube-${face});--on-face:var(--cube-on-${face})`;
 };
 
-/** A small picture of a state. */
 export function smallNet(stickers: string, words: string): HTMLElement {
   const size = Math.round(Math.sqrt(stickers.length / 6));
   const cells = Array.from(stickers).map((letter, k) => {
@@ -65,7 +64,6 @@ export class PaintNet {
     this.cells.forEach((_, k) => this.write(k));
   }
 
-  /** Stickers that something is wrong with. */
   mark(at: number[]): void {
     this.cells.forEach((cell, k) => cell.classList.toggle("wrong", at.includes(k)));
   }

@@ -65,7 +65,6 @@ export class Opinion {
     write(this.lead, "");
   }
 
-  /** The actions by name, as they were last shown. */
   get names(): string[] {
     return this.rows.map(({ button }) => button.textContent ?? "");
   }

@@ -133,7 +133,6 @@ export class OwnPane {
     if (await this.judge()) this.place(this.net.text, solve ? "Your own cube." : "Your own cube is on the table.", solve);
   }
 
-  /** What was written: stickers, or moves from the solved cube. */
   private async read(): Promise<void> {
     const text = this.text.value.trim();
     if (!text) return;

@@ -22,7 +22,6 @@ const DEMO_PACE_MS = 420;
 const LOOK_EVERY_MS = 1200;
 const MOST_UNDO = 500;
 
-/** A solution that one walks along. */
 type Path = { states: string[]; moves: string[]; at: number };
 
 export class CubePane {
@@ -105,7 +104,6 @@ export class CubePane {
     this.picture.close();
   }
 
-  /** A run has begun. */
   begin(): void {
     const { size } = this.puzzle;
     this.puzzle = puzzleOf(this.client);
@@ -125,7 +123,6 @@ export class CubePane {
 
   // ---- for other parts of the room
 
-  /** The state that one looks at. */
   get shown(): string {
     return this.stickers;
   }
@@ -159,7 +156,6 @@ export class CubePane {
 
   // ---- who has the cube
 
-  /** What was going on with it ends. */
   private interrupt(): void {
     this.hands.take();
     // Others may be searching.
@@ -168,7 +164,6 @@ export class CubePane {
     this.searching(false);
   }
 
-  /** The visitor has it. */
   private take(): void {
     this.picture.hurry();
     this.interrupt();
@@ -257,7 +252,6 @@ export class CubePane {
     write(this.told.progress, "");
   }
 
-  /** Moves as they were typed: the worker reads them. */
   private async write(text: string): Promise<void> {
     this.take();
     const stale = this.hands.stale();
@@ -419,7 +413,6 @@ export class CubePane {
     this.setPlaying(true);
   }
 
-  /** The next move of a solution that plays. */
   private playOn(now: number): void {
     const paceMs = this.practice.trying ? DEMO_PACE_MS : this.solution.paceMs;
     this.playDueMs = now + paceMs;
@@ -431,7 +424,6 @@ export class CubePane {
 
   // ---- by itself
 
-  /** Called while the cube is in sight. */
   private watch(): void {
     const now = performance.now();
     const { practice } = this;
@@ -477,7 +469,6 @@ export class CubePane {
     }
   }
 
-  /** What the agent thinks of it. */
   private look(): void {
     this.picture.describe(this.stickers);
     void this.looks.ask();

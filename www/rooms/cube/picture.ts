@@ -123,7 +123,6 @@ export class CubePicture {
     this.changed();
   }
 
-  /** Ends all motion, each turn done. */
   hurry(): void {
     const rest = [...(this.motion ? [this.motion] : []), ...this.queue];
     this.motion = undefined;

@@ -14,11 +14,8 @@ const FAR = 6;
 const SMALL_BEAM = { width: 64, nodes: 60_000 };
 
 export class Practice {
-  /** How they went, by depth. */
   readonly tries: Tries = new Map();
-  /** Of the next one. */
   depth = 1;
-  /** One goes on. */
   trying = false;
   dueMs = 0;
 

@@ -86,7 +86,6 @@ export class SolutionPane {
     this.stand(0);
   }
 
-  /** The true distance at a step. */
   known(step: number, distance: number): void {
     this.distances[step] = distance;
     this.draw();

@@ -23,7 +23,6 @@ export const widened = ({ width }: SolveView, method: SolveMethod): string =>
 
 export type Found = SolveView & { ms: number };
 
-/** What a search took. */
 export function costOf(found: Found, method: SolveMethod): string {
   const { nodes, ms } = found;
   const time = msText(ms);
@@ -32,7 +31,6 @@ export function costOf(found: Found, method: SolveMethod): string {
 
 export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));
 
-/** What it found, in a sentence. */
 export function outcomeOf({ moves: made, optimal }: Solution, { search }: SolveMethod): string {
   if (made.length === 0) return "It is solved.";
   if (search === "exact") return `Optimal is ${made.length}.`;

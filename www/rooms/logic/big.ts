@@ -34,7 +34,6 @@ export class BigPane {
   private view: BigView | undefined;
   private running = false;
   private renew = true;
-  /** The circuit that runs is right. */
   private perfect = false;
   private asking = false;
   private readonly lastMs = { shown: 0, told: 0 };
@@ -99,7 +98,6 @@ export class BigPane {
     if (!running && this.view) this.announcer.say(this.spoken(), "big");
   }
 
-  /** Other cells are wanted. */
   private renewed(): void {
     this.grids.take();
     this.speed.clear();

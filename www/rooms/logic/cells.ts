@@ -12,7 +12,6 @@ const LINED = 7;
 export type Hands = {
   /** A cell was touched, by a pointer that came from there, or by keys. */
   touched(x: number, y: number): void;
-  /** The cursor stands at another cell. */
   moved?(x: number, y: number): void;
   /** Another key than those of the cursor; true where it was for the grid. */
   key?(key: string): boolean;
@@ -23,7 +22,6 @@ export class Cells {
   cursor = { x: 0, y: 0 };
   /** Cells around the cursor that a touch reaches. */
   reach = 0;
-  /** The cursor is shown at all times. */
   marked = false;
   private readonly surface: Surface;
   private readonly picture = document.createElement("canvas");

@@ -65,7 +65,6 @@ export class GridChoices {
     this.starts.value = rule ? "random" : "learned";
   }
 
-  /** There is a target to start from, or not. */
   aim(target: Picture | null): void {
     for (const option of this.starts.options) option.disabled = option.hidden = option.value === "target" && !target;
   }
@@ -88,7 +87,6 @@ export class GridChoices {
     return this.sizes.value.split("x").map(Number) as [number, number];
   }
 
-  /** How many times the normal pace. */
   get pace(): number {
     return Number(this.paces.value);
   }

@@ -112,7 +112,6 @@ export class CircuitPane {
     this.grid.close();
   }
 
-  /** The grid went on. */
   went(): void {
     if (this.gridFigure.hidden) return;
     this.automaton.paint(this.grid);
@@ -183,7 +182,6 @@ export class CircuitPane {
     }
   }
 
-  /** Values on the wires. */
   private live(now = false): void {
     const circuit = this.drawn?.circuit;
     if (!circuit) return;

@@ -11,7 +11,6 @@ export const experimentOf = (client: LogicClient): Experiment => client.variant.
 /** What one looks at: a member of the population, the best, whichever that is, or one that was chosen; and its cells in colours or not. */
 export class Chosen {
   best = 0;
-  /** Of that member, by now. */
   updates = 0;
   perfect = false;
   shows: Shows = "channel";

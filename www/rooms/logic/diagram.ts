@@ -33,7 +33,6 @@ export class Diagram {
   private drawn: Drawn | undefined;
   private values: Uint8Array = new Uint8Array();
   private zoom = 1;
-  /** The node that is pointed at. */
   private at: number | undefined;
   readonly close: () => void;
 

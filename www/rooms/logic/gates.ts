@@ -18,7 +18,6 @@ const ASK_EVERY_MS = 500;
 const GAP = 12;
 const LABEL = 14;
 const MOST_HEIGHT = 330;
-/** A gate counts as settled from here on. */
 const SETTLED = 0.9;
 
 /** Gates of a layer side by side: the first of them, and where the block stands. */
@@ -83,7 +82,6 @@ export class GatesPane {
     this.tell();
   }
 
-  /** A run has begun. */
   begin(): void {
     this.asker.turns.take();
     this.ops = new Uint8Array();
@@ -98,7 +96,6 @@ export class GatesPane {
     this.ask();
   }
 
-  /** Another member is looked at. */
   changed(): void {
     this.ask();
   }

@@ -22,12 +22,10 @@ const LEAST_PACE = 8;
 const [RULED, RULED_MOST] = [30, 1000];
 const MOST_STEPS = 50;
 
-/** What is told of the grid. */
 class Told {
   readonly step = h("output.number");
   readonly status = h("p.grid-status");
   readonly error = h("p.error", { role: "alert" });
-  /** The cell that one stands at. */
   readonly cell = h("p.unseen", { role: "status" });
 }
 
@@ -41,9 +39,7 @@ export class GridPane {
   private readonly choices: GridChoices;
   private readonly queue: GridQueue;
   private experiment: Experiment;
-  /** What is learned, where that is a picture. */
   private goal: Picture | null = null;
-  /** Whose automaton it is. */
   private member = 0;
   private view: GridView | undefined;
   private playing = true;
@@ -55,7 +51,6 @@ export class GridPane {
     private readonly client: LogicClient,
     private readonly chosen: Chosen,
     private readonly announcer: Announcer,
-    /** The grid went on. */
     private readonly went: () => void,
   ) {
     this.experiment = experimentOf(client);
@@ -106,7 +101,6 @@ export class GridPane {
     this.stop = animate(this.cells.element, (nowMs) => this.tick(nowMs));
   }
 
-  /** A run has begun. */
   begin(): void {
     this.experiment = experimentOf(this.client);
     this.view = undefined;
@@ -165,7 +159,6 @@ export class GridPane {
     return this.goal ? { picture: this.goal, shows: this.chosen.shows } : undefined;
   }
 
-  /** What a cell is, in words. */
   nameOf(x: number, y: number): string {
     if (!this.view) return "";
     const value = this.view.values[y * this.view.width + x] ?? 0;
@@ -237,7 +230,6 @@ export class GridPane {
     return { ask: "grid", width, height, start: this.choices.start, seed: Math.floor(Math.random() * 2 ** 32), member, soft };
   }
 
-  /** A frame, for whoever shows it. */
   tick(nowMs: number): void {
     const { experiment, view, times, queue } = this;
     const byItself = this.byItself.checked;

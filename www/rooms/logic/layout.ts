@@ -14,7 +14,6 @@ export type Point = { x: number; y: number };
 export type Placed = {
   /** Inputs, then gates. */
   nodes: Point[];
-  /** Where each output ends. */
   outputs: Point[];
   /** From a node through the layers it passes, to a gate or an output. */
   wires: { from: Wire; to: { gate: number; b: boolean } | { output: number }; through: Point[] }[];

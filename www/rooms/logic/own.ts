@@ -137,7 +137,6 @@ export class OwnPane {
     return this.colours.value as Shows;
   }
 
-  /** What one draws with. */
   private suit(): void {
     const colours = cellColours(this.shows);
     const group = id("cell-colour");

@@ -11,7 +11,6 @@ export type Spot = { x: number; y: number };
 const MOST_DAMAGES = 200;
 
 export class GridQueue {
-  /** A new grid is wanted. */
   renewing = true;
   asking = false;
   private readonly damages: Spot[] = [];

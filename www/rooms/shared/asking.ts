@@ -64,7 +64,6 @@ export class Follower<A> {
     private readonly take: (answer: A) => unknown,
   ) {}
 
-  /** It has changed. */
   async ask(): Promise<void> {
     this.askedMs = performance.now();
     this.wanted = true;

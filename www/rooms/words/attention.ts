@@ -7,9 +7,7 @@ import type { TokenView } from "./protocol";
 import { attentionOf, type Reading, type Window } from "./read";
 import type { Tokens } from "./tokens";
 
-/** Tokens that are listed by the attention they get. */
 const ATTENDED = 10;
-/** Heads that are asked for at once. */
 const MOST_HEADS = 12;
 
 export class Attention {
@@ -22,7 +20,6 @@ export class Attention {
     this.heads = new HeadsGrid(chosen);
   }
 
-  /** Another text is read. */
   clear(): void {
     this.known.clear();
   }

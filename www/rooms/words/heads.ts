@@ -49,7 +49,6 @@ export class HeadsGrid {
     this.element.replaceChildren(this.legend, h("div.heads-grid", ...all.flatMap(({ input, label }) => [input, label])));
   }
 
-  /** Layer and head of one by its place. */
   at(k: number): { layer: number; head: number } {
     return { layer: Math.floor(k / this.heads), head: k % this.heads };
   }

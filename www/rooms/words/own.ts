@@ -7,7 +7,6 @@ import { reason } from "../shared/asking";
 
 /** What is longer is not put into the field, which would be slow. */
 const MOST_PASTED = 100_000;
-/** How much of a file is shown. */
 const SHOWN_BYTES = 1200;
 
 export class OwnPane {
@@ -87,7 +86,6 @@ export class OwnPane {
     return this.field.focus();
   }
 
-  /** The tokenizer's knobs, as the variant has them. */
   suit(knobs: Knob[], values: Record<string, Value>): void {
     this.inputs = ["tokenizer", "vocab"].flatMap((name) => {
       const knob = knobs.find((one) => one.name === name);
@@ -120,7 +118,6 @@ export class OwnPane {
     this.knobs.replaceChildren(...this.inputs.map(({ field }) => field));
   }
 
-  /** What is learned now was brought, or not. */
   learns(own: boolean): void {
     this.back.hidden = !own;
   }

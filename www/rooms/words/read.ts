@@ -6,7 +6,6 @@ import type { WordsClient } from "./client";
 import type { AttentionView, NextView, TokenView } from "./protocol";
 import { bytesOf, type Piece } from "./tokens";
 
-/** How many of the likeliest next tokens are asked for. */
 const NEXT = 10;
 
 /** Of tokens, and the text that they stand for. */
@@ -18,7 +17,6 @@ export interface Reading {
   surprise: (number | undefined)[];
   /** What is expected at each place, the likeliest first: before the first token nothing, and one more behind the last. */
   expected: NextView[][];
-  /** Mean of a token, in nats. */
   loss: number | undefined;
 }
 

@@ -12,7 +12,6 @@ import type { AboutView, ModelView } from "./protocol";
 import { readWindows, windowsOf, type Reading, type Window } from "./read";
 import { label, ofGuess, pieces, spoken, Tokens, type Piece } from "./tokens";
 
-/** What a field may hold. */
 const MOST = 2000;
 /** It is read again after so long, and after so many times as long as it took. */
 const AGAIN_MS = 900;
@@ -116,7 +115,6 @@ export class ReadingPane {
     this.attention.heads.close();
   }
 
-  /** A run has begun that has nothing to say yet. */
   begin(): void {
     this.runs.take();
     this.model = this.read = undefined;
@@ -125,7 +123,6 @@ export class ReadingPane {
     this.mirror();
   }
 
-  /** The model is there, and the text that it learns from. */
   ready({ model, corpus }: AboutView): void {
     if (!model || !corpus) return;
     const before = this.excerpt;
@@ -229,7 +226,6 @@ export class ReadingPane {
     write(this.expected.told, `${here}.${first ? ` Expected: ${spoken(first.text)}, ${percent(first.probability)}.` : ""}`);
   }
 
-  /** Of the text as it stands in the field. */
   private get reading(): Reading | undefined {
     return this.read?.text === this.field.value ? this.read.reading : undefined;
   }
@@ -327,7 +323,6 @@ export class ReadingPane {
   }
 }
 
-/** What comes at a place, after what. */
 function whereOf({ tokens, surprise }: Reading, place: number): string {
   if (place === 0) return "Before the first token it has nothing to go by.";
   const after = label(tokens[place - 1]!.text);

@@ -9,7 +9,6 @@ export const title = "A transformer that learns to write";
 
 export const tokenizers: Record<TokenizerKind, string> = { chars: "characters", bytes: "bytes", bpe: "byte-pair encoding (BPE)" };
 
-/** What is prepared before the first step. */
 export const parts: Record<PreparingPart, string> = {
   text: "Preparing the text",
   merges: "Learning the merges of byte-pair encoding",

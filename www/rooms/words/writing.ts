@@ -75,7 +75,6 @@ export class WritingPane {
     this.go.disabled = false;
   }
 
-  /** To begin with, that of the samples. */
   suggest(prompt: string): void {
     if (this.prompt.value === "" && document.activeElement !== this.prompt) this.prompt.value = prompt;
   }

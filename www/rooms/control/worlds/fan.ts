@@ -14,7 +14,6 @@ export interface Rods {
   classOf: EnvironmentsPainter["classOf"];
   /** The angle from the link before, or of the first one from hanging. */
   angle(player: Player, env: number, link: number, smooth: boolean): number;
-  /** What stands behind the fan. */
   behind(c: CanvasRenderingContext2D, fan: Circle): void;
   /** Of rods of the fan, the least alpha, by how much it grows with each class, and how wide they are. */
   fan: { alpha: number; grows: number; width: number };

@@ -61,7 +61,6 @@ export type Controls = {
 export interface World {
   /** As the switch names it. */
   name: string;
-  /** The page's headline. */
   title: string;
   /** Of what there are many: `poles`; and one of them: `pole`. */
   many: string;
@@ -70,9 +69,7 @@ export interface World {
   lead(environments: string): string;
   /** How well it does by the mean return of late, as a sentence. */
   soFar(mean: string, environment: Environment): string;
-  /** What the four classes mean. */
   legend: [string, string, string, string];
-  /** What the return is here. */
   returns: string;
   /** One line under the chart's title. */
   returnsShort: string;
@@ -133,7 +130,6 @@ export function torque(c: CanvasRenderingContext2D, at: Point, radius: number, s
   c.stroke();
 }
 
-/** A disc. */
 export function dot(c: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
   c.beginPath();
   c.arc(x, y, radius, 0, 7);
