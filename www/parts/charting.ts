@@ -1,7 +1,7 @@
 // What the columns of a room declare for charts: which are drawn together, in what words, and what of a run each chart draws.
 
 import { roundUp, type Axis, type ChartOptions, type Drawn } from "./chart";
-import { capital, count, figure, percent, seconds, short, valueText } from "./format";
+import { capital, count, figure, percent, plural, seconds, short, valueText } from "./format";
 import type { Curves } from "./history";
 import type { Look } from "./looks";
 import type { Colour } from "./theme";
@@ -72,8 +72,6 @@ function groupsOf(room: RoomInfo): Group[] {
     }
   return [...groups.values()];
 }
-
-export const plural = (column: Column): string => column.unit || column.label.toLowerCase();
 
 export class Charting {
   readonly groups: Group[];

@@ -2,11 +2,11 @@
 // column. All show the same part of one axis. The same stands in tables.
 
 import { Chart, type Drawn, type Overlay } from "./chart";
-import { Charting, plural, told, type ChartWords, type CurveWords, type Group, type Lived, type Scene, type Split } from "./charting";
+import { Charting, told, type ChartWords, type CurveWords, type Group, type Lived, type Scene, type Split } from "./charting";
 import { CurveTables } from "./curve-tables";
 import { Choice, h, id, labelled } from "./dom";
 import { composed } from "./export";
-import { figure } from "./format";
+import { figure, plural } from "./format";
 import { PRESENT, swatch } from "./looks";
 import { touch } from "./loop";
 import type { Table } from "./table";

@@ -99,8 +99,6 @@ export function icon(name: keyof typeof icons): Node {
   );
 }
 
-// ---- drawings
-
 const SVG = "http://www.w3.org/2000/svg";
 
 /** Elements of a drawing, as `h` makes those of a page. */
@@ -114,8 +112,6 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   element.append(...children);
   return element;
 }
-
-// ---- controls that panes build alike
 
 export const button = (words: Child, does: () => unknown, attributes: Attributes<"button"> = {}): HTMLButtonElement =>
   h("button", { onclick: () => void does(), ...attributes }, words);
@@ -184,6 +180,12 @@ export class Choice<V extends string> {
   set value(value: V) {
     this.inputs.get(value)!.checked = true;
   }
+}
+
+/** A part of a room: its heading with what stands beside that, and what stands below. */
+export function pane(name: string, heading: Child, beside: Child[], ...below: Child[]): HTMLElement {
+  const title = id("pane");
+  return h("section", { class: name, "aria-labelledby": title }, h("div.head", h("h2.label", { id: title }, heading), beside), below);
 }
 
 /** Of two buttons that stand for each other the one that is due, with the focus that the other had. */

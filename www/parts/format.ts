@@ -5,6 +5,9 @@ export const minus = (text: string): string => text.replaceAll("-", "−");
 
 export const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
+/** What a column counts, in words. */
+export const plural = ({ unit, label }: { unit: string; label: string }): string => unit || label.toLowerCase();
+
 const trim = (text: string): string => (text.includes(".") ? text.replace(/\.?0+$/, "") : text);
 
 /** `312,416` */

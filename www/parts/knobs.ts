@@ -2,7 +2,7 @@
 // wait for a new run, and say so. The few that matter most stand apart, to be beside the curve.
 
 import type { Knob, KnobKind, Value } from "../run/protocol";
-import { h, id, write } from "./dom";
+import { button, h, id, write } from "./dom";
 import { exact, exactText } from "./format";
 import { calm } from "./loop";
 
@@ -43,6 +43,27 @@ export interface Does {
   change(name: string, value: Value): void;
   /** A new run with what waits for it. */
   reset(): void;
+}
+
+/** What a knob is set by, how it shows a value, and what stands with it. */
+type Control = {
+  input: HTMLElement;
+  set: (value: Value) => void;
+  error?: HTMLElement;
+  beside?: HTMLElement;
+  slider?: HTMLElement;
+  now?: HTMLElement;
+};
+
+/** Says what is wrong with an input, where something is. */
+function judged(input: HTMLElement): { error: HTMLElement; judge: (good: boolean, words?: string) => boolean } {
+  const error = h("p.error", { id: id("error"), role: "alert" });
+  const judge = (good: boolean, words = ""): boolean => {
+    input.setAttribute("aria-invalid", String(!good));
+    error.textContent = good ? "" : words;
+    return good;
+  };
+  return { error, judge };
 }
 
 export class Knobs {
@@ -175,162 +196,114 @@ export class Knobs {
 
   /** One that is `brief` has its term alone, and its help where a pointer or a screen reader asks for it. */
   private row(knob: Knob, brief = false): HTMLElement {
-    switch (knob.kind.kind) {
-      case "bool":
-      case "choice":
-      case "text":
-        return this.plainRow(knob, this.control(knob), brief);
-      default:
-        return this.rangeRow(knob, knob.kind, brief);
-    }
-  }
-
-  private words(knob: Knob, brief: boolean, inputId: string, helpId: string): { label: HTMLElement; help: HTMLElement } {
-    const [term = ""] = knob.label.split(":");
-    return {
-      label: h("label", { for: inputId, title: brief && `${knob.label}. ${knob.help}` }, brief ? term : knob.label),
-      help: h("p", { class: brief ? "unseen" : "small", id: helpId }, knob.help),
-    };
-  }
-
-  /** The element of a switch, a choice or a text, and how it shows a value. */
-  private control(knob: Knob): { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement } {
     const { kind } = knob;
-    if (kind.kind === "bool") {
-      const input = h("input", { type: "checkbox", role: "switch" });
-      input.addEventListener("change", () => this.commit(knob, input.checked ? 1 : 0));
-      return { input, set: (value) => (input.checked = value !== 0) };
-    }
+    const {
+      input,
+      set,
+      error,
+      beside = input,
+      slider,
+      now,
+    } = "min" in kind ? this.range(knob, kind, brief) : kind.kind === "text" ? this.text(knob, kind.most) : this.control(knob);
+    const help = h("p", { class: brief ? "unseen" : "small", id: id("help") }, knob.help);
+    const waiting = h("p.waiting");
+    input.id = id("knob");
+    input.setAttribute("aria-describedby", error ? `${help.id} ${error.id}` : help.id);
+    const [term = ""] = knob.label.split(":");
+    const label = h("label", { for: input.id, title: brief && `${knob.label}. ${knob.help}` }, brief ? term : knob.label);
+    const row = h("div.knob", h("div.knob-head", label, now, beside), slider, help, waiting, error);
+    this.parts.set(knob.name, { knob, row, waiting, now, set });
+    return row;
+  }
+
+  private control(knob: Knob): Control {
+    const { kind } = knob;
     if (kind.kind === "choice") {
       const input = h("select", ...kind.options.map(({ name, label }) => h("option", { value: name }, label)));
       input.addEventListener("change", () => this.commit(knob, input.value));
       return { input, set: (value) => (input.value = String(value)) };
     }
-    const most = kind.kind === "text" ? kind.most : 0;
+    const input = h("input", { type: "checkbox", role: "switch" });
+    input.addEventListener("change", () => this.commit(knob, input.checked ? 1 : 0));
+    return { input, set: (value) => (input.checked = value !== 0) };
+  }
+
+  private text(knob: Knob, most: number): Control {
     const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
-    const error = h("p.error", { id: id("error"), role: "alert" });
+    const { error, judge } = judged(input);
     input.addEventListener("change", () => {
       const good = new TextEncoder().encode(input.value).length <= most;
-      input.setAttribute("aria-invalid", String(!good));
-      error.textContent = good ? "" : `Give a text of ${most} bytes at most.`;
-      if (good) this.commit(knob, input.value);
+      if (judge(good, `Give a text of ${most} bytes at most.`)) this.commit(knob, input.value);
     });
-    return {
-      input,
-      error,
-      set: (value) => {
-        if (document.activeElement !== input) input.value = String(value);
-        input.setAttribute("aria-invalid", "false");
-        error.textContent = "";
-      },
+    const set = (value: Value): void => {
+      if (document.activeElement !== input) input.value = String(value);
+      judge(true);
     };
+    return { input, error, set };
   }
 
-  private plainRow(
-    knob: Knob,
-    { input, set, error }: { input: HTMLElement; set: (value: Value) => void; error?: HTMLElement },
-    brief: boolean,
-  ): HTMLElement {
-    const helpId = id("help");
-    input.id = id("knob");
-    input.setAttribute("aria-describedby", error ? `${helpId} ${error.id}` : helpId);
-    const waiting = h("p.waiting");
-    const { label, help } = this.words(knob, brief, input.id, helpId);
-    const row = h("div.knob", h("div.knob-head", label, input), help, waiting, error);
-    this.parts.set(knob.name, { knob, row, waiting, set });
-    return row;
-  }
-
-  private rangeRow(knob: Knob, kind: Range, brief: boolean): HTMLElement {
+  private range(knob: Knob, kind: Range, brief: boolean): Control {
     // "Environments: 2,048 environments" says it twice.
     const unit = brief || knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
-    const [inputId, helpId, errorId] = [id("knob"), id("help"), id("error")];
-    const waiting = h("p.waiting");
-    const error = h("p.error", { id: errorId, role: "alert" });
-    const { label, help } = this.words(knob, brief, inputId, helpId);
-    const now = h("span.small.now");
+    const whole = kind.kind === "int";
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const settle = (value: number): void => {
-      clearTimeout(timer);
-      timer = setTimeout(() => this.commit(knob, value), SETTLE_MS);
-    };
     const { place, value: valueAt } = scale(kind);
-    const input = h("input", {
-      type: "number",
-      id: inputId,
-      min: kind.min,
-      max: kind.max,
-      step: kind.kind === "int" ? 1 : "any",
-      inputmode: kind.kind === "int" ? "numeric" : "decimal",
-      "aria-describedby": `${helpId} ${errorId}`,
-    });
+    const step = whole ? 1 : "any";
+    const input = h("input", { type: "number", min: kind.min, max: kind.max, step, inputmode: whole ? "numeric" : "decimal" });
+    const { error, judge } = judged(input);
     const slider = h("input", { type: "range", min: 0, max: SLIDER_STEPS, step: 1, "aria-label": `${knob.label}, slider` });
-    const spoken = (value: number): string => `${exact(value)}${knob.unit ? ` ${knob.unit}` : ""}`;
+    const slid = (): number => rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS));
+    const tellSlider = (share: number, value: number): void => {
+      slider.style.setProperty("--share", `${share * 100}%`);
+      slider.setAttribute("aria-valuetext", `${exact(value)}${knob.unit ? ` ${knob.unit}` : ""}`);
+    };
     const showSlider = (value: number): void => {
       slider.value = String(Math.round(place(value) * SLIDER_STEPS));
-      slider.style.setProperty("--share", `${place(value) * 100}%`);
-      slider.setAttribute("aria-valuetext", spoken(value));
+      tellSlider(place(value), value);
     };
     slider.addEventListener("input", () => {
-      const value = rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS));
-      input.value = exact(value);
-      slider.style.setProperty("--share", `${(Number(slider.value) / SLIDER_STEPS) * 100}%`);
-      slider.setAttribute("aria-valuetext", spoken(value));
+      input.value = exact(slid());
+      tellSlider(Number(slider.value) / SLIDER_STEPS, slid());
       error.textContent = "";
     });
-    slider.addEventListener("change", () => settle(rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS))));
+    slider.addEventListener("change", () => {
+      clearTimeout(timer);
+      const value = slid();
+      timer = setTimeout(() => this.commit(knob, value), SETTLE_MS);
+    });
     input.addEventListener("change", () => {
       const value = Number(input.value);
-      const whole = kind.kind !== "int" || Number.isInteger(value);
-      const good = input.value.trim() !== "" && Number.isFinite(value) && value >= kind.min && value <= kind.max && whole;
-      input.setAttribute("aria-invalid", String(!good));
-      error.textContent = good ? "" : `Give a ${kind.kind === "int" ? "whole " : ""}number from ${exact(kind.min)} to ${exact(kind.max)}.`;
-      if (!good) return;
+      const fits = Number.isFinite(value) && value >= kind.min && value <= kind.max && (!whole || Number.isInteger(value));
+      const asked = `Give a ${whole ? "whole " : ""}number from ${exact(kind.min)} to ${exact(kind.max)}.`;
+      if (!judge(input.value.trim() !== "" && fits, asked)) return;
       showSlider(value);
       this.commit(knob, value);
     });
-    const row = h("div.knob", [
-      h("div.knob-head", label, now, h("span.knob-value", input, unit && h("span.unit", unit))),
-      slider,
-      help,
-      waiting,
-      error,
-    ]);
-    this.parts.set(knob.name, {
-      knob,
-      row,
-      waiting,
-      now,
-      set: (given) => {
-        const value = Number(given);
-        clearTimeout(timer);
-        if (document.activeElement !== input) input.value = exact(value);
-        input.setAttribute("aria-invalid", "false");
-        error.textContent = "";
-        if (document.activeElement !== slider || Math.abs(rounded(kind, valueAt(Number(slider.value) / SLIDER_STEPS)) - value) > 1e-12)
-          showSlider(value);
-      },
-    });
-    return row;
+    const set = (given: Value): void => {
+      const value = Number(given);
+      clearTimeout(timer);
+      if (document.activeElement !== input) input.value = exact(value);
+      judge(true);
+      if (document.activeElement !== slider || Math.abs(slid() - value) > 1e-12) showSlider(value);
+    };
+    const beside = h("span.knob-value", input, unit && h("span.unit", unit));
+    return { input, set, error, beside, slider, now: h("span.small.now") };
+  }
+
+  private drawSeed(): void {
+    this.seed.value = String(Math.floor(Math.random() * 1_000_000));
+    this.writeBanner();
   }
 
   private seedRow(): HTMLElement {
     return h("div.knob", [
       h("div.knob-head", [
         h("label", { for: this.seed.id }, "Seed"),
-        h("span.knob-value", [
+        h(
+          "span.knob-value",
           this.seed,
-          h(
-            "button.small",
-            {
-              onclick: () => {
-                this.seed.value = String(Math.floor(Math.random() * 1_000_000));
-                this.writeBanner();
-              },
-            },
-            ["Another"],
-          ),
-        ]),
+          button("Another", () => this.drawSeed(), { class: "small" }),
+        ),
       ]),
       h("p.small", "All chance in a run comes from this number. The same seed and knobs give the same run, number for number."),
     ]);

@@ -12,7 +12,7 @@ import { DeviceSwitch, trains, type Counts } from "./device";
 import { h, markup } from "./dom";
 import { dropping } from "./files";
 import { Forks } from "./forks";
-import { exactText, seconds, short, two } from "./format";
+import { exactText, plural, seconds, short, two } from "./format";
 import { Ghost } from "./ghost";
 import { sameMark, type History } from "./history";
 import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
@@ -189,8 +189,7 @@ export class Page implements RoomPage {
   }
 
   get unit(): string {
-    const counter = this.client.room.counters[0]!;
-    return counter.unit || counter.label.toLowerCase();
+    return plural(this.client.room.counters[0]!);
   }
 
   showCurves(): void {

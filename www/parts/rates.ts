@@ -1,6 +1,7 @@
 // How fast a run goes: the columns of its room that are rates, calmed so that one can read them.
 
 import type { Column, RoomInfo, Row } from "../run/protocol";
+import { plural } from "./format";
 import { state, type State } from "./signal";
 
 /** Of a new row. */
@@ -21,7 +22,7 @@ export class Rates {
     this.columns = [lead, rates.find((column) => column !== lead)].flatMap((column) => column ?? []);
     this.places = this.columns.map((column) => metrics.indexOf(column));
     const most = counters.find(({ name }) => name === rates.at(-1)?.rate?.counter) ?? counter;
-    this.work = most.unit || most.label.toLowerCase();
+    this.work = plural(most);
   }
 
   begin(): void {

@@ -80,7 +80,9 @@ export class Readout {
   }
 
   spoken(): string {
-    return this.view.spoken?.() ?? this.sentence();
+    const { view } = this;
+    const run = this.present.run.value;
+    return (run && (view.spoken ? view.spoken(run) : view.status?.(run))) ?? this.sentence();
   }
 
   private sentence(): string {
@@ -107,7 +109,7 @@ export class Readout {
     const run = this.present.run.value;
     const running = this.present.running.value;
     if (!run) return "Starting.";
-    const own = this.view.status?.() ?? (run.solved ? "" : `${this.client.variant.summary} ${this.sentence()}`);
+    const own = this.view.status?.(run) ?? (run.solved ? "" : `${this.client.variant.summary} ${this.sentence()}`);
     const paused = this.tells.sweeping() ? "Training pauses while the sweep runs, and goes on after it." : "Paused.";
     const on = running ? (run.solved ? "It goes on learning." : "") : paused;
     return [this.standing(), own.trim(), on].filter(Boolean).join(" ");

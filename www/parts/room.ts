@@ -46,9 +46,9 @@ export interface View {
   nameOf?(variant: Variant): string;
   headline?(): string;
   /** How the run stands, in a sentence or two. */
-  status?(): string;
-  /** The same for a screen reader, where it differs. */
-  spoken?(): string | undefined;
+  status?(present: History): string;
+  /** The same for a screen reader, where it differs; undefined leaves that to the house. */
+  spoken?(present: History): string | undefined;
   explanations?(): Explanation[];
   /** Of the variant that is trained. */
   charts?(): Record<string, ChartWords>;

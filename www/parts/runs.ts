@@ -9,7 +9,7 @@ import { spread } from "./curve-tables";
 import { changesOf, csv, json, knobsOf, out } from "./export";
 import { h, id, labelled, write } from "./dom";
 import { download } from "./files";
-import { exactText, seconds, short } from "./format";
+import { exactText, plural, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
 import { LOOKS, PRESENT, swatch } from "./looks";
 import { state } from "./signal";
@@ -317,8 +317,7 @@ export class Runs {
 
   /** What is counted first, in words. */
   private get unit(): string {
-    const counter = this.room.counters[0]!;
-    return counter.unit || counter.label.toLowerCase();
+    return plural(this.room.counters[0]!);
   }
 
   private figures({ progress, solved, tests }: { progress: Progress; solved: Progress | null | undefined; tests: Row[] }): string {

@@ -4,7 +4,7 @@
 import type { RoomInfo, SweepCell, SweepSpec, Value } from "../run/protocol";
 import type { SweepState } from "../run/client";
 import { h, labelled, write } from "./dom";
-import { capital, exactText, figure, short } from "./format";
+import { capital, exactText, figure, plural, short } from "./format";
 import { SweepCards } from "./sweep-cards";
 import { SweepForm, type Choices, type Varied } from "./sweep-form";
 import { Table } from "./table";
@@ -43,7 +43,7 @@ export class Sweep {
     choices: Choices = {},
   ) {
     const [counter] = room.counters;
-    this.unit = counter!.unit || counter!.label.toLowerCase();
+    this.unit = plural(counter!);
     const unit = capital(this.unit);
     this.form = new SweepForm(room, unit, choices, [this.startButton, this.endButton], () => this.start());
     this.cards = new SweepCards(this.unit, wishes.use);

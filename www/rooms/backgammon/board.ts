@@ -4,6 +4,7 @@
 
 import { h, id, svg } from "../../parts/dom";
 import { calm } from "../../parts/loop";
+import { modified } from "../shared/keys";
 
 /** Side 0 is whom the board is drawn for. */
 export type Side = 0 | 1;
@@ -46,39 +47,10 @@ const DRAG_PX = 6;
 /** A finger that lands so near a place that can be chosen has chosen it: it is wider than a point of a narrow board. */
 const NEAR_PX = 10;
 
-const PIPS: [number, number][][] = [
-  [[0, 0]],
-  [
-    [-1, -1],
-    [1, 1],
-  ],
-  [
-    [-1, -1],
-    [0, 0],
-    [1, 1],
-  ],
-  [
-    [-1, -1],
-    [1, -1],
-    [-1, 1],
-    [1, 1],
-  ],
-  [
-    [-1, -1],
-    [1, -1],
-    [0, 0],
-    [-1, 1],
-    [1, 1],
-  ],
-  [
-    [-1, -1],
-    [1, -1],
-    [-1, 0],
-    [1, 0],
-    [-1, 1],
-    [1, 1],
-  ],
-];
+/** Where the dots of each number lie: of three by three places, counted row by row from 1. */
+const PIPS = ["5", "19", "159", "1379", "13579", "134679"].map((places) =>
+  Array.from(places, (place) => [((Number(place) - 1) % 3) - 1, Math.floor((Number(place) - 1) / 3) - 1] as const),
+);
 
 /** A side's place as side 0 counts points; the bar and off stay what they are. */
 const seen = (side: Side, place: number): number => (side === 0 || place === BAR || place === OFF ? place : 25 - place);
@@ -430,7 +402,7 @@ export class Board {
     });
     this.overlay.addEventListener("keydown", (event) => {
       const at = placeOf(event.target);
-      if (at === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+      if (at === undefined || modified(event)) return;
       if (event.key === "Escape" && this.source !== undefined) {
         this.source = undefined;
         this.mark();

@@ -2,7 +2,7 @@
 // is wished.
 
 import { copy, Dialog } from "../../parts/dialog";
-import { button, Choice, form, h, line, markInvalid, write } from "../../parts/dom";
+import { button, Choice, form, h, line, markInvalid, pane, write } from "../../parts/dom";
 import { download } from "../../parts/files";
 import { Board, type Side } from "./board";
 import { folding } from "./candidates";
@@ -136,19 +136,23 @@ export class Table {
     const copied = button("Copy the match", () => this.copyMatch(copied), { class: "small" });
     const kept = button("Download the match", () => this.downloadMatch(), { class: "small" });
     const before = button("Back to the match before", () => wishes.goBack(), { class: "small" });
-    this.element = h("section.table", { "aria-labelledby": "table-title" }, [
-      h("div.head", h("h2.label", { id: "table-title" }, "The table"), this.mode.element),
-      this.seats[0],
-      this.board.element,
-      this.seats[1],
-      h("div.table-foot.wrap", this.status, this.actions.element),
-      this.writing,
-      this.error,
-      this.verdict,
-      setup,
-      folding("Moves of this game", h("div", this.moves, h("p.row", copied, kept, before))),
-      folding("Step through this game", replay.element, () => replay.begin()),
-    ]);
+    this.element = pane(
+      "table",
+      "The table",
+      [this.mode.element],
+      [
+        this.seats[0],
+        this.board.element,
+        this.seats[1],
+        h("div.table-foot.wrap", this.status, this.actions.element),
+        this.writing,
+        this.error,
+        this.verdict,
+        setup,
+        folding("Moves of this game", h("div", this.moves, h("p.row", copied, kept, before))),
+        folding("Step through this game", replay.element, () => replay.begin()),
+      ],
+    );
   }
 
   close(): void {

@@ -4,6 +4,7 @@
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { h } from "../../parts/dom";
 import { count, figure, seconds } from "../../parts/format";
+import type { History } from "../../parts/history";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
 import { textOf } from "../../run/notice";
@@ -63,8 +64,6 @@ export class BackgammonView implements View {
     this.analysis.close();
   }
 
-  // ---- words
-
   headline(): string {
     return text.title;
   }
@@ -74,9 +73,8 @@ export class BackgammonView implements View {
     return text.explanations(id, summary);
   }
 
-  status(): string {
-    const { present, progress } = this.page;
-    if (!present) return "Starting.";
+  status(present: History): string {
+    const { progress } = this.page;
     const so = `${count(progress.counts[0] ?? 0)} games against itself in ${seconds(progress.train_s)} of training`;
     const [random, linear] = [present.test("random_points"), present.test("linear_points")];
     if (random === undefined || linear === undefined) return `Its networks begin as random numbers. ${so} so far.`;
@@ -85,12 +83,6 @@ export class BackgammonView implements View {
       `${points >= 0 ? "from" : "to"} ${whom}`;
     return `${so}: it ${against(random, "random moves")} and ${against(linear, "Tesauro's pubeval")}.`;
   }
-
-  spoken(): string {
-    return this.status();
-  }
-
-  // ---- what the run says
 
   began({ room }: Began): void {
     const { present } = this.page;

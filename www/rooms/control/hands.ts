@@ -87,8 +87,6 @@ export class Hands {
     return rest ?? (steps % 2 ? right : left) ?? 0;
   }
 
-  // ---- the pointer
-
   private place(event: PointerEvent): Point {
     const { left, top } = this.field.getBoundingClientRect();
     return { x: event.clientX - left, y: event.clientY - top };
@@ -125,8 +123,6 @@ export class Hands {
     else if (this.grip) this.grip.hand = this.place(event);
     else this.field.classList.toggle("near", !this.handled.driving && this.reach(event) !== undefined);
   }
-
-  // ---- keys
 
   private key(event: KeyboardEvent, down: boolean): void {
     if (modified(event)) return;

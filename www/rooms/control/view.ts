@@ -9,6 +9,7 @@ import { count, figure } from "../../parts/format";
 import { touch } from "../../parts/loop";
 import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
+import type { History } from "../../parts/history";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
 import type { ControlClient } from "./client";
@@ -133,15 +134,15 @@ export class ControlView implements View {
     };
   }
 
-  status(): string {
-    const { world, page } = this;
-    const { present } = page;
-    if (!present) return "Starting.";
+  status(present: History): string {
+    const { world } = this;
     if (present.solved) return "";
     const lead = world.lead(count(this.envs));
     const mean = present.latest("mean_return");
     return mean === undefined ? lead : `${lead} ${world.soFar(figure(Math.round(mean)), this.environment)}`;
   }
+
+  spoken(): undefined {}
 
   /** Steps of all environments in a second of theirs. */
   realTime(): number {

@@ -1,6 +1,6 @@
 // The solve rate by depth, as the newest test found it, with the test before it as an outline behind.
 
-import { h, write } from "../../parts/dom";
+import { h, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
 import type { History } from "../../parts/history";
 import { Bars, percent } from "./bars";
@@ -19,18 +19,17 @@ export type Tries = Map<number, { solved: number; of: number }>;
 export class DepthChart {
   readonly element: HTMLElement;
   private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Before", "Of"]);
-  private readonly title = h("h2.label", { id: "depths-title" }, "Solve rate by depth");
   private readonly about = h("p.about");
   private readonly now = h("output.number");
   private shown: unknown;
 
   constructor() {
-    this.element = h("section.depths", { "aria-labelledby": this.title.id }, [
-      h("div.head", this.title, this.now, this.bars.table.button),
-      this.about,
-      this.bars.element,
-      this.bars.table.element,
-    ]);
+    this.element = pane(
+      "depths",
+      "Solve rate by depth",
+      [this.now, this.bars.table.button],
+      [this.about, this.bars.element, this.bars.table.element],
+    );
   }
 
   begin({ exact }: Puzzle): void {

@@ -2,6 +2,7 @@
 // one is reached by tab and the others by arrows.
 
 import { h, write } from "../../parts/dom";
+import { arrowOf, modified } from "../shared/keys";
 import { COLOURS, FACES, faceletName, PLACES } from "./stickers";
 
 /** Where each face's top left corner lies, in faces. */
@@ -118,9 +119,8 @@ export class PaintNet {
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const way: Record<string, [number, number]> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const step = way[event.key];
+    if (modified(event)) return;
+    const step = arrowOf(event);
     const letter = event.key.toUpperCase();
     if (step) this.cells[this.next(step)]!.focus();
     else if (event.key.length === 1 && letter in COLOURS) {
@@ -131,7 +131,7 @@ export class PaintNet {
   }
 
   /** The sticker that comes first in a direction, or the same. */
-  private next([dx, dy]: [number, number]): number {
+  private next([dx, dy]: readonly [number, number]): number {
     let [column, row] = cellOf(this.size, this.at);
     for (;;) {
       [column, row] = [column + dx, row + dy];

@@ -1,6 +1,6 @@
 // What the agent thinks of the state that one looks at, beside what is known of it.
 
-import { h, write } from "../../parts/dom";
+import { h, pane, write } from "../../parts/dom";
 import { capital } from "../../parts/format";
 import { percent } from "./bars";
 import type { Gives, Puzzle, StateView } from "./protocol";
@@ -43,15 +43,19 @@ export class Opinion {
   private gives: Gives = "value";
 
   constructor(private readonly make: (action: string) => void) {
-    this.element = h("section.opinion", { "aria-labelledby": "opinion-title" }, [
-      h("div.head", h("h2.label", { id: "opinion-title" }, "What the agent thinks"), this.lead),
-      this.about,
-      h("table.actions", [
-        h("caption.unseen", "Each move as the agent sees it"),
-        h("thead", h("tr", h("th.text", { scope: "col" }, "Move"), h("td.wide"), this.head, this.distanceHead)),
-        this.body,
-      ]),
-    ]);
+    this.element = pane(
+      "opinion",
+      "What the agent thinks",
+      [this.lead],
+      [
+        this.about,
+        h("table.actions", [
+          h("caption.unseen", "Each move as the agent sees it"),
+          h("thead", h("tr", h("th.text", { scope: "col" }, "Move"), h("td.wide"), this.head, this.distanceHead)),
+          this.body,
+        ]),
+      ],
+    );
   }
 
   begin({ gives, exact }: Puzzle): void {

@@ -2,7 +2,7 @@
 // agent tries scrambles by itself.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, write } from "../../parts/dom";
+import { h, id, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { Follower, reason, Turns } from "../shared/asking";
@@ -85,15 +85,12 @@ export class CubePane {
       this.told.error,
     );
     const { tools, turns, forms, writing } = this.controls;
-    this.element = h("section.cube-pane", { "aria-labelledby": "cube-title" }, [
-      h("div.head", h("h2.label", { id: "cube-title" }, "The cube"), tools),
-      this.picture.element,
-      h("div", ...Object.values(this.told)),
-      this.solution.element,
-      turns,
-      forms,
-      writing,
-    ]);
+    this.element = pane(
+      "cube-pane",
+      "The cube",
+      [tools],
+      [this.picture.element, h("div", ...Object.values(this.told)), this.solution.element, turns, forms, writing],
+    );
     this.stop = animate(this.picture.element, () => this.watch(), 60);
   }
 

@@ -6,6 +6,7 @@ import { pen } from "../../parts/canvas";
 import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { h, id, write } from "../../parts/dom";
+import { arrowOf, modified } from "../shared/keys";
 import { along, cross, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Turn, type Vector } from "./stickers";
 
 const TURN_MS = 210;
@@ -192,11 +193,10 @@ export class CubePicture {
   }
 
   private key(event: KeyboardEvent, handling: Handling): void {
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (modified(event)) return;
     const size = sizeOf(this.stickers);
     const turn = event.key.length === 1 ? turnOf(size, `${event.key.toUpperCase()}${event.shiftKey ? "'" : ""}`) : undefined;
-    const by: Record<string, Point> = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-    const step = by[event.key];
+    const step = arrowOf(event);
     if (turn) event.repeat || handling.asked(turn);
     else if (step) this.turnView(0.35 * step[0], 0.3 * step[1]);
     else if (event.key === "Home") this.resetView();

@@ -5,6 +5,7 @@ import type { Began, Event as RunEvent } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { h } from "../../parts/dom";
 import { seconds, words } from "../../parts/format";
+import type { History } from "../../parts/history";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
 import { percent } from "./bars";
@@ -89,8 +90,6 @@ export class CubeView implements View {
     return able;
   }
 
-  // ---- words
-
   headline(): string {
     return text.title(this.puzzle);
   }
@@ -104,9 +103,8 @@ export class CubeView implements View {
     return text.chartsOf(this.puzzle);
   }
 
-  status(): string {
-    const { present, progress } = this.page;
-    if (!present) return "Starting.";
+  status(present: History): string {
+    const { progress } = this.page;
     const { size, exact } = this.puzzle;
     const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} states`;
     const share = present.test("solved");
@@ -120,12 +118,6 @@ export class CubeView implements View {
     const ways = optimal === undefined ? "" : `, ${percent(optimal)} by a shortest way`;
     return `Looking one move ahead it solves ${percent(share)} of all 3,674,160 states${ways} by its newest test; this is ${after}.`;
   }
-
-  spoken(): string {
-    return this.status();
-  }
-
-  // ---- what the run says
 
   began(_: Began): void {
     const { puzzle } = this;

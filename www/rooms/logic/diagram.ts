@@ -119,8 +119,6 @@ export class Diagram {
     circuit.gates.forEach(({ op }, gate) => nodes[circuit.inputs.length + gate]!.style.setProperty("--op", opColour(op).colour));
   }
 
-  // ---- how large
-
   private setZoom(zoom: number): void {
     this.zoom = clamp(zoom, LEAST_ZOOM, MOST_ZOOM);
     const svg = this.drawn?.svg;
@@ -132,8 +130,6 @@ export class Diagram {
     const natural = this.drawn?.svg.viewBox.baseVal.width ?? 1;
     this.setZoom(Math.max(least, Math.min(1, (this.view.clientWidth - 4) / natural)));
   }
-
-  // ---- what is pointed at
 
   private point(node: number | undefined): void {
     if (node === this.at) return;

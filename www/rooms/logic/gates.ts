@@ -2,7 +2,7 @@
 // the gate is of it. While it learns they settle from soft to hard.
 
 import { pen } from "../../parts/canvas";
-import { h, id, write } from "../../parts/dom";
+import { h, pane, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { animate, Surface, touch } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
@@ -47,7 +47,6 @@ export class GatesPane {
     private readonly client: LogicClient,
     private readonly chosen: Chosen,
   ) {
-    const title = id("gates");
     this.legend = OPS.map(({ name, plain }, op) => {
       const number = h("span.op-count");
       const button = h("button.quiet.small.op", { "aria-pressed": "false", title: `${name}: ${plain}`, onclick: () => this.pick(op) }, [
@@ -58,20 +57,24 @@ export class GatesPane {
       ]);
       return { button, count: number };
     });
-    this.element = h("section.gates", { "aria-labelledby": title }, [
-      h("div.head", h("h2.label", { id: title }, "Gates"), this.now),
-      h("p.about", [
-        "each a cell, layer by layer: colour is the operation, strength how certain the gate is of it; kernels look around, update " +
-          "layers decide",
-      ]),
-      this.canvas,
-      this.named,
-      h(
-        "div.ops",
-        { role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" },
-        this.legend.map(({ button }) => button),
-      ),
-    ]);
+    this.element = pane(
+      "gates",
+      "Gates",
+      [this.now],
+      [
+        h("p.about", [
+          "each a cell, layer by layer: colour is the operation, strength how certain the gate is of it; kernels look around, update " +
+            "layers decide",
+        ]),
+        this.canvas,
+        this.named,
+        h(
+          "div.ops",
+          { role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" },
+          this.legend.map(({ button }) => button),
+        ),
+      ],
+    );
     this.surface = new Surface(this.canvas, () => this.layOut());
     for (const kind of ["pointermove", "pointerdown"] as const)
       this.canvas.addEventListener(kind, (event) => this.point(this.under(event)));

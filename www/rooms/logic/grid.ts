@@ -2,7 +2,7 @@
 // heals if its automaton has learned to. Until a visitor takes it, it starts over by itself with what was learned meanwhile.
 
 import type { Announcer } from "../../parts/announce";
-import { button, h, icon, id, ticked, write } from "../../parts/dom";
+import { button, h, icon, id, pane, ticked, write } from "../../parts/dom";
 import { count, percent } from "../../parts/format";
 import { animate, calm } from "../../parts/loop";
 import { floats } from "../../run/floats";
@@ -78,25 +78,28 @@ export class GridPane {
     );
     this.cells.reach = this.choices.brush;
     this.byItself.addEventListener("change", () => this.byItself.checked && this.again(true));
-    const title = id("grid");
     const { step, status, error, cell } = this.told;
-    this.element = h("section.grid-pane", { "aria-labelledby": title }, [
-      h("div.head", h("h2.label", { id: title }, "The automaton"), step, ticked(this.byItself, "It starts over by itself")),
-      h("div.grid-field", [
-        h("div.grid-canvas", this.cells.element),
-        h("figure.target", this.target.element, h("figcaption.small", "target")),
-      ]),
-      status,
-      error,
-      cell,
-      h("div.row.grid-player", [
-        this.playButton,
-        h("button", { "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
-        button("Reset", () => this.again(), { title: "Reset the grid (backspace)" }),
-        button("Damage in the middle", () => this.damageMiddle(), { title: "As large as the brush, three times over" }),
-      ]),
-      this.choices.element,
-    ]);
+    this.element = pane(
+      "grid-pane",
+      "The automaton",
+      [step, ticked(this.byItself, "It starts over by itself")],
+      [
+        h("div.grid-field", [
+          h("div.grid-canvas", this.cells.element),
+          h("figure.target", this.target.element, h("figcaption.small", "target")),
+        ]),
+        status,
+        error,
+        cell,
+        h("div.row.grid-player", [
+          this.playButton,
+          h("button", { "aria-label": "One step", title: "One step (.)", onclick: () => this.stepOnce() }, icon("step")),
+          button("Reset", () => this.again(), { title: "Reset the grid (backspace)" }),
+          button("Damage in the middle", () => this.damageMiddle(), { title: "As large as the brush, three times over" }),
+        ]),
+        this.choices.element,
+      ],
+    );
     this.setPlaying(true);
     this.stop = animate(this.cells.element, (nowMs) => this.tick(nowMs));
   }

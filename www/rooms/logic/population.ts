@@ -2,7 +2,7 @@
 // is looked at everywhere else.
 
 import type { Announcer } from "../../parts/announce";
-import { h, id, ticked, write } from "../../parts/dom";
+import { h, id, pane, ticked, write } from "../../parts/dom";
 import { count, figure, percent } from "../../parts/format";
 import { Asker } from "../shared/asking";
 import type { Chosen, LogicClient } from "./client";
@@ -47,17 +47,12 @@ export class PopulationPane {
     /** What was asked of all members. */
     private readonly heard: (view: PopulationView) => void,
   ) {
-    const title = id("population");
     this.follow.addEventListener("change", () => {
       this.chosen.pick(this.follow.checked ? undefined : this.chosen.member);
       this.show();
       this.changed(true);
     });
-    this.element = h("section.population", { "aria-labelledby": title }, [
-      h("div.head", h("h2.label", { id: title }, "Population"), this.rate, ticked(this.follow, "Look at the best")),
-      this.about,
-      this.list,
-    ]);
+    this.element = pane("population", "Population", [this.rate, ticked(this.follow, "Look at the best")], [this.about, this.list]);
   }
 
   begin(): void {

@@ -2,9 +2,9 @@
 // on a big grid, and a target of one's own.
 
 import type { Began, Progress, Variant } from "../../run/protocol";
-import type { ChartWords } from "../../parts/curves";
 import { h } from "../../parts/dom";
 import { percent, seconds, words } from "../../parts/format";
+import type { History } from "../../parts/history";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import { calm } from "../../parts/loop";
 import type { Shortcut } from "../../parts/shortcuts";
@@ -86,8 +86,6 @@ export class LogicView implements View {
     for (const part of [this.grid, this.gates, this.population, this.circuit, this.big, this.own]) part.close();
   }
 
-  // ---- words
-
   headline(): string {
     return text.title(experimentOf(this.client));
   }
@@ -96,13 +94,8 @@ export class LogicView implements View {
     return text.explanations(experimentOf(this.client));
   }
 
-  charts(): Record<string, ChartWords> {
-    return {};
-  }
-
-  status(): string {
-    const { present, progress } = this.page;
-    if (!present) return "Starting.";
+  status(present: History): string {
+    const { progress } = this.page;
     const after = ({ train_s, counts }: Progress): string =>
       `after ${seconds(train_s)} of training, ${words(counts[0] ?? 0)} ${this.page.unit}`;
     // The number of the chart: what members say of themselves is of other grids.
@@ -116,15 +109,9 @@ export class LogicView implements View {
     );
   }
 
-  spoken(): string {
-    return this.status();
-  }
-
   refresh(): void {
     this.population.refresh();
   }
-
-  // ---- what the run says
 
   began(_: Began): void {
     this.newest = undefined;

@@ -1,7 +1,7 @@
 // A text field whose tokens show how surprised the model is by each. At the pointer or the caret one sees what it expects there, or what
 // one of its heads attends to. It is read anew as the model learns.
 
-import { button, Choice, h, id, markInvalid, write } from "../../parts/dom";
+import { button, Choice, h, id, markInvalid, pane, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
 import { animate } from "../../parts/loop";
 import { reason, Turns } from "../shared/asking";
@@ -83,25 +83,28 @@ export class ReadingPane {
     field.addEventListener("pointermove", ({ clientX, clientY }) => this.point(tokens.under(clientX, clientY)));
     field.addEventListener("pointerleave", () => this.point(undefined));
     document.addEventListener("selectionchange", () => this.caret(), { signal: this.closing.signal });
-    const title = id("reading");
     const shows = new Choice("Tokens show", SHOWS, this.shows, (value) => this.turnTo(value));
-    this.element = h("section.reading", { "aria-labelledby": title }, [
-      h("div.head", h("h2.label", { id: title }, h("label", { for: field.id }, "What it makes of a text")), this.figures),
-      this.about,
-      h("div.reading-parts", [
-        h("div", [
-          h("div.paper", tokens.element, field),
-          this.error,
-          h(
-            "div.row",
-            shows.element,
-            button("A piece of the corpus", () => this.put(this.excerpt), { class: "quiet small" }),
-          ),
-          this.headsPlace,
+    this.element = pane(
+      "reading",
+      h("label", { for: field.id }, "What it makes of a text"),
+      [this.figures],
+      [
+        this.about,
+        h("div.reading-parts", [
+          h("div", [
+            h("div.paper", tokens.element, field),
+            this.error,
+            h(
+              "div.row",
+              shows.element,
+              button("A piece of the corpus", () => this.put(this.excerpt), { class: "quiet small" }),
+            ),
+            this.headsPlace,
+          ]),
+          this.expected.element,
         ]),
-        this.expected.element,
-      ]),
-    ]);
+      ],
+    );
     this.closing.signal.addEventListener(
       "abort",
       animate(this.element, () => void this.refresh(), 100),

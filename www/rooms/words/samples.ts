@@ -3,7 +3,7 @@
 
 import type { WordsClient } from "./client";
 import type { RoomPage } from "../../parts/room";
-import { h, id, write } from "../../parts/dom";
+import { h, id, pane, write } from "../../parts/dom";
 import { figure, short } from "../../parts/format";
 import type { Preparing, Sample } from "./protocol";
 import * as text from "./text";
@@ -30,14 +30,17 @@ export class SamplesPane {
       this.show();
     });
     this.preparing.append(this.part, this.bar);
-    const title = id("samples");
-    this.element = h("section.samples.stack", { "aria-labelledby": title }, [
-      h("div.head", h("h2.label", { id: title }, "What it writes, as it learns")),
-      h("p.about", "after the same prompt at each test, the newest on top"),
-      this.preparing,
-      h("p.samples-slider", h("label.small", { for: this.slider.id }, "Back and forth"), this.slider, this.where),
-      this.list,
-    ]);
+    this.element = pane(
+      "samples stack",
+      "What it writes, as it learns",
+      [],
+      [
+        h("p.about", "after the same prompt at each test, the newest on top"),
+        this.preparing,
+        h("p.samples-slider", h("label.small", { for: this.slider.id }, "Back and forth"), this.slider, this.where),
+        this.list,
+      ],
+    );
     this.show();
   }
 

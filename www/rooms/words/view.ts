@@ -4,6 +4,7 @@
 import type { Began, Event as RunEvent } from "../../run/protocol";
 import { h } from "../../parts/dom";
 import { figure, seconds, words } from "../../parts/format";
+import type { History } from "../../parts/history";
 import type { Band, Explanation, RoomPage, View } from "../../parts/room";
 import type { Shortcut } from "../../parts/shortcuts";
 import type { WordsClient } from "./client";
@@ -59,8 +60,6 @@ export class WordsView implements View {
     for (const part of [this.reading, this.writing]) part.close();
   }
 
-  // ---- words
-
   headline(): string {
     return text.title;
   }
@@ -69,9 +68,8 @@ export class WordsView implements View {
     return text.explanations;
   }
 
-  status(): string {
-    const { present, progress } = this.page;
-    if (!present) return "Starting.";
+  status(present: History): string {
+    const { progress } = this.page;
     if (this.preparing) return "It prepares the text before it begins to learn.";
     const after = `after ${seconds(progress.train_s)} of training, ${words(progress.counts[0] ?? 0)} ${this.page.unit}`;
     const [loss, above] = [present.test("val_loss"), present.test("above")];
@@ -80,17 +78,15 @@ export class WordsView implements View {
     return `Validation loss ${figure(loss)} nats a token (perplexity ${figure(Math.exp(loss))})${floor}, ${after}.`;
   }
 
-  spoken(): string {
+  spoken(present: History): string {
     const { newest } = this.samples;
-    return `${this.status()}${newest ? ` It writes: ${newest.prompt}${newest.text}` : ""}`;
+    return `${this.status(present)}${newest ? ` It writes: ${newest.prompt}${newest.text}` : ""}`;
   }
 
   refresh(): void {
     const { present } = this.page;
     this.model.refresh(present?.latest("tokens_per_s"), present?.test("floor"));
   }
-
-  // ---- what the run says
 
   began({ knobs }: Began): void {
     const run = ++this.runs;
