@@ -40,8 +40,21 @@ fn answers(all: &[(&str, TypeName)]) -> String {
     format!("export interface Answers {{\n{lines}}}\n\n")
 }
 
+/// No line ends in blanks, and a comment of one line stands on one.
 fn tidy(out: &str) -> String {
-    out.trim_end().lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
+    let lines: Vec<&str> = out.trim_end().lines().map(str::trim_end).collect();
+    let mut tidied = String::new();
+    let mut rest = &lines[..];
+    while let [line, after @ ..] = rest {
+        if let ["/**", words, " */", below @ ..] = rest {
+            writeln!(tidied, "/** {} */", words.trim_start_matches(" * ")).unwrap();
+            rest = below;
+        } else {
+            writeln!(tidied, "{line}").unwrap();
+            rest = after;
+        }
+    }
+    tidied
 }
 
 fn of_every_room() -> String {
