@@ -40,10 +40,7 @@ export class Badge {
     ];
     this.dialog = new Dialog(
       "What is in use",
-      h(
-        "dl.facts",
-        rows.flatMap(([name, value]) => [h("dt", name), typeof value === "string" ? h("dd", value) : value]),
-      ),
+      h("dl.facts", [rows.flatMap(([name, value]) => [h("dt", name), typeof value === "string" ? h("dd", value) : value])]),
       h("h3", "Why"),
       h("ul.why", this.why, ...backend.why.map((reason) => h("li", reason))),
     );

@@ -92,7 +92,8 @@ const icons = {
   up: '<path d="M8 13V3.5M4 7l4-4 4 4"/>',
   close: '<path d="m4 4 8 8M12 4l-8 8"/>',
 };
-export function icon(name: keyof typeof icons): Node {
+export type Icon = keyof typeof icons;
+export function icon(name: Icon): Node {
   return markup(
     `<svg class="icon" viewBox="0 0 16 16" width="16" height="16" fill="none" stroke="currentColor" ` +
       `stroke-width="1.5" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true">${icons[name]}</svg>`,
@@ -130,8 +131,8 @@ export const select = (stem: string, options: [value: string | number, words: st
 export const line = (stem: string, attributes: Attributes<"input"> = {}): HTMLInputElement =>
   h("input", { type: "text", id: id(stem), autocomplete: "off", autocapitalize: "off", spellcheck: "false", ...attributes });
 
-export function form(kind: string, submit: () => unknown, ...children: Child[]): HTMLFormElement {
-  const element = h("form", { class: kind }, ...children);
+export function form(kind: string, submit: () => unknown, children: Child): HTMLFormElement {
+  const element = h("form", { class: kind }, children);
   element.addEventListener("submit", (event) => {
     event.preventDefault();
     void submit();

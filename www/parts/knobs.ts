@@ -299,11 +299,7 @@ export class Knobs {
     return h("div.knob", [
       h("div.knob-head", [
         h("label", { for: this.seed.id }, "Seed"),
-        h(
-          "span.knob-value",
-          this.seed,
-          button("Another", () => this.drawSeed(), { class: "small" }),
-        ),
+        h("span.knob-value", [this.seed, button("Another", () => this.drawSeed(), { class: "small" })]),
       ]),
       h("p.small", "All chance in a run comes from this number. The same seed and knobs give the same run, number for number."),
     ]);

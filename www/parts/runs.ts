@@ -7,7 +7,7 @@ import type { Config, Progress, RoomInfo, Row, Value, Variant } from "../run/pro
 import { told, type Compared, type Lived } from "./charting";
 import { spread } from "./curve-tables";
 import { changesOf, csv, json, knobsOf, out } from "./export";
-import { h, id, labelled, write } from "./dom";
+import { button, h, id, labelled, write } from "./dom";
 import { download } from "./files";
 import { exactText, plural, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
@@ -380,26 +380,22 @@ export class Runs {
     const name = this.nameOf(record);
     this.untick(id);
     this.drop(record);
-    const undo = h(
-      "button.small",
-      {
-        onclick: () => {
-          this.add(record);
-          if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(id, place);
-          this.store(record);
-          this.removed.replaceChildren();
-          this.sort();
-          this.writeAll();
-          this.changed();
-          this.entries.get(id)?.tick.focus();
-        },
-      },
-      ["Undo"],
-    );
+    const undo = button("Undo", () => this.restore(record, place), { class: "small" });
     this.removed.replaceChildren(h("span", `Removed: ${name}.`), undo);
     undo.focus();
     this.sort();
     this.writeAll();
+  }
+
+  private restore(record: RunRecord, place: number | undefined): void {
+    this.add(record);
+    if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(record.id, place);
+    this.store(record);
+    this.removed.replaceChildren();
+    this.sort();
+    this.writeAll();
+    this.changed();
+    this.entries.get(record.id)?.tick.focus();
   }
 
   // ---- files

@@ -19,10 +19,9 @@ const table = (caption: string, column: string, rows: Gesture[]): HTMLElement =>
   h("table.keys", [
     h("caption.unseen", caption),
     h("thead.unseen", h("tr", h("th", { scope: "col" }, column), h("th", { scope: "col" }, "What it does"))),
-    h(
-      "tbody",
+    h("tbody", [
       rows.map((row) => h("tr", h("th", { scope: "row" }, column === "Key" ? h("kbd", row.shown) : row.shown), h("td.text", row.does))),
-    ),
+    ]),
   ]);
 
 export class Shortcuts {

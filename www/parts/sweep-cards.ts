@@ -1,7 +1,7 @@
 // The learners of a sweep in pictures: a card for each value, with a curve for each seed and what they have in common.
 
 import type { SweepCell, SweepSpec, Value } from "../run/protocol";
-import { h, select, svg, write } from "./dom";
+import { button, h, select, svg, write } from "./dom";
 import { exactText, figure, short } from "./format";
 import "./sweep.css";
 
@@ -157,14 +157,8 @@ export class SweepCards {
     drawing.classList.toggle("several", spec.seeds > 1);
     const done = h("progress", { max: 1, value: 0, "aria-label": `Progress of ${exactText(value)}` });
     const words = h("p.small");
-    const use = h(
-      "button.small",
-      {
-        "aria-label": `Use ${label} ${exactText(value)} in a new run`,
-        onclick: () => this.use(spec.knob, value),
-      },
-      ["Use this value"],
-    );
+    const spoken = `Use ${label} ${exactText(value)} in a new run`;
+    const use = button("Use this value", () => this.use(spec.knob, value), { class: "small", "aria-label": spoken });
     return {
       value,
       goal,

@@ -32,11 +32,9 @@ export function spokenChances(chances: Chances): string {
 export function outcomeBar(chances: Chances): HTMLElement {
   const whole = chances.reduce((sum, chance) => sum + chance, 0) || 1;
   const words = spokenChances(chances);
-  return h(
-    "span.outcomes",
-    { role: "img", "aria-label": words, title: words },
+  return h("span.outcomes", { role: "img", "aria-label": words, title: words }, [
     ENDS.map(({ at, name }) => h("span", { style: `flex-grow:${chances[at]! / whole};--hue:var(--${name})` })),
-  );
+  ]);
 }
 
 /** The same as numbers in words, for a position of its own. */
@@ -50,18 +48,13 @@ export function outcomeTable(chances: Chances): HTMLElement {
     ["gammons", chances[4] + chances[5]],
     ["backgammons", chances[5]],
   ];
-  return h(
-    "dl.outcome-table",
-    rows.map(([name, share]) => h("div", h("dt", name), h("dd.number", percent(share)))),
-  );
+  return h("dl.outcome-table", [rows.map(([name, share]) => h("div", h("dt", name), h("dd.number", percent(share))))]);
 }
 
 export const outcomeLegend = (): HTMLElement =>
-  h(
-    "ul.outcome-legend.wrap.small",
-    { "aria-label": "How games end" },
+  h("ul.outcome-legend.wrap.small", { "aria-label": "How games end" }, [
     ENDS.map(({ name, short }) => h("li", { style: `--hue:var(--${name})` }, short)),
-  );
+  ]);
 
 export type Choice = { pick: (candidate: Candidate) => void; chosen?: string };
 
@@ -147,8 +140,7 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
   return h("table.cube-table", [
     h("caption.unseen", "Decisions on the cube"),
     headRow({ class: "text", words: "Cube" }, "Equity", "Against the best", ...(match_chances ? ["Match won"] : [])),
-    h(
-      "tbody",
+    h("tbody", [
       rows.map(([name, equity, k]) =>
         bodyRow(
           Math.abs(equity - best) < 5e-7 && "chosen",
@@ -158,7 +150,7 @@ export function cubeTable(cube: CubeOutlook): HTMLElement {
           ...(match_chances ? [`${(100 * match_chances[k]!).toFixed(1)}%`] : []),
         ),
       ),
-    ),
+    ]),
   ]);
 }
 

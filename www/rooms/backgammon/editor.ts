@@ -86,11 +86,7 @@ export class Editor {
         h("p.row", this.crawford, h("label", { for: this.crawford.id }, "Crawford game")),
       ]),
       this.said,
-      h(
-        "p.row",
-        this.apply,
-        button("Cancel", () => this.done(undefined)),
-      ),
+      h("p.row", [this.apply, button("Cancel", () => this.done(undefined))]),
     ]);
     this.element.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;

@@ -163,11 +163,10 @@ const repliesTable = (move: string, branches: Branch[]): HTMLElement =>
     h("table", [
       h("caption", `After ${move}: the other side's best reply to each roll, and what is left for the mover`),
       headRow("Roll", "Of 36", { class: "text", words: "Reply" }, "Equity"),
-      h(
-        "tbody",
+      h("tbody", [
         branches.map(({ dice, ways, text, equity }) =>
           bodyRow(false, rollText(dice), String(ways), { class: "text", words: text }, signed(equity)),
         ),
-      ),
+      ]),
     ]),
   );

@@ -43,16 +43,14 @@ export class PositionForm {
     this.position.addEventListener("change", () => void this.read());
     this.dice.addEventListener("input", () => (this.diceTouched = true));
     this.elements = [
-      form(
-        "analysis-form wrap ends",
-        ask,
+      form("analysis-form wrap ends", ask, [
         labelled("Position id, match id or XGID", this.position, "field grow"),
         labelled("Dice (may be empty)", this.dice),
         this.who.element,
         this.lookAhead.element,
         h("button.strong", { type: "submit" }, "Analyse"),
         this.edit,
-      ),
+      ]),
       this.error,
       this.editor.element,
     ];

@@ -20,15 +20,13 @@ export class SetupForm {
   private readonly cube = h("input", { type: "checkbox", id: id("cube"), checked: true });
 
   constructor(begin: () => unknown) {
-    this.element = form(
-      "setup wrap ends",
-      begin,
+    this.element = form("setup wrap ends", begin, [
       this.opponent.element,
       this.lookAhead.element,
       labelled("Length", this.length),
       h("p.row", this.cube, h("label", { for: this.cube.id }, "Doubling cube")),
       h("button", { type: "submit" }, "New match"),
-    );
+    ]);
   }
 
   offer(frozen: Frozen[]): void {

@@ -122,13 +122,11 @@ export class Table {
     this.board.turnCube(undefined);
     this.actions = new Actions(wishes, () => this.resigning.open());
     this.mode = new Choice("Play or watch", MODES, mode, (value) => wishes.choose(value));
-    this.writing = form(
-      "row writing",
-      () => this.write(),
+    this.writing = form("row writing", () => this.write(), [
       h("label", { for: this.written.id }, "Or write the move"),
       this.written,
       h("button", { type: "submit" }, "Play this"),
-    );
+    ]);
     this.writing.hidden = true;
     const give = (level: number): HTMLElement =>
       button(`Resign ${LEVELS[level]}`, () => (this.resigning.close(), wishes.act({ kind: "resign", points: level })));

@@ -61,36 +61,28 @@ export class Controls {
       }),
     ]);
     const names = BUTTONS.flatMap((face) => [face, `${face}'`]);
-    this.turns = h(
-      "div.turns",
-      { role: "group", "aria-label": "Turn a face" },
+    this.turns = h("div.turns", { role: "group", "aria-label": "Turn a face" }, [
       names.map((name) => button(name, () => does.make([name]), { "aria-label": `Turn ${name.replace("'", " prime")}` })),
-    );
+    ]);
     this.written = line("moves", { placeholder: "R U2 F'", "aria-describedby": error.id });
     this.undo = button("Undo", () => does.undo(), { title: "Undo (backspace)" });
-    this.writing = form(
-      "wrap writing-moves",
-      () => does.write(this.written.value.trim()),
+    this.writing = form("wrap writing-moves", () => does.write(this.written.value.trim()), [
       h("label.small", { for: this.written.id }, "Moves"),
       this.written,
       h("button", { type: "submit" }, "Turn"),
       this.undo,
       button("Solved cube", () => does.restore()),
-    );
-    const scrambling = form(
-      "scrambling wrap ends",
-      () => does.scramble({ ask: "scramble", moves: this.length.value(), seed: drawn() }),
+    ]);
+    const scrambling = form("scrambling wrap ends", () => does.scramble({ ask: "scramble", moves: this.length.value(), seed: drawn() }), [
       this.length.element,
       h("button", { type: "submit" }, "Scramble"),
-    );
-    this.byDistance = form(
-      "scrambling wrap ends",
-      () => does.scramble({ ask: "draw", distance: this.distance.value(), seed: drawn() }),
+    ]);
+    this.byDistance = form("scrambling wrap ends", () => does.scramble({ ask: "draw", distance: this.distance.value(), seed: drawn() }), [
       this.distance.element,
       h("button", { type: "submit" }, "Draw a state"),
-    );
+    ]);
     this.cancel = button("Cancel", () => does.cancel(), { hidden: true });
-    const solving = form("solving wrap ends", () => does.solve(), ...this.fields.elements, this.solve, this.cancel);
+    const solving = form("solving wrap ends", () => does.solve(), [...this.fields.elements, this.solve, this.cancel]);
     this.forms = h("div.cube-controls.stack", scrambling, this.byDistance, solving);
   }
 

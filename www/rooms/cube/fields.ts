@@ -26,11 +26,9 @@ const numbers = (stem: string, all: number[], words: (n: number) => string): HTM
 
 export class MethodFields {
   readonly elements: HTMLElement[];
-  private readonly search = h(
-    "select",
-    { id: id("search") },
+  private readonly search = h("select", { id: id("search") }, [
     SEARCHES.map(({ search, words, about }) => h("option", { value: search, title: about }, words)),
-  );
+  ]);
   private readonly width = numbers("width", [1, 4, 16, 64, 256, 1024, 4096, 16384, 65536], count);
   private readonly weight = numbers("weight", [0, 0.2, 0.4, 0.6, 0.8, 1], String);
   private readonly nodes = numbers("nodes", [1e3, 1e4, 1e5, 1e6, 4e6, 16e6], short);

@@ -47,12 +47,10 @@ export class OwnPane {
       ]),
     ]);
     this.buttons = [button("Solve it", () => this.use(true), { class: "strong" }), button("Put it on the cube", () => this.use(false))];
-    const writing = form(
-      "own-form wrap ends",
-      () => this.read(),
+    const writing = form("own-form wrap ends", () => this.read(), [
       labelled("Facelets, or the moves of a scramble", this.text, "field grow"),
       h("button", { type: "submit" }, "Take it"),
-    );
+    ]);
     this.element = h("div.own", [
       h("p.small", [
         "Choose a colour and paint, or type the letter of the face that a colour belongs to: U white, R red, F green, D yellow, L " +

@@ -1,6 +1,6 @@
 // A solution along its moves: what the agent thought was left before each, what truly was, and where one stands.
 
-import { h, icon, id, markup, write } from "../../parts/dom";
+import { button, h, type Icon, icon, id, markup, write } from "../../parts/dom";
 import { moves, value } from "./opinion";
 import type { Found } from "./solver";
 
@@ -12,6 +12,9 @@ const PACES = [
 
 export type Wishes = { goTo(step: number): void; play(): void };
 
+const goer = (name: Icon, words: string, go: () => void): HTMLButtonElement =>
+  button(icon(name), go, { "aria-label": words, title: words });
+
 export class SolutionPane {
   readonly element: HTMLElement;
   private readonly cost = h("p.small.cost");
@@ -21,25 +24,13 @@ export class SolutionPane {
   private readonly spot = h("span.values-spot", { "aria-hidden": "true" });
   private readonly chart = h("figure.values");
   private readonly strip = h("ol.solution-moves", { "aria-label": "Moves of the solution" });
-  private readonly pace = h(
-    "select",
-    { id: id("pace"), "aria-label": "Speed" },
+  private readonly pace = h("select", { id: id("pace"), "aria-label": "Speed" }, [
     PACES.map(({ words, ms }) => h("option", { value: ms, selected: words === "normal" }, words)),
-  );
-  private readonly playButton = h("button.strong.play-solution", { onclick: () => this.wishes.play() });
-  private readonly back = h(
-    "button",
-    { "aria-label": "One move back", title: "One move back", onclick: () => this.wishes.goTo(this.at - 1) },
-    [icon("left")],
-  );
-  private readonly on = h("button", { "aria-label": "One move on", title: "One move on", onclick: () => this.wishes.goTo(this.at + 1) }, [
-    icon("right"),
   ]);
-  private readonly start = h(
-    "button",
-    { "aria-label": "Back to the scramble", title: "Back to the scramble", onclick: () => this.wishes.goTo(0) },
-    [icon("reset")],
-  );
+  private readonly playButton = h("button.strong.play-solution", { onclick: () => this.wishes.play() });
+  private readonly back = goer("left", "One move back", () => this.wishes.goTo(this.at - 1));
+  private readonly on = goer("right", "One move on", () => this.wishes.goTo(this.at + 1));
+  private readonly start = goer("reset", "Back to the scramble", () => this.wishes.goTo(0));
   private buttons: HTMLButtonElement[] = [];
   private values: number[] = [];
   private distances: (number | undefined)[] = [];

@@ -54,12 +54,7 @@ export class BigPane {
         "The circuit of the member that you look at, hardened and pruned, runs on a grid of random cells without an edge. It learned " +
           "on a far smaller one; what it learned is local, so it runs on any.",
       ]),
-      h(
-        "div.row",
-        this.runButton,
-        button("Other random cells", () => this.again()),
-        labelled("Grid", this.size),
-      ),
+      h("div.row", [this.runButton, button("Other random cells", () => this.again()), labelled("Grid", this.size)]),
       this.error,
       h("dl.circuit-counts.wrap", [
         readout("Step", this.readouts.step),

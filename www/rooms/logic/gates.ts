@@ -68,11 +68,9 @@ export class GatesPane {
         ]),
         this.canvas,
         this.named,
-        h(
-          "div.ops",
-          { role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" },
+        h("div.ops", { role: "group", "aria-label": "Operations, and how many gates lean to each; press one to pick its gates out" }, [
           this.legend.map(({ button }) => button),
-        ),
+        ]),
       ],
     );
     this.surface = new Surface(this.canvas, () => this.layOut());

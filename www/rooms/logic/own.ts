@@ -90,17 +90,12 @@ export class OwnPane {
       this.cells.element,
       this.told,
       this.drawError,
-      h(
-        "p.row",
-        button("Train for this drawing", () => this.draw(), { class: "strong" }),
-      ),
+      h("p.row", [button("Train for this drawing", () => this.draw(), { class: "strong" })]),
     ]);
-    const writing = form(
-      "own-form wrap ends",
-      () => this.type(),
+    const writing = form("own-form wrap ends", () => this.type(), [
       labelled("Rule: births / survivals by neighbours", this.rule, "field grow"),
       h("button.strong", { type: "submit" }, "Train for this rule"),
-    );
+    ]);
     this.rule.addEventListener("input", () => this.refuse(""));
     const typing = h("section", { "aria-label": "Type a rule" }, [
       h("h3", "Type a rule"),
@@ -110,10 +105,9 @@ export class OwnPane {
       ]),
       writing,
       this.ruleError,
-      h(
-        "p.row",
+      h("p.row", [
         RULES.map(({ rule, name }) => button(`${name} ${rule}`, () => ((this.rule.value = rule), this.refuse("")), { class: "small" })),
-      ),
+      ]),
     ]);
     this.element = h("div.own-target", drawing, typing);
     this.suit();

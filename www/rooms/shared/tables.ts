@@ -8,12 +8,11 @@ const isPlain = (cell: Cell): cell is Child => !cell || typeof cell === "string"
 /** The row of headings; a column with words is of class `text`. */
 export const headRow = (...titles: Cell[]): HTMLElement =>
   h("thead", [
-    h(
-      "tr",
+    h("tr", [
       titles.map((title) =>
         isPlain(title) ? h("th", { scope: "col" }, title) : h("th", { scope: "col", class: title.class }, title.words),
       ),
-    ),
+    ]),
   ]);
 
 /** A row whose first cell is its heading. */

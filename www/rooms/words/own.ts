@@ -55,21 +55,13 @@ export class OwnPane {
       this.heldName,
       button("Leave it", () => this.leave(), { class: "small" }),
     );
-    const taking = form(
-      "own-text",
-      () => this.submit(),
+    const taking = form("own-text", () => this.submit(), [
       labelled("Text to learn from", this.field),
       this.held,
       this.knobs,
       this.error,
-      h(
-        "p.row",
-        this.go,
-        button("Choose files", () => this.file.click()),
-        this.back,
-        this.file,
-      ),
-    );
+      h("p.row", [this.go, button("Choose files", () => this.file.click()), this.back, this.file]),
+    ]);
     taking.noValidate = true;
     this.element = h("div", [
       h("p.small", [
@@ -95,11 +87,9 @@ export class OwnPane {
       const [inputId, title] = [id("own-knob"), knob.help];
       const input =
         kind.kind === "choice"
-          ? h(
-              "select",
-              { id: inputId, title },
+          ? h("select", { id: inputId, title }, [
               kind.options.map((one) => h("option", { value: one.name, selected: one.name === value }, one.label)),
-            )
+            ])
           : h("input", {
               type: "number",
               id: inputId,

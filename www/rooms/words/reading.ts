@@ -94,11 +94,7 @@ export class ReadingPane {
           h("div", [
             h("div.paper", tokens.element, field),
             this.error,
-            h(
-              "div.row",
-              shows.element,
-              button("A piece of the corpus", () => this.put(this.excerpt), { class: "quiet small" }),
-            ),
+            h("div.row", [shows.element, button("A piece of the corpus", () => this.put(this.excerpt), { class: "quiet small" })]),
             this.headsPlace,
           ]),
           this.expected.element,

@@ -38,14 +38,12 @@ export class WritingPane {
     readIt: (text: string) => void,
   ) {
     this.output = new Output(readIt);
-    const writing = form(
-      "",
-      () => this.write(),
+    const writing = form("", () => this.write(), [
       labelled("Prompt", this.prompt, "field grow"),
       this.fields.element,
       this.error,
       h("p.row", this.go, this.end),
-    );
+    ]);
     writing.noValidate = true;
     this.element = h("div.writing", [
       h("p.small", [
