@@ -377,42 +377,23 @@ export class Chart {
     const row = this.hovered ?? last;
     const here = this.tests[0]?.at ?? at[row] ?? to;
     const seen = tests.filter((test) => test.at >= from && test.at <= to);
-    let x: number | undefined;
-    switch (event.key) {
-      case "ArrowLeft":
-      case "PageDown":
-        x = at[Math.max(first, row - (event.key === "PageDown" ? 10 * each : this.hovered === null ? 0 : each))];
-        break;
-      case "ArrowRight":
-      case "PageUp":
-        x = at[Math.min(last, row + (event.key === "PageUp" ? 10 * each : each))];
-        break;
-      case "ArrowUp":
-        x = (seen.find((test) => test.at > here) ?? seen.at(-1))?.at;
-        break;
-      case "ArrowDown":
-        x = (seen.findLast((test) => test.at < here) ?? seen[0])?.at;
-        break;
-      case "Home":
-        x = at[first];
-        break;
-      case "End":
-        x = at[last];
-        break;
-      case "+":
-      case "=":
-        this.zoom(about(shown.range, here, KEY_ZOOM));
-        break;
-      case "-":
-        this.zoom(about(shown.range, here, 1 / KEY_ZOOM));
-        break;
-      case "0":
-      case "Escape":
-        this.zoom(undefined);
-        break;
-      default:
-        return;
-    }
+    const steps: Record<string, () => number | undefined> = {
+      ArrowLeft: () => at[Math.max(first, row - (this.hovered === null ? 0 : each))],
+      ArrowRight: () => at[Math.min(last, row + each)],
+      PageDown: () => at[Math.max(first, row - 10 * each)],
+      PageUp: () => at[Math.min(last, row + 10 * each)],
+      ArrowUp: () => (seen.find((test) => test.at > here) ?? seen.at(-1))?.at,
+      ArrowDown: () => (seen.findLast((test) => test.at < here) ?? seen[0])?.at,
+      Home: () => at[first],
+      End: () => at[last],
+    };
+    const zooms: Record<string, Range | undefined> = {
+      ...{ "+": about(shown.range, here, KEY_ZOOM), "=": about(shown.range, here, KEY_ZOOM) },
+      ...{ "-": about(shown.range, here, 1 / KEY_ZOOM), "0": undefined, Escape: undefined },
+    };
+    const x = steps[event.key]?.();
+    if (event.key in zooms) this.zoom(zooms[event.key]);
+    else if (!(event.key in steps)) return;
     event.preventDefault();
     if (x !== undefined) plot.setCursor({ left: plot.valToPos(x, "x"), top: plot.over.clientHeight / 2 });
   }
@@ -470,6 +451,12 @@ export class Chart {
     const ratio = uPlot.pxRatio * unit;
     const line = main ? 2 : 1.25;
     const series = this.series();
+    const curve = (colour: Colour, width: number): uPlot.Series => ({
+      stroke: () => palette[colour],
+      width,
+      points: { show: false },
+      spanGaps: true,
+    });
     return {
       width,
       height,
@@ -514,14 +501,8 @@ export class Chart {
       ],
       series: [
         {},
-        ...series.map(({ colour }) => ({
-          stroke: () => palette[colour],
-          alpha: FAINT,
-          width: unit,
-          points: { show: false },
-          spanGaps: true,
-        })),
-        ...series.map(({ colour }) => ({ stroke: () => palette[colour], width: line * unit, points: { show: false }, spanGaps: true })),
+        ...series.map(({ colour }) => ({ ...curve(colour, unit), alpha: FAINT })),
+        ...series.map(({ colour }) => curve(colour, line * unit)),
       ],
       hooks: {
         drawAxes: [(plot) => this.drawBehind(plot, ratio)],
@@ -555,10 +536,7 @@ export class Chart {
         this.roomAt(plot, ratio, below ? y : y - 18 * ratio, width, 18 * ratio),
         below ? y + 13 * ratio : y - 5 * ratio,
       ];
-      // Another line may lie behind it.
-      pen(c, palette.paper, 3 * ratio);
-      c.strokeText(label, left, base);
-      c.fillText(label, left, base);
+      outlined(c, label, left, base, ratio);
     }
     const { past, overlays = [], smoothing = 0 } = shown ?? {};
     const line = (run: Drawn, values: (number | null)[]): [number, number] | undefined => {
@@ -599,10 +577,8 @@ export class Chart {
           Math.max(bbox.left + 12 * ratio, Math.min(end[0], bbox.left + bbox.width - 2 * ratio)),
           Math.max(bbox.top + 11 * ratio, end[1] - 4 * ratio),
         ];
-        pen(c, palette.paper, 3 * ratio);
-        c.strokeText(letter, x, y);
         c.fillStyle = palette[colour];
-        c.fillText(letter, x, y);
+        outlined(c, letter, x, y, ratio);
       }
       if (!options.main) continue;
       c.strokeStyle = palette[colour];
@@ -610,10 +586,7 @@ export class Chart {
       c.lineWidth = 1.25 * ratio;
       for (const { at, mean } of curves.tests) {
         if (options.log && mean <= 0) continue;
-        c.beginPath();
-        c.arc(plot.valToPos(at, "x", true), plot.valToPos(mean, "y", true), 2.4 * ratio, 0, 7);
-        c.fill();
-        c.stroke();
+        ring(c, plot.valToPos(at, "x", true), plot.valToPos(mean, "y", true), 2.4 * ratio);
       }
     }
     c.restore();
@@ -698,18 +671,13 @@ export class Chart {
           c.lineWidth = ratio;
           c.globalAlpha = error ? 1 : 0.35;
           c.beginPath();
-          for (const y of half ? [bottom, top] : []) {
-            segment(c, x - half, y, x + half, y);
-          }
+          for (const y of half ? [bottom, top] : []) segment(c, x - half, y, x + half, y);
           segment(c, x, bottom, x, top);
           c.stroke();
           c.globalAlpha = 1;
         }
         c.lineWidth = 1.5 * ratio;
-        c.beginPath();
-        c.arc(x, plot.valToPos(mean, "y", true), (error ? 2 : 3.2) * ratio, 0, 7);
-        c.fill();
-        c.stroke();
+        ring(c, x, plot.valToPos(mean, "y", true), (error ? 2 : 3.2) * ratio);
       }
     }
     c.restore();
@@ -739,3 +707,17 @@ export class Chart {
 
 /** Round numbers, for ticks of what is counted. */
 const STEPS = Array.from({ length: 16 }, (_, power) => [1, 2, 5].map((k) => k * 10 ** power)).flat();
+
+/** Words over lines that may lie behind them. */
+function outlined(c: CanvasRenderingContext2D, words: string, x: number, y: number, ratio: number): void {
+  pen(c, palette.paper, 3 * ratio);
+  c.strokeText(words, x, y);
+  c.fillText(words, x, y);
+}
+
+function ring(c: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
+  c.beginPath();
+  c.arc(x, y, radius, 0, 7);
+  c.fill();
+  c.stroke();
+}

@@ -146,7 +146,12 @@ export class SweepCards {
 
   private card({ spec, label }: Swept, value: Value): Card {
     const { width, height } = PLOT;
-    const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Curves of ${exactText(value)}` });
+    const drawing = svg("svg", {
+      class: "drawing",
+      viewBox: `0 0 ${width} ${height}`,
+      role: "img",
+      "aria-label": `Curves of ${exactText(value)}`,
+    });
     const goal = svg("line", { class: "threshold", x1: 0, y1: 0, x2: width, y2: 0 });
     drawing.append(svg("line", { class: "floor", x1: 0, y1: height - 0.5, x2: width, y2: height - 0.5 }), goal);
     goal.toggleAttribute("hidden", this.swept?.goal === undefined);

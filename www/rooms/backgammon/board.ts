@@ -126,7 +126,7 @@ export class Board {
       ),
     );
     this.cube.append(svg("rect", { x: -16, y: -16, width: 32, height: 32, rx: 5 }), this.cubeText);
-    this.drawing = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
+    this.drawing = svg("svg", { class: "drawing", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true" });
     this.drawing.append(defs, ...surface(), this.marks, this.moving, this.counts, this.cube, this.arrows, this.dice, this.word);
     for (const side of [0, 1] as Side[]) {
       for (let place = OFF; place <= BAR; place++) this.stacks[side]!.push([]);

@@ -29,7 +29,7 @@ export async function unfold(
 
 export class Tree {
   readonly element: HTMLElement;
-  private readonly drawing = svg("svg", { role: "img" });
+  private readonly drawing = svg("svg", { class: "drawing", role: "img" });
   private readonly told = h("p.small.tree-told");
   private readonly narrow = matchMedia("(max-width: 760px)");
   private root = "";

@@ -54,6 +54,7 @@ function draw(plan: PlanView, down: boolean): SVGElement {
   const width = (down ? lanes : columns) * stepX - (down ? BOX.apart : BOX.across);
   const height = (down ? columns : lanes) * stepY - (down ? BOX.across * 0.7 : BOX.apart);
   const drawing = svg("svg", {
+    class: "drawing",
     viewBox: `-1 -1 ${width + 2} ${height + 2}`,
     role: "img",
     "aria-label": `The network: ${plan.nodes.map((node) => `${node.name}, ${node.op}`).join("; ")}`,
