@@ -110,7 +110,7 @@ export class RunCurves {
       { value: "time", words: "by time" },
     ];
     const axis = new Choice("Axis", axes, charting.time ? "time" : "count", (value) => this.setTime(value === "time"));
-    return h("div.curve-tools.wrap.ends", [
+    return h("div.curve-tools.wrap.foot", [
       labelled("Chart", chosen),
       axis.element,
       labelled("Smoothing", this.smoothing, "field smoothing"),

@@ -67,7 +67,7 @@ export class Runs {
     const file = (name: string, label: string, save: () => void): HTMLElement =>
       h("button.small", { "aria-label": label, onclick: save }, name);
     this.element = h("div.runs", [
-      h("div.runs-head.wrap.ends", [
+      h("div.runs-head.wrap.foot", [
         labelled("Settings, as differences from", this.from),
         h("p.row", { role: "group", "aria-label": "Save the curves that are shown" }, [
           h("span.small", "Save what is shown:"),

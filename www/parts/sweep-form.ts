@@ -54,7 +54,7 @@ export class SweepForm {
     this.comparable = comparable;
     this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
     this.ends = [labelled("From", this.from), labelled("To", this.to), labelled("Values", this.count)];
-    this.element = h("form.sweep-form.wrap.ends", [
+    this.element = h("form.sweep-form.wrap.foot", [
       labelled("Knob", this.knob),
       ...this.ends,
       labelled("Seeds each", this.seeds),

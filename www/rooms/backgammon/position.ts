@@ -43,7 +43,7 @@ export class PositionForm {
     this.position.addEventListener("change", () => void this.read());
     this.dice.addEventListener("input", () => (this.diceTouched = true));
     this.elements = [
-      form("analysis-form wrap ends", ask, [
+      form("analysis-form wrap foot", ask, [
         labelled("Position id, match id or XGID", this.position, "field grow"),
         labelled("Dice (may be empty)", this.dice),
         this.who.element,

@@ -20,7 +20,7 @@ export class SetupForm {
   private readonly cube = h("input", { type: "checkbox", id: id("cube"), checked: true });
 
   constructor(begin: () => unknown) {
-    this.element = form("setup wrap ends", begin, [
+    this.element = form("setup wrap foot", begin, [
       this.opponent.element,
       this.lookAhead.element,
       labelled("Length", this.length),

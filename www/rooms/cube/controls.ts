@@ -73,16 +73,16 @@ export class Controls {
       this.undo,
       button("Solved cube", () => does.restore()),
     ]);
-    const scrambling = form("scrambling wrap ends", () => does.scramble({ ask: "scramble", moves: this.length.value(), seed: drawn() }), [
+    const scrambling = form("scrambling wrap foot", () => does.scramble({ ask: "scramble", moves: this.length.value(), seed: drawn() }), [
       this.length.element,
       h("button", { type: "submit" }, "Scramble"),
     ]);
-    this.byDistance = form("scrambling wrap ends", () => does.scramble({ ask: "draw", distance: this.distance.value(), seed: drawn() }), [
+    this.byDistance = form("scrambling wrap foot", () => does.scramble({ ask: "draw", distance: this.distance.value(), seed: drawn() }), [
       this.distance.element,
       h("button", { type: "submit" }, "Draw a state"),
     ]);
     this.cancel = button("Cancel", () => does.cancel(), { hidden: true });
-    const solving = form("solving wrap ends", () => does.solve(), [...this.fields.elements, this.solve, this.cancel]);
+    const solving = form("solving wrap foot", () => does.solve(), [...this.fields.elements, this.solve, this.cancel]);
     this.forms = h("div.cube-controls.stack", scrambling, this.byDistance, solving);
   }
 

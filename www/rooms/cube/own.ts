@@ -47,7 +47,7 @@ export class OwnPane {
       ]),
     ]);
     this.buttons = [button("Solve it", () => this.use(true), { class: "strong" }), button("Put it on the cube", () => this.use(false))];
-    const writing = form("own-form wrap ends", () => this.read(), [
+    const writing = form("own-form wrap foot", () => this.read(), [
       labelled("Facelets, or the moves of a scramble", this.text, "field grow"),
       h("button", { type: "submit" }, "Take it"),
     ]);

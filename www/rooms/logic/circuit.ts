@@ -77,7 +77,7 @@ export class CircuitPane {
         this.status,
       ]),
       this.error,
-      h("div.circuit-head.wrap.ends", this.gridFigure, this.counts, tools),
+      h("div.circuit-head.wrap.foot", this.gridFigure, this.counts, tools),
       view,
       named,
       h("p.row", [

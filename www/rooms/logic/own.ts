@@ -92,7 +92,7 @@ export class OwnPane {
       this.drawError,
       h("p.row", [button("Train for this drawing", () => this.draw(), { class: "strong" })]),
     ]);
-    const writing = form("own-form wrap ends", () => this.type(), [
+    const writing = form("own-form wrap foot", () => this.type(), [
       labelled("Rule: births / survivals by neighbours", this.rule, "field grow"),
       h("button.strong", { type: "submit" }, "Train for this rule"),
     ]);

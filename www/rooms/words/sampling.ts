@@ -34,7 +34,7 @@ export class SamplingFields {
       button("Another", () => (seed.input.value = String(Math.floor(Math.random() * 1_000_000))), { class: "small" }),
     );
     this.stopAt.removeAttribute("autocapitalize");
-    this.element = h("div.settings.wrap.ends", ...this.settings.map(({ element }) => element), labelled("Stop at this text", this.stopAt));
+    this.element = h("div.settings.wrap.foot", ...this.settings.map(({ element }) => element), labelled("Stop at this text", this.stopAt));
   }
 
   get stop(): string {
