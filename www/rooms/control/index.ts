@@ -8,11 +8,7 @@ import { ControlView } from "./view";
 import "./style.css";
 
 export const brings: Brings<ControlClient> = {
-  curves: {
-    least: 100_000,
-    front: ["policy_loss", "value_loss", "entropy", "approx_kl"],
-    charts: text.charts,
-  },
+  curves: { least: 100_000, front: ["policy_loss", "value_loss", "entropy", "approx_kl"], charts: text.charts },
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   saved:
     "A saved run holds everything: weights, optimiser, random numbers, environments and progress. It goes on here or in a terminal " +

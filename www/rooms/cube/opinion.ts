@@ -97,9 +97,7 @@ export class Opinion {
 
   private build(count: number): void {
     this.rows = Array.from({ length: count }, () => {
-      const button: HTMLButtonElement = h("button.quiet.small", {
-        onclick: () => this.make(button.textContent ?? ""),
-      });
+      const button: HTMLButtonElement = h("button.quiet.small", { onclick: () => this.make(button.textContent ?? "") });
       const [bar, best] = [h("span.action-bar"), h("span.action-best")];
       const [score, distance] = [h("td.number"), h("td")];
       const element = h("tr", h("th.text", { scope: "row" }, button), h("td.wide", bar, best), score, distance);
