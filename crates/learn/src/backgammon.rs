@@ -11,6 +11,7 @@ mod net;
 mod outcomes;
 mod player;
 pub mod published;
+mod saved;
 mod search;
 mod self_taught;
 pub mod td;
@@ -18,7 +19,6 @@ pub mod td;
 pub use player::{Candidate, Depth, Player};
 pub use published::{Generation, Published, PublishedConfig, PublishedError};
 pub use self_taught::{PARTS, Progress, SelfTaught, Stats};
-pub use td::shared::{Games, Round};
 pub use td::{Strong, StrongConfig, StrongError};
 
 use crate::{Find, Parts};
@@ -31,12 +31,12 @@ pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn E
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());
     }
-    Ok(Round::from_parts(due)?.play(isa, pieces).parts())
+    Ok(td::shared::Round::from_parts(due)?.play(isa, pieces).parts())
 }
 
 /// A number that two builds share where they play the same games alike: whoever plays for a learner has to have the learner's.
 pub fn fingerprint(isa: Isa) -> u64 {
     let published = published::shared::Round::fingerprint(isa).expect("a plan of known sizes");
     let hash = |hash: u64, word: u32| (hash ^ u64::from(word)).wrapping_mul(0x0000_0100_0000_01b3);
-    published.into_iter().fold(Round::fingerprint(isa), hash)
+    published.into_iter().fold(td::shared::Round::fingerprint(isa), hash)
 }

@@ -6,11 +6,11 @@
 //! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
 
 use super::inputs::{self, Changes, Inputs};
-use super::outcomes::{OUTCOMES, OutcomeProbs};
+use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{PARTS, bearoff};
 use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
-use worlds::backgammon::Board;
+use worlds::backgammon::{Board, Results, Roll};
 
 /// Networks: contact, race.
 pub const NETS: usize = 2;
@@ -24,13 +24,8 @@ pub enum Known {
 
 /// Of a board that one player has left to the other, seen by the former; `table` says whether the bear-off table answers.
 pub fn known(board: &Board, table: bool) -> Known {
-    match board.points() {
-        0 => {}
-        points => {
-            let mut probs = [0.0; OUTCOMES];
-            probs[if points > 0 { points - 1 } else { 2 - points } as usize] = 1.0;
-            return Known::Exactly(probs);
-        }
+    if board.points() != 0 {
+        return Known::Exactly(outcomes::ended(board.points()));
     }
     if board.contact() {
         return Known::By(0);
@@ -253,7 +248,7 @@ impl Stopwatch {
 }
 
 /// Places in [`PARTS`].
-pub const RULES: usize = 0;
+const RULES: usize = 0;
 const INPUTS: usize = 1;
 const NETWORK: usize = 2;
 pub const TARGETS: usize = 4;
@@ -266,6 +261,10 @@ pub struct Valuer {
     pub inputs: Vec<Inputs>,
     pub probs: Vec<OutcomeProbs>,
     pub known: Vec<Option<usize>>,
+    /// What the rolls led to that were valued last, and where those of each end.
+    pub boards: Vec<Board>,
+    ends_of: Vec<usize>,
+    results: Results,
     which: Vec<u32>,
     open: Vec<u8>,
     root: Vec<u32>,
@@ -284,8 +283,28 @@ impl Valuer {
     /// Of one that has valued so many boards at once.
     pub fn bytes(shape: Shape, boards: usize) -> f64 {
         let floats = shape.hidden + shape.depth * shape.narrow + 3 * OUTCOMES;
-        let read = inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
-        size_of::<Valuer>() as f64 + boards as f64 * (4 * floats + read) as f64
+        let read = size_of::<Board>() + inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
+        (size_of::<Valuer>() + Results::BYTES) as f64 + boards as f64 * (4 * floats + read) as f64
+    }
+
+    /// Values all that some rolls can lead to.
+    pub fn value_rolls(&mut self, network: &Network, board: &Board, rolls: &[Roll]) {
+        let mut boards = std::mem::take(&mut self.boards);
+        boards.clear();
+        self.ends_of.clear();
+        for roll in rolls {
+            boards.extend_from_slice(board.results(*roll, &mut self.results));
+            self.ends_of.push(boards.len());
+        }
+        self.stopwatch.spent(RULES);
+        self.value(network, board, &boards);
+        self.boards = boards;
+    }
+
+    /// The place of the best of those that one of the rolls led to.
+    pub fn best(&self, roll: usize) -> usize {
+        let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
+        first + outcomes::best(&self.probs[first..self.ends_of[roll]])
     }
 
     /// Values what a move can leave, each seen by who moved, into [`Valuer::probs`]. All of them come from `root`, seen by the
@@ -489,10 +508,8 @@ impl Trainer {
         }
         let blocks = &self.blocks[..count];
         let mut parts = split_by(steps, self.groups.iter().map(|g| g.steps.len() * shape.hidden));
-        let mut work: [_; GROUPS + 1] = std::array::from_fn(|_| None);
-        for (place, pair) in work.iter_mut().zip(self.groups.iter_mut().zip(&mut parts)) {
-            *place = Some(pair);
-        }
+        let mut pairs = self.groups.iter_mut().zip(&mut parts);
+        let mut work: [_; GROUPS + 1] = std::array::from_fn(|_| pairs.next());
         par::each_mut(&mut work, |_, work| {
             if let Some((group, slopes)) = work {
                 group.gather(isa, shape.hidden, blocks, slopes);
@@ -524,11 +541,8 @@ impl Trainer {
         let lens = || self.groups.iter().map(|g| g.steps.len() * shape.hidden);
         let [mut w, mut m, mut v] = [w_low, m_low, v_low].map(|low| split_by(low, lens()));
         let mut tables = split_by(&mut ready.table, self.groups.iter().map(|g| g.rows.len() * shape.hidden));
-        let mut work: [_; GROUPS + 1] = std::array::from_fn(|_| None);
-        let parts = w.iter_mut().zip(&mut m).zip(&mut v).zip(&mut tables).zip(&self.groups);
-        for (place, part) in work.iter_mut().zip(parts) {
-            *place = Some(part);
-        }
+        let mut parts = w.iter_mut().zip(&mut m).zip(&mut v).zip(&mut tables).zip(&self.groups);
+        let mut work: [_; GROUPS + 1] = std::array::from_fn(|_| parts.next());
         par::each_mut(&mut work, |_, work| {
             if let Some(((((w, m), v), table), group)) = work {
                 let g = &g_low[group.steps.start * shape.hidden..group.steps.end * shape.hidden];
@@ -630,7 +644,6 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use worlds::backgammon::{Results, Roll};
 
     const SHAPE: Shape = Shape { hidden: 48, narrow: 32, depth: 1, handmade: true, bearoff: true };
 

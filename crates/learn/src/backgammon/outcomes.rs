@@ -10,6 +10,12 @@ pub fn turned(probs: &OutcomeProbs) -> OutcomeProbs {
     [d, e, f, a, b, c]
 }
 
+/// Of a game that has ended, by its points: below 0 where it is lost.
+pub fn ended(points: i32) -> OutcomeProbs {
+    let ending = if points > 0 { points - 1 } else { 2 - points };
+    std::array::from_fn(|i| if i as i32 == ending { 1.0 } else { 0.0 })
+}
+
 /// Points a game, in one order of additions.
 pub fn equity(probs: &OutcomeProbs) -> f32 {
     let [a, b, c, d, e, f] = *probs;

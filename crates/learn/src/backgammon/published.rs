@@ -25,12 +25,13 @@ mod player;
 mod replay;
 mod search;
 mod selfplay;
-pub mod shared;
+pub(super) mod shared;
 mod slices;
 mod trainer;
 mod tree;
 
 use super::arena::{Duel, Tally};
+use super::saved::{self, bad, floats_of, missing, words};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings::Settings;
 use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
@@ -64,8 +65,6 @@ pub struct Generation {
 const CATCH_UP: usize = 12;
 /// Games of a duel that run at once.
 const ABREAST: usize = 64;
-/// Words of the counters that are saved.
-const COUNTERS: usize = 9;
 /// Streams of random numbers of one seed.
 const LEARN: u32 = 0x4C45_4152;
 const DUEL: u32 = 0x4455_454C;
@@ -155,55 +154,34 @@ impl Published {
 
     /// What [`Learner::parts`] gave, made a learner again that goes on as if it had never stopped.
     pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
-        let missing = |name: &str| PublishedError::Missing { name: name.into() };
         // Before anything is allocated: the checkpoint is of as many games as the settings say.
         config.check()?;
-        let words = config.actors * config.games * SAVED;
-        if find("games").is_none_or(|(_, data)| data.len() != words) {
-            return Err(missing("games"));
+        let (games, traces) = (words(find, "games")?, words(find, "traces")?);
+        if games.len() != config.actors * config.games * SAVED {
+            return Err(missing("games").into());
         }
         let mut it = Self::new(config, seed, isa)?;
-        let bad = |name: &str| PublishedError::BadValue { name: name.into() };
-        let floats = |name: &str, len: usize| match find(name) {
-            Some((_, Data::F32(values))) if values.len() == len => {
-                if values.iter().all(|v| v.is_finite()) {
-                    Ok(values)
-                } else {
-                    Err(bad(name))
-                }
-            }
-            _ => Err(missing(name)),
-        };
-        let words = |name: &str| match find(name) {
-            Some((_, Data::U32(values))) => Ok(values),
-            _ => Err(missing(name)),
-        };
         let TrainState { params, optimizer } = &mut it.trainer.state;
-        for spec in params.table().clone().specs() {
-            let values = floats(&spec.name, spec.len())?;
-            params.values_mut()[spec.range()].copy_from_slice(values);
-        }
+        let table = params.table().clone();
+        state::load(find, &table, [("", params.values_mut())])?;
         let len = params.values().len();
-        optimizer.m.copy_from_slice(floats("adam.m", len)?);
-        optimizer.v.copy_from_slice(floats("adam.v", len)?);
-        it.last.values_mut().copy_from_slice(floats("generation.last", len)?);
+        optimizer.m.copy_from_slice(floats_of(find, "adam.m", len)?);
+        optimizer.v.copy_from_slice(floats_of(find, "adam.v", len)?);
+        it.last.values_mut().copy_from_slice(floats_of(find, "generation.last", len)?);
         let Some((_, Data::F64(result))) = find("generation.result") else {
-            return Err(missing("generation.result"));
+            return Err(missing("generation.result").into());
         };
-        let &[points, standard_error] = &result[..] else { return Err(missing("generation.result")) };
+        let &[points, standard_error] = &result[..] else { return Err(missing("generation.result").into()) };
         if !(points.is_finite() && standard_error.is_finite()) {
-            return Err(bad("generation.result"));
+            return Err(bad("generation.result").into());
         }
-        let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing("counters")) };
-        let &[iterations, games, moves, evaluations, updates, steps, fresh, next, number] = &counters[..] else {
-            return Err(missing("counters"));
-        };
-        it.progress = Progress { iterations, games, moves, evaluations, updates };
+        let [iterations, ended, moves, evaluations, updates, steps, fresh, next, number] = saved::counters(find, "counters")?;
+        it.progress = Progress { iterations, games: ended, moves, evaluations, updates };
         it.generation = Generation { number, points, standard_error };
         it.trainer.state.optimizer.steps = steps;
-        let (samples, rest) = words("replay")?.as_chunks::<WORDS>();
+        let (samples, rest) = words(find, "replay")?.as_chunks::<WORDS>();
         if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
-            return Err(bad("replay"));
+            return Err(bad("replay").into());
         }
         // Where there is less room than there was, the newest stay.
         let oldest_first = samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
@@ -214,7 +192,6 @@ impl Published {
             oldest_first.for_each(|sample| it.replay.add(std::slice::from_ref(sample)));
         }
         it.fresh = (fresh as usize).min(it.replay.samples.len());
-        let (games, traces) = (words("games")?, words("traces")?);
         it.restore_games(games, traces).ok_or_else(|| bad("games"))?;
         it.trainer.pack();
         it.playing.set(&it.trainer.state.params);
@@ -487,12 +464,8 @@ impl Learner for Published {
     }
 
     fn parts(&self) -> Parts {
-        let mut parts = Parts::new();
         let TrainState { params, optimizer } = self.state();
-        for spec in params.table().specs() {
-            let values = params.values()[spec.range()].to_vec();
-            parts.push((spec.name.to_string(), spec.file_shape().to_vec(), Data::F32(values)));
-        }
+        let mut parts = state::save(params.table(), [("", params.values())]);
         let mut add = |name: &str, shape: Vec<usize>, data| parts.push((name.into(), shape, data));
         let len = params.values().len();
         add("adam.m", vec![len], Data::F32(optimizer.m.to_vec()));
@@ -508,7 +481,7 @@ impl Learner for Published {
         let Progress { iterations, games, moves, evaluations, updates } = Learner::progress(self);
         let counters =
             [iterations, games, moves, evaluations, updates, optimizer.steps, self.fresh as u64, self.replay.next as u64, number];
-        add("counters", vec![COUNTERS], Data::U64(counters.to_vec()));
+        add("counters", vec![counters.len()], Data::U64(counters.to_vec()));
         parts
     }
 

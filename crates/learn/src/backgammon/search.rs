@@ -9,7 +9,7 @@
 use super::net::{Network, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{Candidate, Depth, Player};
-use worlds::backgammon::{Board, Chances, Results, Roll};
+use worlds::backgammon::{Board, Chances, Roll};
 
 /// Equity that a prior takes e times less for.
 const TAU: f32 = 0.05;
@@ -26,9 +26,6 @@ pub struct SearchPlayer {
     network: Network,
     evals: u32,
     valuer: Valuer,
-    results: Results,
-    boards: Vec<Board>,
-    ends_of: Vec<usize>,
     branches: Vec<Branch>,
     /// Places of branches, the best first.
     order: Vec<usize>,
@@ -65,25 +62,16 @@ impl Branch {
 
 impl SearchPlayer {
     pub fn new(network: Network, evals: u32) -> SearchPlayer {
-        SearchPlayer {
-            network,
-            evals,
-            valuer: Valuer::default(),
-            results: Results::new(),
-            boards: Vec::new(),
-            ends_of: Vec::new(),
-            branches: Vec::new(),
-            order: Vec::new(),
-        }
+        SearchPlayer { network, evals, valuer: Valuer::default(), branches: Vec::new(), order: Vec::new() }
     }
 
     /// Finds the order of all results of a roll.
     fn rank_results(&mut self, board: &Board, roll: Roll) {
-        self.value(board, &[roll]);
+        self.valuer.value_rolls(&self.network, board, &[roll]);
         self.branches.clear();
-        let best = outcomes::equity(&self.valuer.probs[outcomes::best(&self.valuer.probs)]);
+        let best = outcomes::equity(&self.valuer.probs[self.valuer.best(0)]);
         let mut all = 0.0;
-        for ((board, probs), known) in self.boards.iter().zip(&self.valuer.probs).zip(&self.valuer.known) {
+        for ((board, probs), known) in self.valuer.boards.iter().zip(&self.valuer.probs).zip(&self.valuer.known) {
             let prior = math::poly::exp_1(self.network.isa, (outcomes::equity(probs) - best) / TAU);
             all += prior;
             self.branches.push(Branch {
@@ -135,32 +123,18 @@ impl SearchPlayer {
             *roll = Roll::ALL[which];
         }
         let tried = &tried[..end - branch.tried];
-        self.value(&branch.board.turned(), tried);
-        let mut first = 0;
-        for (roll, &end) in tried.iter().zip(&self.ends_of) {
-            let replies = &self.valuer.probs[first..end];
-            let reply = &replies[outcomes::best(replies)];
+        self.valuer.value_rolls(&self.network, &branch.board.turned(), tried);
+        for (i, roll) in tried.iter().enumerate() {
+            let reply = self.valuer.probs[self.valuer.best(i)];
             for (sum, p) in branch.sum.iter_mut().zip(reply) {
                 *sum += roll.ways() as f32 * p;
             }
             branch.ways += roll.ways();
-            first = end;
         }
         let count = tried.len();
         branch.tried = end;
         self.branches[place] = branch;
         count
-    }
-
-    /// Values all that some rolls can lead to.
-    fn value(&mut self, board: &Board, rolls: &[Roll]) {
-        self.boards.clear();
-        self.ends_of.clear();
-        for roll in rolls {
-            self.boards.extend_from_slice(board.results(*roll, &mut self.results));
-            self.ends_of.push(self.boards.len());
-        }
-        self.valuer.value(&self.network, board, &self.boards);
     }
 }
 

@@ -7,18 +7,19 @@
 //! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
 //! weights of its round, so threads change nothing.
 
-pub mod shared;
+pub(super) mod shared;
 
 use super::net::{self, NETS, Network, Sample, Shape, StepStats, Trainer, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::search::SearchPlayer;
-use super::{PARTS, Player, Progress, SelfTaught, Stats};
+use super::{PARTS, Player, Progress, SelfTaught, Stats, saved};
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log, multiple, whole};
+use crate::state::Unusable;
 use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, state};
 use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
-use worlds::backgammon::{Board, Results, Roll};
+use worlds::backgammon::{Board, Roll};
 
 settings! {
     /// Settings of the strong learner.
@@ -75,6 +76,15 @@ pub enum StrongError {
     BadValue { name: String },
     #[error("games {found:?} were brought where {due:?} are due; bring those of this round in their order")]
     OtherGames { found: std::ops::Range<u64>, due: std::ops::Range<u64> },
+}
+
+impl From<Unusable> for StrongError {
+    fn from(part: Unusable) -> StrongError {
+        match part {
+            Unusable::Missing { name } => StrongError::Missing { name },
+            Unusable::BadValue { name } => StrongError::BadValue { name },
+        }
+    }
 }
 
 impl StrongConfig {
@@ -153,10 +163,6 @@ struct SelfPlay {
     /// The place of the board that is left next, and whether the game is over.
     next: usize,
     is_over: bool,
-    results: Results,
-    boards: Vec<Board>,
-    /// Where the boards of each roll end.
-    ends_of: Vec<usize>,
     valuer: Valuer,
     samples: Vec<Sample>,
     /// What was thought of each board, or known.
@@ -172,7 +178,7 @@ impl SelfPlay {
     /// Of one that has played the longest of games.
     fn bytes(shape: Shape, boards: usize) -> f64 {
         let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<OutcomeProbs>());
-        Valuer::bytes(shape, boards) + (Results::BYTES + boards * size_of::<Board>() + game) as f64
+        Valuer::bytes(shape, boards) + game as f64
     }
 
     fn new() -> SelfPlay {
@@ -180,9 +186,6 @@ impl SelfPlay {
             dice: Rng::new(0, DICE).sequence(0),
             next: 0,
             is_over: true,
-            results: Results::new(),
-            boards: Vec::new(),
-            ends_of: Vec::new(),
             valuer: Valuer::default(),
             samples: Vec::new(),
             estimates: Vec::new(),
@@ -207,8 +210,8 @@ impl SelfPlay {
         // Of a game that was given up.
         self.valuer.evaluations = 0;
         let roll = Roll::drawn_to_open(&mut self.dice);
-        self.value(network, &Board::START, &[roll]);
-        self.next = self.best(0).0;
+        self.valuer.value_rolls(network, &Board::START, &[roll]);
+        self.next = self.valuer.best(0);
     }
 
     /// Plays so many moves more, or fewer where the game ends.
@@ -228,7 +231,7 @@ impl SelfPlay {
 
     /// Leaves the next board to the other player; whether the game is over then.
     fn leave(&mut self) -> bool {
-        let (left, probs) = (self.boards[self.next], self.valuer.probs[self.next]);
+        let (left, probs) = (self.valuer.boards[self.next], self.valuer.probs[self.next]);
         self.moves += 1;
         self.estimates.push(probs);
         self.outcome = probs;
@@ -239,19 +242,19 @@ impl SelfPlay {
 
     /// Rolls, and finds the board to leave next.
     fn look(&mut self, network: &Network, lookahead: bool) {
-        let board = self.boards[self.next].turned();
+        let board = self.valuer.boards[self.next].turned();
         let roll = Roll::drawn(&mut self.dice);
         if !lookahead {
-            self.value(network, &board, &[roll]);
-            self.next = self.best(0).0;
+            self.valuer.value_rolls(network, &board, &[roll]);
+            self.next = self.valuer.best(0);
             return;
         }
-        self.value(network, &board, &Roll::ALL);
+        self.valuer.value_rolls(network, &board, &Roll::ALL);
         let mut ahead = [0.0; OUTCOMES];
         for (i, of) in Roll::ALL.iter().enumerate() {
-            let (place, probs) = self.best(i);
+            let place = self.valuer.best(i);
             let share = of.ways() as f32 / 36.0;
-            ahead.iter_mut().zip(probs).for_each(|(sum, p)| *sum += share * p);
+            ahead.iter_mut().zip(self.valuer.probs[place]).for_each(|(sum, p)| *sum += share * p);
             if *of == roll {
                 self.next = place;
             }
@@ -277,25 +280,6 @@ impl SelfPlay {
             self.samples[t].target = came;
         }
         self.valuer.stopwatch.spent(net::TARGETS);
-    }
-
-    /// Values all that some rolls can lead to.
-    fn value(&mut self, network: &Network, board: &Board, rolls: &[Roll]) {
-        self.boards.clear();
-        self.ends_of.clear();
-        for roll in rolls {
-            self.boards.extend_from_slice(board.results(*roll, &mut self.results));
-            self.ends_of.push(self.boards.len());
-        }
-        self.valuer.stopwatch.spent(net::RULES);
-        self.valuer.value(network, board, &self.boards);
-    }
-
-    /// The best of those that one of the rolls led to.
-    fn best(&self, roll: usize) -> (usize, OutcomeProbs) {
-        let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
-        let best = first + outcomes::best(&self.valuer.probs[first..self.ends_of[roll]]);
-        (best, self.valuer.probs[best])
     }
 
     /// What the game that it has just played brought.
@@ -394,32 +378,19 @@ impl Strong {
     /// Goes on exactly from what [`Learner::parts`] gave, with the same settings and seed.
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
         settings.check()?;
-        let missing = |name: &str| StrongError::Missing { name: name.into() };
         // Before anything is allocated: the checkpoint is of networks as wide as the settings say.
-        let len = settings.shape().len();
-        if find("strong.learned").is_none_or(|(_, data)| data.len() != len) {
-            return Err(missing("strong.learned"));
-        }
-        let mut strong = Strong::new(settings, seed, isa)?;
-        let floats = |name: &str| match find(name) {
-            Some((shape, Data::F32(values))) if shape == [len] && values.len() == len => {
-                let sound = values.iter().all(|value| value.is_finite());
-                if sound { Ok(values) } else { Err(StrongError::BadValue { name: name.into() }) }
-            }
-            _ => Err(missing(name)),
+        let floats = |name: &str| saved::floats_of(find, name, settings.shape().len());
+        let (learned, weights) = (floats("strong.learned")?, floats("strong.weights")?);
+        let moments = [floats("strong.adam.m")?, floats("strong.adam.v")?].map(<[f32]>::to_vec);
+        let [iterations, games, moves, evaluations, updates, contact, race] = saved::counters(find, "strong.progress")?;
+        let mut strong = Strong {
+            learned: learned.to_vec(),
+            weights: weights.to_vec(),
+            moments,
+            steps: [contact, race],
+            progress: Progress { iterations, games, moves, evaluations, updates },
+            ..Strong::new(settings, seed, isa)?
         };
-        strong.learned.copy_from_slice(floats("strong.learned")?);
-        strong.weights.copy_from_slice(floats("strong.weights")?);
-        strong.moments[0].copy_from_slice(floats("strong.adam.m")?);
-        strong.moments[1].copy_from_slice(floats("strong.adam.v")?);
-        let counters = match find("strong.progress") {
-            Some((_, Data::U64(values))) => values.as_slice(),
-            _ => return Err(missing("strong.progress")),
-        };
-        let [iterations, games, moves, evaluations, updates, contact, race] =
-            counters.try_into().map_err(|_| missing("strong.progress"))?;
-        strong.progress = Progress { iterations, games, moves, evaluations, updates };
-        strong.steps = [contact, race];
         strong.network.take(&strong.learned);
         Ok(strong)
     }
@@ -716,14 +687,14 @@ mod tests {
             close(&sample.target, &looked.ahead[t], t);
         }
         // The mean over the rolls, from the first board on: what followed is one of them.
-        let mut self_play = SelfPlay::new();
-        let (mut dice, network) = (Rng { key: [5, DICE, 2, 0] }.sequence(0), network());
-        self_play.value(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
-        let left = self_play.boards[self_play.best(0).0];
+        let (mut valuer, network) = (Valuer::default(), network());
+        let mut dice = Rng { key: [5, DICE, 2, 0] }.sequence(0);
+        valuer.value_rolls(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
+        let left = valuer.boards[valuer.best(0)];
         let mut mean = [0.0; OUTCOMES];
         for roll in Roll::ALL {
-            self_play.value(&network, &left.turned(), &[roll]);
-            let best = self_play.best(0).1;
+            valuer.value_rolls(&network, &left.turned(), &[roll]);
+            let best = valuer.probs[valuer.best(0)];
             mean.iter_mut().zip(best).for_each(|(sum, p)| *sum += roll.ways() as f32 / 36.0 * p);
         }
         close(&looked.samples[0].target, &outcomes::turned(&mean), 0);

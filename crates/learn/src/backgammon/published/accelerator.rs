@@ -8,11 +8,12 @@ pub use crate::offload::TrainStateRef;
 use super::inputs::Decision;
 use super::net::{ACTIONS, Shape};
 use super::replay::{self, Sample};
+use super::tree;
 use crate::Fault;
 use crate::offload::Request;
 use graph::Adam;
 use math::Isa;
-use math::par::{Movable, Pinned};
+use math::par::Movable;
 use worlds::backgammon::Results;
 
 /// What of a learner's work is offloaded.
@@ -68,7 +69,7 @@ pub fn packed_sample(sample: &Sample, scratch: &mut Results) -> PackedSample {
     let mut packed_sample = [0; PACKED_SAMPLE_WORDS];
     packed_sample[..replay::WORDS].copy_from_slice(sample);
     if let Some(decision) = replay::read_decision(sample) {
-        for action in replay::legal(&decision, scratch) {
+        for action in tree::legal(&decision, scratch) {
             packed_sample[replay::WORDS + usize::from(action) / 32] |= 1 << (action % 32);
         }
     }
@@ -121,38 +122,4 @@ pub trait Accelerator: Movable {
 
     /// Whether it is here; then it stands in `learned`.
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault>;
-}
-
-impl Accelerator for Pinned<Box<dyn Accelerator>> {
-    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
-        self.with_mut(|accelerator| accelerator.set_weights(weights))
-    }
-
-    fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
-        self.with_mut(|accelerator| accelerator.ask(lane, decisions))
-    }
-
-    fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        self.with_mut(|accelerator| accelerator.answer(lane, answer))
-    }
-
-    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
-        self.with_mut(|accelerator| accelerator.set_state(state))
-    }
-
-    fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
-        self.with_mut(|accelerator| accelerator.store_samples(first, packed_samples))
-    }
-
-    fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
-        self.with_mut(|accelerator| accelerator.step(adam, value_coef, drawn))
-    }
-
-    fn request_result(&mut self) -> Result<(), Fault> {
-        self.with_mut(|accelerator| accelerator.request_result())
-    }
-
-    fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault> {
-        self.with_mut(|accelerator| accelerator.poll_result(learned))
-    }
 }

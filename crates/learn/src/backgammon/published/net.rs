@@ -110,13 +110,18 @@ fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     (g, policy, value)
 }
 
+/// With the five chances in place of their logits.
+fn plan(mut g: Graph, [policy, value]: [NodeId; 2], layout: Layout, isa: Isa) -> Result<Arc<Plan>, PlanError> {
+    let value = g.sigmoid(value);
+    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
+}
+
 /// For search: from the first layer's sums to the policy's hidden layer and the five chances.
 pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let stem = g.input("stem", [rows, shape.width]);
     let (policy, value) = body(&mut g, shape.blocks, stem);
-    let value = g.sigmoid(value);
-    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
+    plan(g, [policy, value], Layout::Panels, isa)
 }
 
 /// The same from the inputs on, in rows, for a device that makes them itself.
@@ -125,15 +130,13 @@ pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     let x = g.input("inputs", [rows, INPUTS]);
     let stem = g.dense(x, "stem", shape.width, Init::Kaiming);
     let (policy, value) = body(&mut g, shape.blocks, stem);
-    let value = g.sigmoid(value);
-    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Rows, isa)?))
+    plan(g, [policy, value], Layout::Rows, isa)
 }
 
 /// All 676 logits and the chances, as the published network gives them.
 pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
-    let (mut g, policy, value) = whole(shape, rows);
-    let value = g.sigmoid(value);
-    Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], Layout::Panels, isa)?))
+    let (g, policy, value) = whole(shape, rows);
+    plan(g, [policy, value], Layout::Panels, isa)
 }
 
 /// The loss of a shard of samples: E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)], p over legal actions alone.
@@ -237,13 +240,6 @@ pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     let lose_gammon = if mine { lose_gammon.min(lose) } else { 0.0 };
     let lose_backgammon = lose_backgammon.min(lose_gammon);
     Chances([win - gammon, gammon - backgammon, backgammon, lose - lose_gammon, lose_gammon - lose_backgammon, lose_backgammon])
-}
-
-/// Points a game.
-#[inline]
-pub fn equity(chances: &Chances) -> f32 {
-    let [a, b, c, d, e, f] = chances.0;
-    (a - d) + 2.0 * (b - e) + 3.0 * (c - f)
 }
 
 /// The heads' targets of a game that ended so: an index into [`Chances`].
@@ -454,6 +450,7 @@ impl Kernel for Legal<'_> {
 mod tests {
     use super::super::tree;
     use super::*;
+    use crate::backgammon::outcomes;
     use math::Rng;
     use std::collections::BTreeSet;
     use worlds::backgammon::{Results, Roll};
@@ -499,8 +496,7 @@ mod tests {
         let mut doubles = 0;
         for decision in met(3000, 1).into_iter().filter(|decision| !decision.second) {
             let (board, roll) = (decision.board, decision.roll());
-            tree::list(&decision, &mut scratch);
-            let firsts: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
+            let firsts: Vec<u16> = tree::legal(&decision, &mut scratch).collect();
             assert_eq!(firsts.iter().collect::<BTreeSet<_>>().len(), firsts.len());
             let mut reached = BTreeSet::new();
             for first in firsts {
@@ -508,8 +504,8 @@ mod tests {
                 let after = board.moved(roll, play(first));
                 if roll.is_double() && after.can_move(roll.high()) {
                     doubles += 1;
-                    tree::list(&Decision { board: after, second: true, ..decision }, &mut scratch);
-                    let seconds: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
+                    let second = Decision { board: after, second: true, ..decision };
+                    let seconds: Vec<u16> = tree::legal(&second, &mut scratch).collect();
                     assert_eq!(seconds.iter().collect::<BTreeSet<_>>().len(), seconds.len());
                     reached.extend(seconds.into_iter().map(|second| after.moved(roll, play(second)).id()));
                 } else {
@@ -547,8 +543,7 @@ mod tests {
                 // To the bit.
                 assert_eq!(evaluator.heads(row), std::array::from_fn(|i| of("value", i, HEADS)));
                 let logits: Vec<f32> = (0..ACTIONS).map(|i| of("policy", i, ACTIONS)).collect();
-                tree::list(decision, &mut scratch);
-                let actions: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
+                let actions: Vec<u16> = tree::legal(decision, &mut scratch).collect();
                 let mut found = vec![0.0; tree::MOST_ACTIONS];
                 evaluator.policy(&weights, row, &actions, &mut found);
                 let e: Vec<f64> = actions.iter().map(|&a| f64::from(logits[usize::from(a)]).exp()).collect();
@@ -565,7 +560,7 @@ mod tests {
         let sum = |chances: Chances| chances.0.iter().sum::<f32>();
         let start = chances([0.6, 0.2, 0.05, 0.1, 0.02], &Board::START);
         assert!((sum(start) - 1.0).abs() < 1e-6 && (start.equity() - 0.33).abs() < 1e-6);
-        assert!((f64::from(equity(&start)) - start.equity()).abs() < 1e-6);
+        assert!((f64::from(outcomes::equity(&start.0)) - start.equity()).abs() < 1e-6);
         // More gammons than wins cannot be.
         let odd = chances([0.1, 0.3, 0.9, 0.95, 0.99], &Board::START);
         assert!(odd.0.iter().all(|&chance| chance >= 0.0) && (sum(odd) - 1.0).abs() < 1e-6);

@@ -4,11 +4,11 @@
 //! and steps depend on nothing but their number and the samples, what comes of a round is the same as here, but for how the
 //! other machine rounds.
 
-use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, Work, decision_words, packed_sample};
+use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, TrainStateRef, Work, decision_words, packed_sample};
 use super::offloaded::{Lane, Offloaded, Probe};
 use super::selfplay::Actor;
 use super::trainer::TrainState;
-use super::{Phase, Published, ROUND_BEGINS, accelerator, draw};
+use super::{Phase, Published, ROUND_BEGINS, draw};
 use crate::backgammon::Stats;
 use crate::{Fault, Machine, Offload, Pass, Slice, offload};
 use math::par::{self, Pinned};
@@ -36,11 +36,12 @@ impl Published {
         let mut accelerator = Pinned::new(offload::request(machine, &spec)?);
         let TrainState { params, optimizer } = &self.trainer.state;
         if work.leaves {
-            accelerator.set_weights(params.values())?;
+            accelerator.with_mut(|there| there.set_weights(params.values()))?;
         }
         if work.learning {
             let (m, v) = (&optimizer.m, &optimizer.v);
-            accelerator.set_state(&accelerator::TrainStateRef { weights: params.values(), m, v, steps: optimizer.steps })?;
+            let state = TrainStateRef { weights: params.values(), m, v, steps: optimizer.steps };
+            accelerator.with_mut(|there| there.set_state(&state))?;
             self.store_samples(&mut accelerator, 0..self.replay.samples.len())?;
         }
         Ok(Offloaded {
@@ -64,7 +65,7 @@ impl Published {
         let first = places.start;
         for (i, samples) in self.replay.samples[places].chunks(MOST).enumerate() {
             let packed_samples: Vec<_> = samples.iter().map(|sample| packed_sample(sample, &mut scratch)).collect();
-            accelerator.store_samples(first + i * MOST, &packed_samples)?;
+            accelerator.with_mut(|there| there.store_samples(first + i * MOST, &packed_samples))?;
         }
         Ok(())
     }
@@ -122,7 +123,8 @@ impl Published {
             // The one that was asked first.
             let asked = (0..LANES).filter(|&lane| offloaded.lanes[lane].asked);
             if let Some(lane) = asked.min_by_key(|&lane| offloaded.lanes[lane].batches) {
-                if !self.timed(&mut offloaded.waited_s, || offloaded.accelerator.answer(lane, &mut offloaded.answer))? {
+                let answer = &mut offloaded.answer;
+                if !self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(|there| there.answer(lane, answer)))? {
                     return Ok(OffloadSlice::Waiting);
                 }
                 actors = self.lane(lane);
@@ -149,10 +151,11 @@ impl Published {
         }
         if work.learning {
             if !offloaded.result_requested {
-                offloaded.accelerator.request_result()?;
+                offloaded.accelerator.with_mut(|there| there.request_result())?;
                 offloaded.result_requested = true;
             }
-            if !self.timed(&mut offloaded.waited_s, || offloaded.accelerator.poll_result(&mut offloaded.learned))? {
+            let learned = &mut offloaded.learned;
+            if !self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(|there| there.poll_result(learned)))? {
                 return Ok(OffloadSlice::Waiting);
             }
         }
@@ -185,7 +188,8 @@ impl Published {
             } else {
                 // Also where that fails: then they are looked at here.
                 offloaded.lanes[lane].asked = true;
-                self.timed(&mut offloaded.waited_s, || offloaded.accelerator.ask(lane, &offloaded.words))?;
+                let words = &offloaded.words;
+                self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(|there| there.ask(lane, words)))?;
             }
         }
         Ok(())
@@ -196,7 +200,8 @@ impl Published {
         for n in self.progress.updates..self.progress.updates + count {
             draw(&self.config, self.seed, n, self.replay.samples.len(), &mut self.drawn);
             let (adam, value_coef) = (self.config.adam(), self.config.value_coef);
-            self.timed(&mut offloaded.waited_s, || offloaded.accelerator.step(&adam, value_coef, &self.drawn))?;
+            let step = |there: &mut Box<dyn Accelerator>| there.step(&adam, value_coef, &self.drawn);
+            self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(step))?;
         }
         self.progress.updates += count;
         Ok(())
@@ -245,7 +250,7 @@ impl Published {
         let since_s = (self.clock)();
         let mut tell = || {
             if offloaded.work.leaves {
-                offloaded.accelerator.set_weights(self.trainer.state.params.values())?;
+                offloaded.accelerator.with_mut(|there| there.set_weights(self.trainer.state.params.values()))?;
             }
             if offloaded.work.learning {
                 let all = self.replay.samples.len();

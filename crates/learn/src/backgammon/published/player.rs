@@ -5,7 +5,7 @@ use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Shape, Weights, play};
 use super::search::{Search, Seconds};
 use super::tree::{self, Edge, MOST_ACTIONS, ROOT, Rule, Tree};
-use crate::backgammon::{Candidate, Depth, Player};
+use crate::backgammon::{Candidate, Depth, Player, outcomes};
 use graph::Plan;
 use math::PANEL;
 use std::sync::Arc;
@@ -65,9 +65,8 @@ impl PublishedPlayer {
             decisions.iter().for_each(|decision| self.evaluator.see(decision));
             self.evaluator.run(&self.weights);
             for (row, decision) in decisions.iter().enumerate() {
-                tree::list(decision, &mut self.scratch);
                 self.actions.clear();
-                self.actions.extend(self.scratch.plays().iter().map(|play| net::action([play[0], play[1]])));
+                self.actions.extend(tree::legal(decision, &mut self.scratch));
                 self.evaluator.policy(&self.weights, row, &self.actions, &mut *self.priors);
                 tell(chunk * ROWS + row, self.evaluator.heads(row), &self.actions, &*self.priors);
             }
@@ -266,13 +265,13 @@ impl Player for PublishedPlayer {
             .map(|((board, prior), expected)| {
                 let chances = match board.points() {
                     0 => expected.turned(),
-                    points => Chances(std::array::from_fn(|i| if i as i32 + 1 == points { 1.0 } else { 0.0 })),
+                    points => Chances(outcomes::ended(points)),
                 };
                 // What the search brought is added to the mean over all rolls.
                 let (share, sum, visits) =
                     searched.iter().find(|found| found.0 == board).map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
                 let rolls = Roll::ALL.len() as f32;
-                let first_equity = net::equity(&chances);
+                let first_equity = outcomes::equity(&chances.0);
                 let equity = (rolls * first_equity + sum) / (rolls + visits as f32);
                 let depth = match visits {
                     _ if board.points() != 0 => Depth::Exact,
@@ -294,10 +293,7 @@ impl Player for PublishedPlayer {
     fn expects(&mut self, board: Board) -> Option<Chances> {
         match board.points() {
             0 => self.expect(&[board]).pop(),
-            points => {
-                let ending = if points > 0 { points - 1 } else { 2 - points };
-                Some(Chances(std::array::from_fn(|i| if i as i32 == ending { 1.0 } else { 0.0 })))
-            }
+            points => Some(Chances(outcomes::ended(points))),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Samples: what a search made of a decision, and how the game ended.
 
 use super::inputs::Decision;
-use super::net::{self, ACTIONS};
-use super::tree::{self, Edge};
-use worlds::backgammon::{BAR, Board, Results, Roll};
+use super::net::ACTIONS;
+use super::tree::Edge;
+use worlds::backgammon::{BAR, Board, Roll};
 
 /// Words of a sample: four of each side's places, four bits each; the roll, the half and how many shares follow; how it ended for
 /// who decided (an index into `Chances`), or before the end who that is; and shares, 16 bits of an action above 16 of its visits.
@@ -47,12 +47,6 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     let (roll, second) = (words.get(8)? & 0xFF, words[8] >> 8 & 1 == 1);
     let board = read_board(words)?;
     ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
-}
-
-/// The actions that are legal.
-pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl Iterator<Item = u16> + 'a {
-    tree::list(decision, scratch);
-    scratch.plays().iter().map(|play| net::action([play[0], play[1]]))
 }
 
 /// Whether words that were saved are a sample. One without shares is: a search may be too short to try any action, or try more

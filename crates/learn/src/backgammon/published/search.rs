@@ -4,6 +4,7 @@
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Weights};
 use super::tree::{Leaf, MOST_ACTIONS, ROOT, Rule, Step, Tree};
+use crate::backgammon::outcomes;
 use graph::Plan;
 use std::sync::Arc;
 use worlds::backgammon::Results;
@@ -144,7 +145,7 @@ impl Search {
             slot.tree.actions(waiting.node, &mut self.actions);
             self.evaluator.policy(weights, row, &self.actions, &mut *self.priors);
             let chances = net::chances(self.evaluator.heads(row), &slot.tree.decision(waiting.node).board);
-            let value = net::equity(&chances);
+            let value = outcomes::equity(&chances.0);
             slot.tree.open(waiting.node, value, &*self.priors);
             if waiting.node == ROOT {
                 opened(waiting.slot, &mut slot.tree);

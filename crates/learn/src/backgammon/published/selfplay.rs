@@ -418,8 +418,7 @@ mod tests {
                 evaluator.clear();
                 evaluator.see(&game.decision);
                 evaluator.run(&weights);
-                tree::list(&game.decision, &mut scratch);
-                let actions: Vec<u16> = scratch.plays().iter().map(|play| super::super::net::action([play[0], play[1]])).collect();
+                let actions: Vec<u16> = tree::legal(&game.decision, &mut scratch).collect();
                 let mut priors = vec![0.0; tree::MOST_ACTIONS];
                 evaluator.policy(&weights, 0, &actions, &mut priors);
                 let of = |action: u16| priors[actions.iter().position(|&known| known == action).unwrap()];

@@ -10,6 +10,8 @@ use super::replay::{self, Sample, WORDS};
 use super::selfplay::{Actor, Endings, Games, Playing, SAVED};
 use super::{Phase, Published, PublishedConfig, PublishedError};
 use crate::backgammon::Stats;
+use crate::backgammon::saved::{bad, floats, missing, numbers, words};
+use crate::state::Unusable;
 use crate::{Data, Find, Parts, Sharing, Slice};
 use graph::Params;
 use math::{Isa, par};
@@ -52,35 +54,12 @@ const SAMPLES: &str = "played.samples";
 const GAMES: &str = "games";
 const TRACES: &str = "traces";
 
-fn wrong(name: &str) -> PublishedError {
-    PublishedError::Missing { name: name.into() }
-}
-
-fn bad(name: &str) -> PublishedError {
-    PublishedError::BadValue { name: name.into() }
-}
-
-fn floats<'a>(find: &'a Find, name: &str) -> Result<&'a [f32], PublishedError> {
-    match find(name) {
-        Some((_, Data::F32(values))) => match values.iter().all(|v| v.is_finite()) {
-            true => Ok(values),
-            false => Err(bad(name)),
-        },
-        _ => Err(wrong(name)),
-    }
-}
-
-fn numbers<'a>(find: &'a Find, name: &str) -> Result<&'a [u64], PublishedError> {
-    match find(name) {
-        Some((_, Data::U64(values))) => Ok(values),
-        _ => Err(wrong(name)),
-    }
-}
-
-fn words<'a>(find: &'a Find, name: &str) -> Result<&'a [u32], PublishedError> {
-    match find(name) {
-        Some((_, Data::U32(values))) => Ok(values),
-        _ => Err(wrong(name)),
+impl From<Unusable> for PublishedError {
+    fn from(part: Unusable) -> PublishedError {
+        match part {
+            Unusable::Missing { name } => PublishedError::Missing { name },
+            Unusable::BadValue { name } => PublishedError::BadValue { name },
+        }
     }
 }
 
@@ -94,11 +73,11 @@ fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
 }
 
 /// Those of so many actors, one by one.
-fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, PublishedError> {
+fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, Unusable> {
     let (games, mut left) = (words(find, GAMES)?, words(find, TRACES)?);
     let each = games.len() / actors.max(1);
     if each == 0 || !each.is_multiple_of(SAVED) || games.len() != actors * each {
-        return Err(wrong(GAMES));
+        return Err(missing(GAMES));
     }
     let one = |games: &[u32]| {
         let samples = games.chunks_exact(SAVED).map(|game| u64::from(game[SAVED - 2])).sum::<u64>();
@@ -108,7 +87,7 @@ fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, PublishedE
         Some(Games { games: games.to_vec(), traces: mine.to_vec() })
     };
     let of: Option<Vec<Games>> = games.chunks_exact(each).map(one).collect();
-    of.filter(|_| left.is_empty()).ok_or_else(|| wrong(TRACES))
+    of.filter(|_| left.is_empty()).ok_or_else(|| missing(TRACES))
 }
 
 impl Round {
@@ -134,16 +113,16 @@ impl Round {
     }
 
     pub fn from_parts(find: &Find) -> Result<Round, PublishedError> {
-        let &[seed, start, end, ref sizes @ ..] = numbers(find, ROUND)? else { return Err(wrong(ROUND)) };
+        let &[seed, start, end, ref sizes @ ..] = numbers(find, ROUND)? else { return Err(missing(ROUND).into()) };
         let &[evals, games, batch, leaves, round_batches, warm_decisions, width, blocks] = sizes else {
-            return Err(wrong(ROUND));
+            return Err(missing(ROUND).into());
         };
         let &[exploration, doubt, virtual_loss, noise, noise_alpha, temperature] = floats(find, RULE)? else {
-            return Err(wrong(RULE));
+            return Err(missing(RULE).into());
         };
         let config = PublishedConfig {
             evals: evals as usize,
-            actors: end.checked_sub(start).ok_or_else(|| wrong(ROUND))? as usize,
+            actors: end.checked_sub(start).ok_or_else(|| missing(ROUND))? as usize,
             games: games as usize,
             batch: batch as usize,
             leaves: leaves as usize,
@@ -154,7 +133,7 @@ impl Round {
             noise,
             noise_alpha,
             temperature,
-            warm_decisions: u32::try_from(warm_decisions).map_err(|_| wrong(ROUND))?,
+            warm_decisions: u32::try_from(warm_decisions).map_err(|_| missing(ROUND))?,
             width: width as usize,
             blocks: blocks as usize,
             ..PublishedConfig::default()
@@ -163,10 +142,10 @@ impl Round {
         config.check()?;
         let of = games_from_parts(find, config.actors)?;
         if of.iter().any(|one| one.games.len() != config.games * SAVED) {
-            return Err(wrong(GAMES));
+            return Err(missing(GAMES).into());
         }
         Ok(Round {
-            seed: u32::try_from(seed).map_err(|_| wrong(ROUND))?,
+            seed: u32::try_from(seed).map_err(|_| missing(ROUND))?,
             pieces: start..end,
             weights: floats(find, WEIGHTS)?.to_vec(),
             games: of,
@@ -183,7 +162,7 @@ impl Round {
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
         let mut params = Params::new(plan.table(), 0);
         if params.values().len() != self.weights.len() {
-            return Err(wrong(WEIGHTS));
+            return Err(missing(WEIGHTS).into());
         }
         params.values_mut().copy_from_slice(&self.weights);
         let weights = Weights::new(&plan, &params);
@@ -254,24 +233,24 @@ impl Played {
         parts
     }
 
-    pub fn from_parts(find: &Find) -> Result<Played, PublishedError> {
-        let &[first] = numbers(find, PLAYED)? else { return Err(wrong(PLAYED)) };
-        let (counts, []) = words(find, COUNTS)?.as_chunks::<7>() else { return Err(wrong(COUNTS)) };
-        let (mut left, []) = words(find, SAMPLES)?.as_chunks::<WORDS>() else { return Err(wrong(SAMPLES)) };
+    fn from_parts(find: &Find) -> Result<Played, Unusable> {
+        let &[first] = numbers(find, PLAYED)? else { return Err(missing(PLAYED)) };
+        let (counts, []) = words(find, COUNTS)?.as_chunks::<7>() else { return Err(missing(COUNTS)) };
+        let (mut left, []) = words(find, SAMPLES)?.as_chunks::<WORDS>() else { return Err(missing(SAMPLES)) };
         if !left.iter().all(replay::is_sound) {
             return Err(bad(SAMPLES));
         }
         let mut of = Vec::with_capacity(counts.len());
         for (games, counts) in games_from_parts(find, counts.len())?.into_iter().zip(counts) {
             let &[samples, ref counts @ ..] = counts;
-            let (mine, rest) = left.split_at_checked(samples as usize).ok_or_else(|| wrong(SAMPLES))?;
+            let (mine, rest) = left.split_at_checked(samples as usize).ok_or_else(|| missing(SAMPLES))?;
             left = rest;
             let [ended, turns, gammons, backgammons, moves, evaluated] = counts.map(u64::from);
             let endings = Endings { games: ended, turns, gammons, backgammons };
             of.push(Brought { games, samples: mine.to_vec(), endings, moves, evaluated });
         }
         if !left.is_empty() {
-            return Err(wrong(SAMPLES));
+            return Err(missing(SAMPLES));
         }
         Ok(Played { first, of })
     }
@@ -333,7 +312,7 @@ impl Published {
             for (actor, Games { games, traces }) in actors.iter_mut().zip(&before) {
                 actor.restore(config, *seed, games, traces).expect("they were saved from these actors");
             }
-            return Err(bad(GAMES));
+            return Err(bad(GAMES).into());
         }
         self.sharing.brought = brought.end;
         if let Phase::Play { batches, .. } = &mut self.phase
@@ -364,6 +343,6 @@ impl Sharing for Published {
     }
 
     fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.take_played(&Played::from_parts(find)?)?)
+        Ok(self.take_played(&Played::from_parts(find).map_err(PublishedError::from)?)?)
     }
 }

@@ -3,6 +3,7 @@
 use super::inputs::{self, INPUTS};
 use super::net::{self, ACTIONS, HEADS, Shape};
 use super::replay::{self, Sample};
+use super::tree;
 use crate::state::LONGEST;
 use graph::{Adam, Executor, Optimizer, Packed, Params, Plan, PlanError};
 use math::{Isa, ops, par};
@@ -177,7 +178,7 @@ impl Shard {
             let to = &mut self.executor.input_mut("inputs")[row * INPUTS..][..INPUTS];
             inputs::each(&decision, |input, x| to[input] = x);
             let mask = &mut self.executor.input_mut("mask")[row * ACTIONS..][..ACTIONS];
-            replay::legal(&decision, &mut self.scratch).for_each(|action| mask[usize::from(action)] = 0.0);
+            tree::legal(&decision, &mut self.scratch).for_each(|action| mask[usize::from(action)] = 0.0);
             let shares = &sample[10..][..(sample[8] >> 16) as usize];
             let sum: u32 = shares.iter().map(|share| share & 0xFFFF).sum();
             let to = &mut self.executor.input_mut("share")[row * ACTIONS..][..ACTIONS];

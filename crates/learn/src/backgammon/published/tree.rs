@@ -246,7 +246,7 @@ impl Tree {
         let after = board.moved(roll, play(action));
         if roll.is_double() && !second && after.can_move(roll.high()) {
             let decision = Decision { board: after, roll: place, second: true };
-            let hash = after.hash64() ^ u64::from(place + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            let hash = hash_of_second(&decision);
             let found = self.find(hash, |tree, id| id & SECOND != 0 && tree.nodes[usize::from(id & !SECOND)].decision == decision);
             return found.unwrap_or_else(|slot| {
                 let id = self.push(decision) | SECOND;
@@ -342,10 +342,9 @@ impl Tree {
     /// Gives a decision its legal actions.
     pub fn list(&mut self, at: u16, scratch: &mut Results) {
         let node = &mut self.nodes[usize::from(at)];
-        list(&node.decision, scratch);
-        (node.first, node.count) = (self.edges.len() as u32, scratch.plays().len() as u16);
-        let edge = |play: &[u8; 4]| Edge { action: action([play[0], play[1]]), child: UNKNOWN, ..Edge::default() };
-        self.edges.extend(scratch.plays().iter().map(edge));
+        let actions = legal(&node.decision, scratch);
+        (node.first, node.count) = (self.edges.len() as u32, actions.len() as u16);
+        self.edges.extend(actions.map(|action| Edge { action, child: UNKNOWN, ..Edge::default() }));
     }
 
     pub fn actions(&self, at: u16, to: &mut Vec<u16>) {
@@ -448,9 +447,7 @@ impl Tree {
             self.moved[usize::from(id)] = to.nodes.len() as u16;
             to.nodes.push(node);
             if node.decision.second {
-                let Decision { board, roll, .. } = node.decision;
-                let hash = board.hash64() ^ u64::from(roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                to.enter(hash, (to.nodes.len() as u16 - 1) | SECOND);
+                to.enter(hash_of_second(&node.decision), (to.nodes.len() as u16 - 1) | SECOND);
             }
         }
         self.moved[usize::from(id)]
@@ -475,6 +472,11 @@ impl Tree {
     }
 }
 
+/// Of the second half of a double.
+fn hash_of_second(decision: &Decision) -> u64 {
+    decision.board.hash64() ^ u64::from(decision.roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
 /// Finds what a decision can lead to: a whole move, or two moves of a double.
 pub fn list(decision: &Decision, scratch: &mut Results) {
     let roll = decision.roll();
@@ -483,6 +485,12 @@ pub fn list(decision: &Decision, scratch: &mut Results) {
     } else {
         decision.board.results(roll, scratch);
     }
+}
+
+/// The same as actions.
+pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl ExactSizeIterator<Item = u16> + 'a {
+    list(decision, scratch);
+    scratch.plays().iter().map(|play| action([play[0], play[1]]))
 }
 
 #[inline]
@@ -654,8 +662,7 @@ mod tests {
                 return value_of(&decision);
             };
             let mut scratch = Results::new();
-            list(&decision, &mut scratch);
-            let actions: Vec<u16> = scratch.plays().iter().map(|p| action([p[0], p[1]])).collect();
+            let actions: Vec<u16> = legal(&decision, &mut scratch).collect();
             let all: u32 = known.values().map(|edge| edge.0).sum();
             let score = |i: usize, prior: f32| {
                 let (n, sum) = known.get(&actions[i]).copied().unwrap_or((0, 0.0));

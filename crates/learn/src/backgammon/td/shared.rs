@@ -8,6 +8,8 @@ use super::{Brought, LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError
 use crate::backgammon::inputs::{self, INPUTS};
 use crate::backgammon::net::{NETS, Network, Sample, Shape};
 use crate::backgammon::outcomes::OUTCOMES;
+use crate::backgammon::saved::{bad, bytes, counters, floats_of, missing, numbers};
+use crate::state::Unusable;
 use crate::{Data, Find, Parts, Sharing};
 use math::{Isa, par};
 use std::ops::Range;
@@ -30,27 +32,6 @@ pub struct Games {
     first: u64,
     samples: Vec<Sample>,
     of: Vec<Brought>,
-}
-
-fn wrong(name: &str) -> StrongError {
-    StrongError::Missing { name: name.into() }
-}
-
-fn floats<'a>(find: &'a Find, name: &str, len: usize) -> Result<&'a [f32], StrongError> {
-    match find(name) {
-        Some((_, Data::F32(values))) if values.len() == len => match values.iter().all(|v| v.is_finite()) {
-            true => Ok(values),
-            false => Err(StrongError::BadValue { name: name.into() }),
-        },
-        _ => Err(wrong(name)),
-    }
-}
-
-fn numbers<'a>(find: &'a Find, name: &str) -> Result<&'a [u64], StrongError> {
-    match find(name) {
-        Some((_, Data::U64(values))) => Ok(values),
-        _ => Err(wrong(name)),
-    }
 }
 
 const ROUND: &str = "round";
@@ -76,24 +57,18 @@ impl Round {
     }
 
     pub fn from_parts(find: &Find) -> Result<Round, StrongError> {
-        let &[seed, hidden, narrow, depth, handmade, bearoff, lookahead, start, end] = numbers(find, ROUND)? else {
-            return Err(wrong(ROUND));
-        };
+        let [seed, hidden, narrow, depth, handmade, bearoff, lookahead, start, end] = counters(find, ROUND)?;
         let [handmade, bearoff, lookahead] = [handmade, bearoff, lookahead].map(|word| word == 1);
         let [hidden, narrow, depth] = [hidden, narrow, depth].map(|size| size as usize);
         let settings = StrongConfig { hidden, narrow, depth, handmade, bearoff, ..StrongConfig::default() };
+        let Ok(seed) = u32::try_from(seed) else { return Err(missing(ROUND).into()) };
         if settings.check().is_err() || start > end {
-            return Err(wrong(ROUND));
+            return Err(missing(ROUND).into());
         }
         let shape = settings.shape();
-        Ok(Round {
-            seed: u32::try_from(seed).map_err(|_| wrong(ROUND))?,
-            shape,
-            lambda: floats(find, LAMBDA, 1)?[0],
-            lookahead,
-            games: start..end,
-            learned: floats(find, WEIGHTS, shape.len())?.to_vec(),
-        })
+        let lambda = floats_of(find, LAMBDA, 1)?[0];
+        let learned = floats_of(find, WEIGHTS, shape.len())?.to_vec();
+        Ok(Round { seed, shape, lambda, lookahead, games: start..end, learned })
     }
 
     /// Plays some of its games, on all threads; none that it has not.
@@ -158,37 +133,25 @@ impl Games {
         ]
     }
 
-    pub fn from_parts(find: &Find) -> Result<Games, StrongError> {
-        let (&first, counts) = numbers(find, GAMES)?.split_first().ok_or_else(|| wrong(GAMES))?;
-        let (counts, []) = counts.as_chunks::<3>() else { return Err(wrong(GAMES)) };
-        let outcomes = floats(find, OUTCOME, OUTCOMES * counts.len())?.as_chunks::<OUTCOMES>().0;
-        let boards = match find(BOARDS) {
-            Some((_, Data::U8(bytes))) => bytes.as_chunks::<BOARD>(),
-            _ => return Err(wrong(BOARDS)),
-        };
-        let (boards, []) = boards else { return Err(wrong(BOARDS)) };
-        let targets = floats(find, TARGETS, OUTCOMES * boards.len())?.as_chunks::<OUTCOMES>().0;
-        let mut left = boards.len();
-        let mut of = Vec::with_capacity(counts.len());
-        for (&[samples, moves, evaluations], &outcome) in counts.iter().zip(outcomes) {
-            if samples > left as u64 || samples > LONGEST as u64 {
-                return Err(wrong(GAMES));
-            }
-            left -= samples as usize;
-            of.push(Brought { samples: samples as usize, moves, evaluations, outcome });
-        }
-        if left > 0 {
-            return Err(wrong(GAMES));
+    fn from_parts(find: &Find) -> Result<Games, Unusable> {
+        let (&first, counts) = numbers(find, GAMES)?.split_first().ok_or_else(|| missing(GAMES))?;
+        let (counts, []) = counts.as_chunks::<3>() else { return Err(missing(GAMES)) };
+        let outcomes = floats_of(find, OUTCOME, OUTCOMES * counts.len())?.as_chunks::<OUTCOMES>().0;
+        let (boards, []) = bytes(find, BOARDS)?.as_chunks::<BOARD>() else { return Err(missing(BOARDS)) };
+        let targets = floats_of(find, TARGETS, OUTCOMES * boards.len())?.as_chunks::<OUTCOMES>().0;
+        let of: Vec<Brought> = counts
+            .iter()
+            .zip(outcomes)
+            .map(|(&[samples, moves, evaluations], &outcome)| Brought { samples: samples as usize, moves, evaluations, outcome })
+            .collect();
+        let most = of.iter().map(|game| game.samples).max().unwrap_or(0);
+        if most > LONGEST || of.iter().map(|game| game.samples).sum::<usize>() != boards.len() {
+            return Err(missing(GAMES));
         }
         let samples = boards.iter().zip(targets).map(|(board, &target)| {
-            let (read, &[open, net]) = board.split_first_chunk().expect("as long as that") else {
-                return Err(wrong(BOARDS));
-            };
-            let inputs = *read;
-            match inputs::layout().holds(&inputs) && usize::from(net) < NETS {
-                true => Ok(Sample { inputs, open, net, target }),
-                false => Err(StrongError::BadValue { name: BOARDS.into() }),
-            }
+            let (&inputs, &[open, net]) = board.split_first_chunk().expect("as long as that") else { return Err(missing(BOARDS)) };
+            let is_sound = inputs::layout().holds(&inputs) && usize::from(net) < NETS;
+            if is_sound { Ok(Sample { inputs, open, net, target }) } else { Err(bad(BOARDS)) }
         });
         Ok(Games { first, samples: samples.collect::<Result<_, _>>()?, of })
     }
@@ -255,6 +218,6 @@ impl Sharing for Strong {
     }
 
     fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.take_games(&Games::from_parts(find)?)?)
+        Ok(self.take_games(&Games::from_parts(find).map_err(StrongError::from)?)?)
     }
 }
