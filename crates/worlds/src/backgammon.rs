@@ -289,6 +289,11 @@ impl Roll {
         self.low
     }
 
+    /// The larger first.
+    pub fn dice(self) -> [u8; 2] {
+        [self.high, self.low]
+    }
+
     pub fn is_double(self) -> bool {
         self.high == self.low
     }

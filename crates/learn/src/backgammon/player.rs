@@ -1,5 +1,6 @@
 //! Who chooses among the results of a roll, and what it thinks of them.
 
+use serde::{Deserialize, Serialize};
 use worlds::backgammon::{Board, Chances, Roll};
 
 /// Somebody who plays. Many decisions at once, so that whoever thinks with a network can think about all of them together.
@@ -45,16 +46,18 @@ pub struct Candidate {
     pub depth: Depth,
 }
 
-/// How far a player looked beyond a result. Values of different depth are not to be compared: a search finds the replies that a first
-/// look does not see.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How far somebody looked beyond a result; equities of different depth are not to be compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Depth {
-    /// At the result alone.
+    /// Not searched: what was seen at first sight.
+    #[default]
     Static,
-    /// At so many of the other side's 21 rolls, each with the best reply.
-    Rolls(u8),
-    /// Ways down a tree that went through it.
-    Visits(u32),
-    /// The game ends there, or a table knows it.
+    /// One ply: so many of the other side's 21 rolls, each with the best reply.
+    Rolls { rolls: u8 },
+    /// A tree, so many ways down which went through it.
+    Visits { visits: u32 },
+    /// Known: the game ends there, or a table has it.
     Exact,
 }

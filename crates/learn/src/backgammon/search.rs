@@ -167,7 +167,7 @@ impl Player for SearchPlayer {
                 depth: match branch.tried {
                     _ if branch.exact => Depth::Exact,
                     0 => Depth::Static,
-                    rolls => Depth::Rolls(rolls as u8),
+                    rolls => Depth::Rolls { rolls: rolls as u8 },
                 },
             }
         };

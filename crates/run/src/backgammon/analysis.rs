@@ -64,10 +64,7 @@ fn standing(Standing { game, bare, jacoby }: &Standing) -> protocol::Standing {
         xgid: game.xgid(),
         bare: *bare,
         jacoby: *jacoby,
-        dice: match game.stage() {
-            Stage::ToPlay(roll) => Some([roll.high(), roll.low()]),
-            _ => None,
-        },
+        dice: game.dice().map(Roll::dice),
         doubled: game.stage() == Stage::Doubled,
         cube: game.cube().value,
         cube_is_mine: game.cube().owner.map(|owner| owner == me),
@@ -128,31 +125,30 @@ fn ranked(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learne
     Ok(ranked)
 }
 
-fn depth(of: learners::Depth) -> Depth {
-    match of {
-        learners::Depth::Static => Depth::Static,
-        learners::Depth::Rolls(rolls) => Depth::Rolls { rolls },
-        learners::Depth::Visits(visits) => Depth::Visits { visits },
-        learners::Depth::Exact => Depth::Exact,
-    }
-}
-
 /// Sorts by what is told: those that were searched first, where any were, and the best first among either.
 fn sort(all: &mut [learners::Candidate]) {
     let any = searched(all);
-    let behind = |of: &learners::Candidate| any && of.depth == learners::Depth::Static;
+    let behind = |of: &learners::Candidate| any && of.depth == Depth::Static;
     all.sort_by(|a, b| behind(a).cmp(&behind(b)).then(b.equity.total_cmp(&a.equity)));
+}
+
+/// Every result as a player ranks it, the best first.
+fn replies(player: &mut dyn Player, game: &Game, roll: Roll) -> Result<Vec<learners::Candidate>, RunError> {
+    let mut replies = ranked(player, game, roll)?;
+    sort(&mut replies);
+    Ok(replies)
 }
 
 /// Whether anything was looked beyond; then equities at first sight are not to be compared with the others.
 fn searched(all: &[learners::Candidate]) -> bool {
-    all.iter().any(|of| matches!(of.depth, learners::Depth::Rolls(_) | learners::Depth::Visits(_)))
+    all.iter().any(|of| matches!(of.depth, Depth::Rolls { .. } | Depth::Visits { .. }))
 }
 
 /// A result of a roll as an id, seen by whoever moved; in a match with what is played for.
 fn id_of(game: &Game, after: Board) -> String {
-    match (game.stakes(), Game::at(after, game.on_roll(), game.cube(), game.stakes())) {
-        (Stakes::Match(_), Ok(game)) if game.stage() == Stage::ToRoll => game.gnu_id(),
+    let left = game.with(after, game.on_roll());
+    match (left.stakes(), left.stage()) {
+        (Stakes::Match(_), Stage::ToRoll) => left.gnu_id(),
         _ => after.id().to_string(),
     }
 }
@@ -160,7 +156,7 @@ fn id_of(game: &Game, after: Board) -> String {
 /// What one of the `considered` is for people.
 fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[learners::Candidate]) -> Result<Candidate, RunError> {
     let way = route(&game.board(), roll, &of.board)?;
-    let compared = of.depth != learners::Depth::Static || !searched(considered);
+    let compared = of.depth != Depth::Static || !searched(considered);
     let equity = f64::from(of.equity);
     Ok(Candidate {
         id: id_of(game, of.board),
@@ -168,7 +164,7 @@ fn candidate(game: &Game, roll: Roll, of: &learners::Candidate, considered: &[le
         steps: steps(&way),
         equity,
         loss: compared.then(|| f64::from(considered[0].equity) - equity),
-        depth: depth(of.depth),
+        depth: of.depth,
         chances: numbers(&of.chances),
         prior: of.prior.into(),
         share: of.share.into(),
@@ -183,19 +179,17 @@ pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candid
 /// What is expected one ply on, over all rolls of the other side with the best replies.
 fn one_ply(players: &mut dyn Players, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
-        return Ok(learners::Candidate { depth: learners::Depth::Exact, ..*of });
+        return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
     }
     let player = players.player(Engine { who, evals: 1 })?;
-    let theirs = Game::at(of.board.turned(), game.on_roll().other(), game.cube(), game.stakes())?;
+    let theirs = game.with(of.board.turned(), game.on_roll().other());
     let mut sum = [0.0; 6];
     for roll in Roll::ALL {
-        let mut replies = ranked(player, &theirs, roll)?;
-        sort(&mut replies);
-        let reply = replies[0].chances;
+        let reply = replies(player, &theirs, roll)?[0].chances;
         sum.iter_mut().zip(reply.0).for_each(|(sum, chance)| *sum += roll.ways() as f32 / 36.0 * chance);
     }
     let chances = Chances(sum).turned();
-    let depth = learners::Depth::Rolls(Roll::ALL.len() as u8);
+    let depth = Depth::Rolls { rolls: Roll::ALL.len() as u8 };
     Ok(learners::Candidate { chances, equity: game.equity(&chances) as f32, depth, ..*of })
 }
 
@@ -215,13 +209,13 @@ pub(crate) fn considered(
     if engine.evals > 1 {
         if !searched(&all) {
             sort(&mut all);
-            if all[0].depth == learners::Depth::Static {
+            if all[0].depth == Depth::Static {
                 all[0] = one_ply(players, engine.who, game, &all[0])?;
             }
         }
         let in_match = game.stakes() != Stakes::Money;
         for of in &mut all {
-            let learners::Depth::Rolls(rolls) = of.depth else { continue };
+            let Depth::Rolls { rolls } = of.depth else { continue };
             if in_match || usize::from(rolls) < Roll::ALL.len() {
                 *of = one_ply(players, engine.who, game, of)?;
             }
@@ -236,14 +230,14 @@ pub(crate) fn analyse(players: &mut dyn Players, asked: &AnalysisRequest) -> Res
     let read = Standing::read(&asked.id)?;
     let roll = asked.dice.map(|[one, other]| Roll::new(one, other)).transpose()?;
     let mut game = read.game;
-    if let Stage::ToPlay(_) = game.stage() {
-        game = Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?;
+    if game.dice().is_some() {
+        game = game.before_roll();
     }
     let engine = Engine { who: asked.who, evals: asked.evals };
     let analysis = analysis(players, engine, &game, true, roll)?;
-    if let Some([one, other]) = asked.dice {
-        game = Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?;
-        game.roll([one.max(other), one.min(other)])?;
+    if let Some(roll) = roll {
+        game = game.before_roll();
+        game.roll(roll.dice())?;
     }
     Ok(Analysis { standing: Some(standing(&Standing { game, ..read })), ..analysis })
 }
@@ -258,13 +252,8 @@ pub(crate) fn analysis(
 ) -> Result<Analysis, RunError> {
     let name = players.name(engine)?;
     let board = game.board();
-    let mut analysis = Analysis {
-        position: position(&board),
-        dice: roll.map(|roll| [roll.high(), roll.low()]),
-        name,
-        evals: engine.evals,
-        ..Analysis::default()
-    };
+    let mut analysis =
+        Analysis { position: position(&board), dice: roll.map(Roll::dice), name, evals: engine.evals, ..Analysis::default() };
     match roll {
         Some(roll) => {
             let (considered, _) = considered(players, engine, game, roll)?;
@@ -334,17 +323,15 @@ pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeR
 /// The tree one level on: the other player's rolls, each with the best reply.
 pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Branch>, RunError> {
     let game = Standing::read(&asked.id)?.game;
-    let board = game.board().turned();
-    if board.points() != 0 {
+    let game = game.with(game.board().turned(), game.on_roll().other());
+    if game.stage() != Stage::ToRoll {
         return Err(RunError::refused("in this position the game has ended", "Ask about one that goes on"));
     }
-    let game = Game::at(board, game.on_roll().other(), game.cube(), game.stakes())?;
     let player = players.player(Engine { who: asked.who, evals: asked.evals })?;
     let branch = |roll: Roll| {
-        let mut replies = ranked(player, &game, roll)?;
-        sort(&mut replies);
+        let replies = replies(player, &game, roll)?;
         let best = candidate(&game, roll, &replies[0], &replies)?;
-        Ok(Branch { dice: [roll.high(), roll.low()], ways: roll.ways(), equity: -best.equity, id: best.id, text: best.text })
+        Ok(Branch { dice: roll.dice(), ways: roll.ways(), equity: -best.equity, id: best.id, text: best.text })
     };
     Roll::ALL.into_iter().map(branch).collect()
 }
@@ -355,10 +342,10 @@ pub(crate) fn review(players: &mut dyn Players, engine: Engine, before: &Game, r
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
     let mut pair = [all[0], yours];
     let any = searched(&all);
-    if any && yours.depth == learners::Depth::Static {
+    if any && yours.depth == Depth::Static {
         // Both over all rolls, also where a tree was searched.
         for of in &mut pair {
-            if !matches!(of.depth, learners::Depth::Rolls(_) | learners::Depth::Exact) {
+            if !matches!(of.depth, Depth::Rolls { .. } | Depth::Exact) {
                 *of = one_ply(players, engine.who, before, of)?;
             }
         }
@@ -367,14 +354,14 @@ pub(crate) fn review(players: &mut dyn Players, engine: Engine, before: &Game, r
     let [best, other] = pair;
     let yours = if best.board == *after { best } else { other };
     let better = |of: &&learners::Candidate| {
-        let compared = !any || of.depth != learners::Depth::Static;
+        let compared = !any || of.depth != Depth::Static;
         compared && of.board != *after && of.equity > yours.equity
     };
     let rank = if best.board == *after { 1 } else { 1 + all.iter().filter(better).count().max(1) };
     let yours = candidate(before, roll, &yours, &pair)?;
     let lost = yours.loss.unwrap_or(0.0);
     Ok(Review {
-        dice: [roll.high(), roll.low()],
+        dice: roll.dice(),
         before: position(&before.board()),
         best: candidate(before, roll, &best, &pair)?,
         rank: rank as u32,

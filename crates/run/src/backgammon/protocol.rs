@@ -6,6 +6,7 @@
 
 use crate::plain_data::plain_data;
 use crate::protocol::Progress;
+pub use learn::backgammon::Depth;
 use serde::{Deserialize, Serialize};
 
 crate::questions! {
@@ -178,21 +179,6 @@ plain_data! {
         pub share: f64,
     }
 
-    /// How far somebody looked beyond a result; equities of different depth are not to be compared.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(tag = "kind", rename_all = "snake_case")]
-    pub enum Depth {
-        /// Not searched: what was seen at first sight.
-        #[default]
-        Static,
-        /// One ply: so many of the other side's 21 rolls, each with the best reply.
-        Rolls { rolls: u8 },
-        /// A tree, so many ways down which went through it.
-        Visits { visits: u32 },
-        /// Known: the game ends there, or a table has it.
-        Exact,
-    }
-
     /// One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     pub struct Step {
@@ -277,7 +263,7 @@ plain_data! {
     }
 
     /// What is done in a session. What may not be done is refused, and changes nothing.
-    #[derive(Clone, Debug, PartialEq, Deserialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Act {
         /// Throws the dice for a person; at the opening, one die for each, until they differ.

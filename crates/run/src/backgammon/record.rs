@@ -1,6 +1,6 @@
 //! What was done in a game, from which all else follows.
 
-use worlds::backgammon::{self as rules, Board, Player as Seat, Stakes};
+use worlds::backgammon::{self as rules, Board, Game, GameError, Player as Seat, Results, Stakes, notation};
 
 pub(crate) fn seat(player: Seat) -> u8 {
     player as u8
@@ -31,6 +31,41 @@ impl Action {
             Action::Took => "T".into(),
             Action::Passed => "P".into(),
             Action::Resigned { seat, level } => format!("R{seat}{level}"),
+        }
+    }
+
+    /// Does it by the rules, which know nothing of giving up.
+    pub fn apply(self, game: &mut Game, scratch: &mut Results) -> Result<(), GameError> {
+        match self {
+            Action::Rolled(dice) => game.roll(dice),
+            Action::Moved(after) => game.play(after, scratch),
+            Action::Doubled => game.double(),
+            Action::Took => game.take(),
+            Action::Passed => game.pass(),
+            Action::Resigned { .. } => Ok(()),
+        }
+    }
+
+    /// Whose it is where the game stands before it.
+    pub fn seat(self, before: &Game) -> u8 {
+        match self {
+            Action::Resigned { seat, .. } => seat,
+            Action::Took | Action::Passed => seat(before.on_roll().other()),
+            Action::Rolled(_) | Action::Moved(_) | Action::Doubled => seat(before.on_roll()),
+        }
+    }
+
+    /// What it is called where the game stands before it.
+    pub fn told(self, before: &Game) -> String {
+        match (self, before.dice()) {
+            (Action::Moved(after), Some(roll)) => notation::write(&before.board(), roll, &after).unwrap_or_default(),
+            (Action::Moved(_) | Action::Rolled(_), _) => String::new(),
+            (Action::Doubled, _) => format!("doubles to {}", 2 * before.cube().value),
+            (Action::Took, _) => "takes".into(),
+            (Action::Passed, _) => "passes".into(),
+            (Action::Resigned { level, .. }, _) => {
+                format!("resigns {}", ["a single game", "a gammon", "a backgammon"][level.clamp(1, 3) as usize - 1])
+            }
         }
     }
 
@@ -66,5 +101,17 @@ impl Record {
     /// A word for each action.
     pub fn words(&self) -> String {
         self.actions.iter().map(Action::word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Tells of each action and how the game stood before it.
+    pub fn replay(&self, mut tell: impl FnMut(&Game, Action)) {
+        let (mut game, mut scratch) = (Game::new(self.stakes), Results::new());
+        for &action in &self.actions {
+            let before = game;
+            if action.apply(&mut game, &mut scratch).is_err() {
+                break;
+            }
+            tell(&before, action);
+        }
     }
 }

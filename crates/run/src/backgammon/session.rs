@@ -167,7 +167,7 @@ impl GameSession {
                     return Err(refused("The cube cannot be turned now", "It is turned before one's own roll, by whoever may"));
                 }
                 self.cube_done = Some((self.game, CubeAct::Double));
-                self.do_double()
+                self.done(Action::Doubled)
             }
             Act::Take | Act::Pass => {
                 if self.persons_turn().is_none() || self.game.stage() != Stage::Doubled {
@@ -226,60 +226,47 @@ impl GameSession {
     /// The dice of a turn; at the opening until they differ.
     fn throw(&mut self) -> Result<(), RunError> {
         let opening = self.game.stage() == Stage::Opening;
-        let mut game = self.game;
         let mut throws = self.throws;
         let dice = loop {
             let mut numbers = Rng::new(self.setup.seed, DICE).sequence(THROW * throws);
             throws += 1;
             let [one, other] = [0; 2].map(|_: u8| 1 + numbers.below(6) as u8);
-            game.roll([one, other])?;
-            if game.stage() != Stage::Opening {
-                break [one, other];
+            match opening {
+                true if one == other => {}
+                true => break [one, other],
+                false => break [one.max(other), one.min(other)],
             }
         };
-        (self.game, self.throws) = (game, throws);
-        self.action(Action::Rolled(if opening { dice } else { [dice[0].max(dice[1]), dice[0].min(dice[1])] }));
-        self.begin_turn();
+        self.done(Action::Rolled(dice))?;
+        self.throws = throws;
         Ok(())
-    }
-
-    fn begin_turn(&mut self) {
-        if let Stage::ToPlay(roll) = self.game.stage() {
-            self.play = Some(Play::new(self.game.board(), roll));
-        }
     }
 
     fn end_turn(&mut self, after: Board) -> Result<(), RunError> {
         let Stage::ToPlay(roll) = self.game.stage() else { return Err(no_move_due()) };
-        let (before, player) = (self.game, self.game.on_roll());
-        self.game.play(after, &mut self.scratch)?;
-        self.play = None;
-        if self.engine(player).is_none() {
+        let before = self.game;
+        self.done(Action::Moved(after))?;
+        if self.engine(before.on_roll()).is_none() {
             self.turn_done = Some((before, roll, after, false));
         }
-        self.action(Action::Moved(after));
-        Ok(())
-    }
-
-    fn do_double(&mut self) -> Result<(), RunError> {
-        self.game.double()?;
-        self.action(Action::Doubled);
         Ok(())
     }
 
     fn answer(&mut self, take: bool) -> Result<(), RunError> {
-        if take {
-            self.game.take()?;
-            self.action(Action::Took);
-        } else {
-            self.game.pass()?;
-            self.action(Action::Passed);
-        }
-        Ok(())
+        self.done(if take { Action::Took } else { Action::Passed })
     }
 
-    fn action(&mut self, action: Action) {
+    /// Does it and keeps it in the record.
+    fn done(&mut self, action: Action) -> Result<(), RunError> {
+        action.apply(&mut self.game, &mut self.scratch)?;
+        self.play = self.game.dice().map(|roll| Play::new(self.game.board(), roll));
+        if let Action::Resigned { seat, level } = action {
+            let winner = if seat == 0 { Seat::Two } else { Seat::One };
+            self.resigned = Some(rules::Ending { winner, points: level * self.game.cube().value });
+            self.play = None;
+        }
         self.now.actions.push(action);
+        Ok(())
     }
 
     /// What an engine thinks comes first, so that a refusal finds everything as it was.
@@ -294,16 +281,16 @@ impl GameSession {
                 let chances = players.player(engine)?.expects(self.game.board());
                 // Who has no opinion plays on.
                 let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
-                self.answer(take)?;
-                self.replied(player, if take { EngineAct::Took } else { EngineAct::Passed });
-                return Ok(());
+                return match take {
+                    true => self.replied(player, EngineAct::Took, Action::Took),
+                    false => self.replied(player, EngineAct::Passed, Action::Passed),
+                };
             }
             Stage::ToRoll if self.may_double() => {
                 let engine = self.engine(player).ok_or_else(no_move_due)?;
                 let chances = players.player(engine)?.expects(self.game.board());
                 if chances.is_some_and(|chances| self.game.should_double(&chances)) {
-                    self.do_double()?;
-                    self.replied(player, EngineAct::Doubled);
+                    self.replied(player, EngineAct::Doubled, Action::Doubled)?;
                     return Ok(());
                 }
                 self.throw()?;
@@ -331,7 +318,7 @@ impl GameSession {
         self.reply = Some(Reply {
             seat: seat(player),
             did: EngineAct::Played,
-            dice: Some([roll.high(), roll.low()]),
+            dice: Some(roll.dice()),
             text: notation::words(&way),
             before: Some(position(&before)),
             steps: steps(&way),
@@ -340,9 +327,12 @@ impl GameSession {
         Ok(())
     }
 
-    fn replied(&mut self, player: Seat, did: EngineAct) {
-        let text = self.now.actions.last().map_or(String::new(), |action| self.words(*action));
+    /// An engine does something without dice.
+    fn replied(&mut self, player: Seat, did: EngineAct, action: Action) -> Result<(), RunError> {
+        let text = action.told(&self.game);
+        self.done(action)?;
         self.reply = Some(Reply { seat: seat(player), did, dice: None, text, before: None, steps: Vec::new(), candidates: Vec::new() });
+        Ok(())
     }
 
     fn resign(&mut self, level: u32, players: &mut dyn Players) -> Result<(), RunError> {
@@ -361,14 +351,7 @@ impl GameSession {
                 return Err(refused(&format!("{who} expects more than that and declines"), "Offer more, or play on"));
             }
         }
-        self.resigned = Some(self.given_up(player, level));
-        self.play = None;
-        self.action(Action::Resigned { seat: seat(player), level });
-        Ok(())
-    }
-
-    fn given_up(&self, by: Seat, level: u32) -> rules::Ending {
-        rules::Ending { winner: by.other(), points: level * self.game.cube().value }
+        self.done(Action::Resigned { seat: seat(player), level })
     }
 
     fn next_game(&mut self) -> Result<(), RunError> {
@@ -404,26 +387,12 @@ impl GameSession {
     /// Does again what was done once.
     fn redo(&mut self, action: Action) -> Result<(), RunError> {
         match action {
-            Action::Rolled(dice) => {
-                self.game.roll(dice)?;
-                self.action(action);
-                self.begin_turn();
-                Ok(())
-            }
             Action::Moved(after) => self.end_turn(after),
-            Action::Doubled if self.setup.cube => self.do_double(),
-            Action::Doubled => Err(refused("This session has no cube", "Begin another")),
-            Action::Took | Action::Passed => self.answer(action == Action::Took),
-            Action::Resigned { seat, level } => {
-                if self.ending().is_some() || !(1..=3).contains(&level) {
-                    return Err(refused("This game cannot be given up", "Begin another"));
-                }
-                let by = if seat == 0 { Seat::One } else { Seat::Two };
-                self.resigned = Some(self.given_up(by, level));
-                self.play = None;
-                self.action(action);
-                Ok(())
+            Action::Doubled if !self.setup.cube => Err(refused("This session has no cube", "Begin another")),
+            Action::Resigned { level, .. } if self.ending().is_some() || !(1..=3).contains(&level) => {
+                Err(refused("This game cannot be given up", "Begin another"))
             }
+            _ => self.done(action),
         }
     }
 
@@ -464,7 +433,7 @@ impl GameSession {
             cube_owner: self.game.cube().owner.map(seat),
             score: self.score(),
             xgid: self.game.xgid(),
-            crawford: matches!(self.game.stakes(), Stakes::Match(m) if m.crawford == rules::Crawford::Now),
+            crawford: self.game.is_crawford(),
             game: self.earlier + self.done.len() as u32 + 1,
             phase: match stage {
                 _ if ending.is_some() => Phase::Over,
@@ -513,20 +482,6 @@ impl GameSession {
     /// A person plays, and not engines alone.
     pub fn is_played(&self) -> bool {
         self.setup.seats.contains(&None)
-    }
-
-    /// What a action is called; of a move, before it is made.
-    pub fn words(&self, action: Action) -> String {
-        match (action, self.game.stage()) {
-            (Action::Moved(after), Stage::ToPlay(roll)) => notation::write(&self.game.board(), roll, &after).unwrap_or_default(),
-            (Action::Moved(_) | Action::Rolled(_), _) => String::new(),
-            (Action::Doubled, _) => format!("doubles to {}", 2 * self.game.cube().value),
-            (Action::Took, _) => "takes".into(),
-            (Action::Passed, _) => "passes".into(),
-            (Action::Resigned { level, .. }, _) => {
-                format!("resigns {}", ["a single game", "a gammon", "a backgammon"][level.clamp(1, 3) as usize - 1])
-            }
-        }
     }
 }
 

@@ -5,8 +5,8 @@
 
 use super::protocol::Setup;
 use super::record::{Action, Record};
+use worlds::backgammon::Stakes;
 use worlds::backgammon::notation::{Step, route};
-use worlds::backgammon::{Game, Stage, Stakes};
 
 /// Where the second player's column begins.
 const COLUMN: usize = 33;
@@ -58,35 +58,19 @@ fn columns(left: &str, right: &str) -> String {
 /// What each side did in turn.
 fn turns(record: &Record) -> Vec<(u8, String)> {
     let mut told = Vec::new();
-    let mut game = Game::new(record.stakes);
-    let mut scratch = worlds::backgammon::Results::new();
-    for &action in &record.actions {
-        let on_roll = game.on_roll();
-        let done = match action {
-            Action::Rolled(dice) => game.roll(dice).map(|()| None),
-            Action::Moved(after) => {
-                let text = match game.stage() {
-                    Stage::ToPlay(roll) => {
-                        let way = route(&game.board(), roll, &after).unwrap_or_default();
-                        Some(format!("{}{}: {}", roll.high(), roll.low(), words(&way)).trim_end().to_string())
-                    }
-                    _ => None,
-                };
-                game.play(after, &mut scratch).map(|()| text.map(|text| (on_roll as u8, text)))
+    record.replay(|before, action| {
+        let text = match (action, before.dice()) {
+            (Action::Moved(after), Some(roll)) => {
+                let way = route(&before.board(), roll, &after).unwrap_or_default();
+                format!("{}{}: {}", roll.high(), roll.low(), words(&way)).trim_end().to_string()
             }
-            Action::Doubled => {
-                let text = format!(" Doubles => {}", 2 * game.cube().value);
-                game.double().map(|()| Some((on_roll as u8, text)))
-            }
-            Action::Took => game.take().map(|()| Some((on_roll.other() as u8, " Takes".into()))),
-            Action::Passed => game.pass().map(|()| Some((on_roll.other() as u8, " Drops".into()))),
-            Action::Resigned { .. } => Ok(None),
+            (Action::Doubled, _) => format!(" Doubles => {}", 2 * before.cube().value),
+            (Action::Took, _) => " Takes".into(),
+            (Action::Passed, _) => " Drops".into(),
+            (Action::Rolled(_) | Action::Moved(_) | Action::Resigned { .. }, _) => return,
         };
-        match done {
-            Ok(entry) => told.extend(entry),
-            Err(_) => break,
-        }
-    }
+        told.push((action.seat(before), text));
+    });
     told
 }
 

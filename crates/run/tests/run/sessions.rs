@@ -30,7 +30,7 @@ impl Room {
     }
 
     fn act(&mut self, act: &Act) -> Result<Session, RunError> {
-        ask(&mut *self.0, json!({ "ask": "act", "act": as_json(act) }))
+        ask(&mut *self.0, json!({ "ask": "act", "act": act }))
     }
 
     fn hint(&mut self, engine: Engine) -> Result<Analysis, RunError> {
@@ -59,24 +59,6 @@ impl Room {
 
     fn transcript(&mut self) -> Result<String, RunError> {
         ask(&mut *self.0, json!({ "ask": "transcript" }))
-    }
-}
-
-/// As a page sends it.
-fn as_json(act: &Act) -> serde_json::Value {
-    match act {
-        Act::Roll => json!({ "kind": "roll" }),
-        Act::Double => json!({ "kind": "double" }),
-        Act::Take => json!({ "kind": "take" }),
-        Act::Pass => json!({ "kind": "pass" }),
-        Act::Step { from, to } => json!({ "kind": "step", "from": from, "to": to }),
-        Act::Play { id } => json!({ "kind": "play", "id": id }),
-        Act::Write { text } => json!({ "kind": "write", "text": text }),
-        Act::Undo { all } => json!({ "kind": "undo", "all": all }),
-        Act::Confirm => json!({ "kind": "confirm" }),
-        Act::Reply => json!({ "kind": "reply" }),
-        Act::Resign { points } => json!({ "kind": "resign", "points": points }),
-        Act::NextGame => json!({ "kind": "next_game" }),
     }
 }
 

@@ -187,6 +187,24 @@ impl Game {
         Ok(Game { board, on_roll, stage: Stage::ToRoll, cube, stakes }.ended())
     }
 
+    /// The same game before a roll, with another board that `on_roll` sees.
+    pub fn with(&self, board: Board, on_roll: Player) -> Game {
+        Game { board, on_roll, stage: Stage::ToRoll, ..*self }.ended()
+    }
+
+    /// As it stood before the roll that is to be played, or before the double that was offered.
+    pub fn before_roll(&self) -> Game {
+        self.with(self.board, self.on_roll)
+    }
+
+    /// The roll that is to be played.
+    pub fn dice(&self) -> Option<Roll> {
+        match self.stage {
+            Stage::ToPlay(roll) => Some(roll),
+            _ => None,
+        }
+    }
+
     /// Seen by [`Game::on_roll`].
     pub fn board(&self) -> Board {
         self.board
@@ -249,7 +267,7 @@ impl Game {
         if !results.contains(&after) {
             return Err(GameError::Illegal(after.id(), results.len()));
         }
-        *self = Game { board: after.turned(), on_roll: self.on_roll.other(), stage: Stage::ToRoll, ..*self }.ended();
+        *self = self.with(after.turned(), self.on_roll.other());
         Ok(())
     }
 

@@ -47,6 +47,15 @@ fn part<T>(name: &'static str, found: impl ToString, wanted: impl ToString) -> R
     Err(IdError::Part(name, found.to_string(), wanted.to_string()))
 }
 
+/// A game that goes on, before a roll.
+fn going_on(board: Board, on_roll: Player, cube: Cube, stakes: Stakes) -> Result<Game, IdError> {
+    let game = Game::at(board, on_roll, cube, stakes)?;
+    match game.stage() {
+        Stage::Over(_) => part("the position", "the end of a game", "give one in which both still have checkers"),
+        _ => Ok(game),
+    }
+}
+
 /// All that an id says beside the board.
 struct Said {
     /// Seen by the one on roll.
@@ -82,18 +91,13 @@ impl Said {
             let one_away = score.iter().any(|points| points + 1 == length);
             let crawford = match (crawford || length == 1, one_away) {
                 (true, true) => Crawford::Now,
-                (true, false) => {
-                    return part("the Crawford flag", 1, "that game comes when somebody needs one more point");
-                }
+                (true, false) => return part("the Crawford flag", 1, "that game comes when somebody needs one more point"),
                 (false, true) => Crawford::Past,
                 (false, false) => Crawford::Ahead,
             };
             Stakes::Match(Match { length, score, crawford })
         };
-        let mut game = Game::at(board, on_roll, cube, stakes)?;
-        if let Stage::Over(_) = game.stage() {
-            return part("the position", "the end of a game", "give one in which both still have checkers");
-        }
+        let mut game = going_on(board, on_roll, cube, stakes)?;
         if doubled {
             if game.double().is_err() {
                 return part("a double", "offered", "whose turn it is may not turn the cube");
@@ -128,11 +132,7 @@ impl Standing {
             Some(id) => gnu(position, id)?.standing(),
             None => {
                 let board = Board::from_id(position).map_err(IdError::Position)?;
-                let cube = Cube { value: 1, owner: None };
-                let game = Game::at(board, Player::One, cube, Stakes::Money)?;
-                if let Stage::Over(_) = game.stage() {
-                    return part("the position", "the end of a game", "give one in which both still have checkers");
-                }
+                let game = going_on(board, Player::One, Cube { value: 1, owner: None }, Stakes::Money)?;
                 Ok(Standing { game, bare: true, jacoby: false })
             }
         }
@@ -261,9 +261,7 @@ fn xg(text: &str) -> Result<Said, IdError> {
     let on_roll = match turn {
         "1" => Player::One,
         "-1" => Player::Two,
-        _ => {
-            return part("the turn", format!("{turn:?}"), "give 1 for the bottom player or -1 for the top one");
-        }
+        _ => return part("the turn", format!("{turn:?}"), "give 1 for the bottom player or -1 for the top one"),
     };
     let (doubled, dice) = match dice.as_bytes() {
         b"00" => (false, [0, 0]),
@@ -290,11 +288,11 @@ fn xg(text: &str) -> Result<Said, IdError> {
 }
 
 impl Game {
-    /// What both formats say of it: the player on roll, the dice, a double that is offered.
-    fn dice(&self) -> Option<Roll> {
-        match self.stage() {
-            Stage::ToPlay(roll) => Some(roll),
-            _ => None,
+    /// Length, score, and whether the game without the cube has to be named: a match to one point has no other.
+    fn standing(&self) -> (u16, [u16; 2], bool) {
+        match self.stakes() {
+            Stakes::Money => (0, [0; 2], false),
+            Stakes::Match(m) => (m.length, m.score, m.crawford == Crawford::Now && m.length > 1),
         }
     }
 
@@ -312,17 +310,13 @@ impl Game {
         put(self.cube().value.trailing_zeros(), 4);
         put(self.cube().owner.map_or(3, number), 2);
         put(on_roll, 1);
-        let (length, score, crawford) = match self.stakes() {
-            Stakes::Money => (0, [0; 2], false),
-            // A match to one point has the game without the cube alone, and needs no flag for it.
-            Stakes::Match(m) => (m.length, m.score, m.crawford == Crawford::Now && m.length > 1),
-        };
+        let (length, score, crawford) = self.standing();
         put(crawford.into(), 1);
         put(if matches!(self.stage(), Stage::Over(_)) { 2 } else { 1 }, 3);
         put(if doubled { 1 - on_roll } else { on_roll }, 1);
         put(doubled.into(), 1);
         put(0, 2);
-        let dice = self.dice().map_or([0; 2], |roll| [roll.high(), roll.low()]);
+        let dice = self.dice().map_or([0; 2], Roll::dice);
         dice.into_iter().for_each(|die| put(die.into(), 3));
         [length, score[1], score[0]].into_iter().for_each(|points| put(points.into(), 15));
         // Without the Jacoby rule.
@@ -350,10 +344,7 @@ impl Game {
         };
         let position: String = (0..=BAR).map(letter).collect();
         let sign = |player: Player| if player == Player::One { 1 } else { -1 };
-        let (length, score, crawford) = match self.stakes() {
-            Stakes::Money => (0, [0; 2], false),
-            Stakes::Match(m) => (m.length, m.score, m.crawford == Crawford::Now && m.length > 1),
-        };
+        let (length, score, crawford) = self.standing();
         let dice = match self.stage() {
             Stage::ToPlay(roll) => format!("{}{}", roll.high(), roll.low()),
             Stage::Doubled => "D".into(),

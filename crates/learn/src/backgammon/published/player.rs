@@ -276,7 +276,7 @@ impl Player for PublishedPlayer {
                 let depth = match visits {
                     _ if board.points() != 0 => Depth::Exact,
                     0 => Depth::Static,
-                    visits => Depth::Visits(visits),
+                    visits => Depth::Visits { visits },
                 };
                 Candidate { board, chances, equity, first_equity, prior, share, depth }
             })

@@ -5,18 +5,14 @@ use crate::RunError;
 use crate::backgammon::analysis::{self, Players, position, steps};
 use crate::backgammon::protocol::{Analysis, CubeAct, CubeReview, Engine, Judged, Moment, Played, Review, Verdict};
 use crate::backgammon::record::{Action, seat};
-use worlds::backgammon::{self as rules, Game, Player as Seat, Stage, notation};
+use worlds::backgammon::{self as rules, Game, Player as Seat, Roll, Stage, notation};
 
 impl GameSession {
     pub fn hint(&self, engine: Engine, players: &mut dyn Players) -> Result<Analysis, RunError> {
         if self.actor().is_none() {
             return Err(refused("There is nothing to decide now", "Throw the dice, or begin the next game"));
         }
-        let roll = match self.game.stage() {
-            Stage::ToPlay(roll) => Some(roll),
-            _ => None,
-        };
-        analysis::analysis(players, engine, &self.game, self.setup.cube, roll)
+        analysis::analysis(players, engine, &self.game, self.setup.cube, self.game.dice())
     }
 
     pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
@@ -41,71 +37,51 @@ impl GameSession {
     /// This game so far, in words.
     pub(super) fn played(&self) -> Vec<Played> {
         let mut told = Vec::new();
-        self.replay(|before, action, text, seat, _| {
-            let dice = match (action, before.stage()) {
-                (Action::Moved(_), Stage::ToPlay(roll)) => Some([roll.high(), roll.low()]),
-                _ => None,
-            };
-            told.push(Played { seat, dice, text, id: before.gnu_id() });
+        self.replay(|before, action, _| {
+            let dice = before.dice().filter(|_| matches!(action, Action::Moved(_))).map(Roll::dice);
+            told.push(Played { seat: action.seat(before), dice, text: action.told(before), id: before.gnu_id() });
         });
         told
     }
 
-    /// Tells of each thing done but rolls: how it stood, what was done in words, by whom; and how it stood before its roll.
-    fn replay(&self, mut tell: impl FnMut(&Game, Action, String, u8, &Game)) {
-        let mut session = GameSession::at(self.setup.clone(), self.names.clone(), self.now.stakes);
-        let mut before_roll = session.game;
-        for &action in &self.now.actions {
-            let (before, actor) = (session.game, session.actor());
-            let text = session.words(action);
-            if session.redo(action).is_err() {
-                break;
-            }
-            if let Action::Rolled(_) = action {
-                before_roll = before;
-                continue;
-            }
-            let by = match action {
-                Action::Resigned { seat, .. } => seat,
-                _ => actor.map_or(0, seat),
-            };
-            tell(&before, action, text, by, &before_roll);
-        }
+    /// Tells of each thing done but rolls: how it stood, what was done, and how it stood before its roll.
+    fn replay(&self, mut tell: impl FnMut(&Game, Action, &Game)) {
+        let mut before_roll = Game::new(self.now.stakes);
+        self.now.replay(|before, action| match action {
+            Action::Rolled(_) => before_roll = *before,
+            _ => tell(before, action, &before_roll),
+        });
     }
 
     /// One thing done in this game, and how it stood before it and before its roll.
-    fn done_at(&self, at: u32) -> Result<(Game, Action, String, u8, Game), RunError> {
-        let (mut found, mut k) = (None, 0);
-        self.replay(|before, action, text, seat, before_roll| {
-            if k == at {
-                found = Some((*before, action, text, seat, *before_roll));
-            }
-            k += 1;
-        });
+    fn done_at(&self, at: u32) -> Result<(Game, Action, Game), RunError> {
+        let mut all = Vec::new();
+        self.replay(|before, action, before_roll| all.push((*before, action, *before_roll)));
+        let found = all.get(at as usize).copied();
         found.ok_or_else(|| refused("So many things were not done in this game", "Ask about one of its list of moves"))
     }
 
     pub fn moment(&self, at: u32) -> Result<Moment, RunError> {
-        let (game, action, text, by, _) = self.done_at(at)?;
+        let (game, action, _) = self.done_at(at)?;
         let board = if game.on_roll() == Seat::One { game.board() } else { game.board().turned() };
-        let (dice, way) = match (action, game.stage()) {
-            (Action::Moved(after), Stage::ToPlay(roll)) => (Some([roll.high(), roll.low()]), notation::route(&game.board(), roll, &after)?),
+        let (dice, way) = match (action, game.dice()) {
+            (Action::Moved(after), Some(roll)) => (Some(roll.dice()), notation::route(&game.board(), roll, &after)?),
             _ => (None, Vec::new()),
         };
         Ok(Moment {
             position: position(&board),
             cube: game.cube().value,
             cube_owner: game.cube().owner.map(seat),
-            seat: by,
+            seat: action.seat(&game),
             dice,
             steps: steps(&way),
-            text,
+            text: action.told(&game),
             id: game.gnu_id(),
         })
     }
 
     pub fn judge(&self, at: u32, engine: Engine, players: &mut dyn Players) -> Result<Judged, RunError> {
-        let (game, action, _, _, before_roll) = self.done_at(at)?;
+        let (game, action, before_roll) = self.done_at(at)?;
         let (stood, did) = match action {
             Action::Moved(_) => (before_roll, CubeAct::NoDouble),
             Action::Doubled => (game, CubeAct::Double),
@@ -114,7 +90,7 @@ impl GameSession {
         };
         // Before the opening roll nobody is on roll; who threw more is.
         let stood = match stood.stage() {
-            Stage::Opening => Game::at(game.board(), game.on_roll(), game.cube(), game.stakes())?,
+            Stage::Opening => game.before_roll(),
             Stage::ToPlay(_) => before_roll,
             _ => stood,
         };
@@ -136,7 +112,7 @@ impl GameSession {
             judged.cube_error = Some(review.error);
             judged.best_cube = (review.best != review.did).then_some(review.best);
         }
-        if let (Action::Moved(after), Stage::ToPlay(roll)) = (action, game.stage()) {
+        if let (Action::Moved(after), Some(roll)) = (action, game.dice()) {
             let review = analysis::review(players, engine, &game, roll, &after)?;
             if review.of > 1 {
                 judged.move_error = Some(review.error);
