@@ -11,6 +11,8 @@ mod net;
 mod outcomes;
 mod player;
 pub mod published;
+#[cfg(test)]
+mod random_play;
 mod saved;
 mod search;
 mod self_taught;

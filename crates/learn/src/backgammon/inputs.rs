@@ -437,18 +437,13 @@ fn ways_past() -> &'static [u8; 4096] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backgammon::random_play;
     use worlds::backgammon::{Results, Roll};
 
     /// Boards of games that are played at random, each as one player left it to the other.
     fn met(count: usize) -> Vec<Board> {
-        let (mut numbers, mut scratch) = (math::Rng::new(5, 5).sequence(0), Results::new());
-        let (mut boards, mut board) = (Vec::new(), Board::START);
-        while boards.len() < count {
-            let results = board.results(Roll::drawn(&mut numbers), &mut scratch);
-            let left = results[numbers.below(results.len() as u32) as usize];
-            boards.push(left);
-            board = if left.points() == 0 { left.turned() } else { Board::START };
-        }
+        let mut boards = Vec::new();
+        random_play::play(count, [5, 5], |_, _, results, numbers| boards.push(results[numbers.below(results.len() as u32) as usize]));
         boards
     }
 

@@ -644,19 +644,14 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backgammon::random_play;
 
     const SHAPE: Shape = Shape { hidden: 48, narrow: 32, depth: 1, handmade: true, bearoff: true };
 
     /// Boards of a game played at random, and all that could have been left instead of each.
     fn met(count: usize) -> Vec<(Board, Vec<Board>)> {
-        let (mut numbers, mut scratch) = (Rng::new(6, 5).sequence(0), Results::new());
-        let (mut met, mut board) = (Vec::new(), Board::START);
-        while met.len() < count {
-            let results = board.results(Roll::drawn(&mut numbers), &mut scratch).to_vec();
-            let left = results[numbers.below(results.len() as u32) as usize];
-            met.push((board, results));
-            board = if left.points() == 0 { left.turned() } else { Board::START };
-        }
+        let mut met = Vec::new();
+        random_play::play(count, [6, 5], |board, _, results, _| met.push((*board, results.to_vec())));
         met
     }
 

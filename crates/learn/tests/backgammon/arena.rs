@@ -1,10 +1,10 @@
 //! Duels and baselines: the same tally however it is come by, the published evaluation by its published C, and players that
 //! break the rules.
 
+use crate::met;
 use learn::backgammon::Player;
 use learn::backgammon::arena::{Duel, DuelError, Tally, duel};
 use learn::backgammon::baselines::{Linear, Random};
-use math::Rng;
 use worlds::backgammon::{Board, Results, Roll};
 
 #[cfg(target_arch = "wasm32")]
@@ -66,24 +66,14 @@ fn nobody_beats_himself_and_sides_change_only_the_sign() {
     assert_eq!(Tally::default().standard_error(), None);
 }
 
-/// Positions and rolls met in play.
-fn decisions(count: usize) -> Vec<(Board, Roll)> {
-    let mut dice = Rng::new(5, 5).sequence(0);
-    let (mut board, mut player, mut chosen) = (Board::START, Random::new(9), Vec::new());
-    let mut met = Vec::new();
-    while met.len() < count {
-        let roll = Roll::drawn(&mut dice);
-        met.push((board, roll));
-        chosen.clear();
-        player.choose(&met[met.len() - 1..], &mut chosen);
-        board = if chosen[0].points() == 0 { chosen[0].turned() } else { Board::START };
-    }
-    met
-}
-
 #[test]
 fn baselines_answer_alike_whatever_else_is_asked() {
-    let decisions = decisions(60);
+    let mut player = Random::new(9);
+    let decisions = met(60, 5, |board, roll| {
+        let mut chosen = Vec::new();
+        player.choose(&[(board, roll)], &mut chosen);
+        chosen[0]
+    });
     let players: [&mut dyn Player; 2] = [&mut Random::new(2), &mut Linear::new()];
     for player in players {
         let (mut together, mut alone) = (Vec::new(), Vec::new());

@@ -8,5 +8,68 @@ mod search;
 mod shared;
 mod strong;
 
+use learn::backgammon::{PublishedConfig, SelfTaught};
+use learn::{Data, Parts};
+use math::Rng;
+use worlds::backgammon::{Board, Roll};
+
+/// Settings of the published learner with which every second round ends with a match.
+fn small() -> PublishedConfig {
+    PublishedConfig {
+        evals: 12,
+        actors: 3,
+        games: 8,
+        batch: 32,
+        round_batches: 60,
+        replay: 300,
+        minibatch: 64,
+        generation_rounds: 2,
+        duel_pairs: 4,
+        ..PublishedConfig::default()
+    }
+}
+
+fn rounds(learner: &mut impl SelfTaught, count: u64) {
+    let end = learner.progress().iterations + count;
+    while learner.progress().iterations < end {
+        learner.advance();
+    }
+}
+
+#[track_caller]
+fn same(what: &str, one: &Parts, other: &Parts) {
+    assert_eq!(one.len(), other.len());
+    for (one, other) in one.iter().zip(other) {
+        assert!(one == other, "{what}: {} differs", one.0);
+    }
+}
+
+/// One of the parts otherwise.
+fn spoiled(parts: &Parts, name: &str, spoil: impl Fn(&mut Data)) -> Parts {
+    let mut spoiled = parts.clone();
+    spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
+    spoiled
+}
+
+/// Another word in a part.
+fn word(at: usize, to: u32) -> impl Fn(&mut Data) {
+    move |data| match data {
+        Data::U32(words) => words[at] = to,
+        _ => panic!("words"),
+    }
+}
+
+/// Positions and rolls of games in which `play` says what is left.
+fn met(count: usize, seed: u32, mut play: impl FnMut(Board, Roll) -> Board) -> Vec<(Board, Roll)> {
+    let (mut dice, mut board, mut met) = (Rng::new(seed, seed).sequence(0), Board::START, Vec::new());
+    while met.len() < count {
+        let roll = Roll::drawn(&mut dice);
+        met.push((board, roll));
+        let left = play(board, roll);
+        board = if left.points() == 0 { left.turned() } else { Board::START };
+    }
+    met
+}
+
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

@@ -1,14 +1,15 @@
 //! The published learner while another machine does some of its work: a stand-in on this processor, which answers late, and is lost
 //! when it is told to. Whatever happens, what is learned is to the bit what it would have been on the processor.
 
+use crate::{rounds, same, small};
 use learn::backgammon::published::accelerator::{
     Accelerator, Answer, DECISION_WORDS, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words,
     packed_sample,
 };
 use learn::backgammon::published::{ACTIONS, Decision, LocalAccelerator};
-use learn::backgammon::{Progress, Published, PublishedConfig, Stats};
+use learn::backgammon::{Progress, Published, Stats};
 use learn::offload::serve;
-use learn::{Data, Fault, Learner, Machine, Offload, Pass, Slice};
+use learn::{Fault, Learner, Machine, Offload, Pass, Slice};
 use math::Isa;
 use std::any::Any;
 use std::sync::Arc;
@@ -16,21 +17,6 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use worlds::backgammon::{Board, Results, Roll};
 
 const LEAVES: Work = Work { leaves: true, learning: false };
-
-fn small() -> PublishedConfig {
-    PublishedConfig {
-        evals: 12,
-        actors: 3,
-        games: 8,
-        batch: 32,
-        round_batches: 60,
-        replay: 300,
-        minibatch: 64,
-        generation_rounds: 2,
-        duel_pairs: 4,
-        ..PublishedConfig::default()
-    }
-}
 
 #[derive(Clone)]
 struct StandIn {
@@ -83,50 +69,37 @@ impl Working {
     }
 }
 
-impl Accelerator for Working {
-    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
-        assert!(self.work.leaves);
-        self.live()?;
-        self.accelerator.set_weights(weights)
-    }
+/// What it is told it hands on while it lives, of work that was lent alone.
+macro_rules! while_it_lives {
+    ($($method:ident ($($arg:ident: $type:ty),*) of $work:ident;)*) => {
+        $(fn $method(&mut self, $($arg: $type),*) -> Result<(), Fault> {
+            assert!(self.work.$work);
+            self.live()?;
+            self.accelerator.$method($($arg),*)
+        })*
+    };
+}
 
-    fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault> {
-        assert!(self.work.leaves && !decisions.is_empty());
-        self.live()?;
-        self.accelerator.ask(lane, decisions)
+impl Accelerator for Working {
+    while_it_lives! {
+        set_weights(weights: &[f32]) of leaves;
+        ask(lane: usize, decisions: &[[u32; DECISION_WORDS]]) of leaves;
+        set_state(state: &TrainStateRef) of learning;
+        store_samples(first: usize, packed_samples: &[PackedSample]) of learning;
+        step(adam: &graph::Adam, value_coef: f32, drawn: &[u32]) of learning;
+        request_result() of learning;
     }
 
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
         self.live()?;
-        if self.is_here() { self.accelerator.answer(lane, answer) } else { Ok(false) }
-    }
-
-    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
-        assert!(self.work.learning);
-        self.live()?;
-        self.accelerator.set_state(state)
-    }
-
-    fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
-        assert!(self.work.learning);
-        self.live()?;
-        self.accelerator.store_samples(first, packed_samples)
-    }
-
-    fn step(&mut self, adam: &graph::Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
-        assert!(self.work.learning);
-        self.live()?;
-        self.accelerator.step(adam, value_coef, drawn)
-    }
-
-    fn request_result(&mut self) -> Result<(), Fault> {
-        self.live()?;
-        self.accelerator.request_result()
+        let is_here = self.is_here() && self.accelerator.answer(lane, answer)?;
+        assert!(!is_here || !answer.heads.is_empty(), "somebody was asked about something");
+        Ok(is_here)
     }
 
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault> {
         self.live()?;
-        if self.is_here() { self.accelerator.poll_result(learned) } else { Ok(false) }
+        Ok(self.is_here() && self.accelerator.poll_result(learned)?)
     }
 }
 
@@ -146,19 +119,21 @@ fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     }
 }
 
-#[track_caller]
-fn same(what: &str, one: &[(String, Vec<usize>, Data)], other: &[(String, Vec<usize>, Data)]) {
-    assert_eq!(one.len(), other.len());
-    for (one, other) in one.iter().zip(other) {
-        assert!(one == other, "{what}: {} differs", one.0);
-    }
-}
-
-/// Parts and numbers of the first rounds on the processor.
+/// One with numbers of its first rounds on the processor.
 fn at_home(rounds: usize) -> (Published, Vec<Stats>) {
     let mut home = learner();
     let stats = (0..rounds).map(|_| round(&mut home).0).collect();
     (home, stats)
+}
+
+/// One that lends this work after its first round.
+fn lent(machine: &StandIn, work: Work) -> Result<Published, Fault> {
+    let mut offloaded = learner();
+    rounds(&mut offloaded, 1);
+    assert_eq!(offloaded.offloaded(), None);
+    offloaded.offload_work(machine, work)?;
+    assert_eq!(offloaded.offloaded(), Some(work));
+    Ok(offloaded)
 }
 
 #[test]
@@ -168,11 +143,7 @@ fn with_work_lent_a_run_is_the_one_at_home() {
     assert!(updates > 20 && games > 5, "{updates} updates, {games} games");
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
         for looks in [1, 3] {
-            let mut offloaded = learner();
-            round(&mut offloaded);
-            assert_eq!(offloaded.offloaded(), None);
-            offloaded.offload_work(&stand_in(looks, -1), work).unwrap();
-            assert_eq!(offloaded.offloaded(), Some(work));
+            let mut offloaded = lent(&stand_in(looks, -1), work).unwrap();
             for stats in &stats[1..6] {
                 assert_eq!(round(&mut offloaded), (*stats, vec![]), "{work:?}");
                 assert!(offloaded.at_boundary());
@@ -188,12 +159,8 @@ fn it_comes_home_in_the_middle_of_a_round_too() {
     let (home, _) = at_home(4);
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
         for slices in [1, 7, 40, 100] {
-            let mut offloaded = learner();
-            round(&mut offloaded);
-            offloaded.offload_work(&stand_in(3, -1), work).unwrap();
-            for _ in 0..slices {
-                offloaded.advance();
-            }
+            let mut offloaded = lent(&stand_in(3, -1), work).unwrap();
+            (0..slices).for_each(|_| _ = offloaded.advance());
             offloaded.end_offload();
             while offloaded.progress().iterations < 4 {
                 assert!(!matches!(offloaded.advance(), Slice::Waiting | Slice::Stopped(_)));
@@ -209,12 +176,10 @@ fn whenever_the_machine_is_lost_nothing_else_is() {
     let mut stopped = [0; 2];
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
         for lives in (0..700).step_by(47) {
-            let mut offloaded = learner();
-            round(&mut offloaded);
-            if offloaded.offload_work(&stand_in(2, lives), work).is_err() {
+            let Ok(mut offloaded) = lent(&stand_in(2, lives), work) else {
                 stopped[0] += 1;
                 continue;
-            }
+            };
             let faults: Vec<Fault> = (0..3).flat_map(|_| round(&mut offloaded).1).collect();
             same(&format!("{work:?}, lost after {lives} calls"), &offloaded.parts(), &home.parts());
             assert_eq!(faults.len(), usize::from(offloaded.offloaded().is_none()));
@@ -230,7 +195,7 @@ fn a_trial_leaves_no_trace() {
     let mut tried = learner();
     let mut passes = 0;
     for work in [Work::LEARNING, Work::ALL, LEAVES, Work::ALL] {
-        round(&mut tried);
+        rounds(&mut tried, 1);
         let (before, progress) = (tried.parts(), tried.progress());
         tried.probe_work(&stand_in(2, -1), work).unwrap();
         let most = tried.pass_work();
@@ -250,7 +215,7 @@ fn a_trial_leaves_no_trace() {
         tried.end_probe();
         same("after a trial", &tried.parts(), &before);
     }
-    round(&mut tried);
+    rounds(&mut tried, 1);
     same("later", &tried.parts(), &home.parts());
     assert!(passes > 20);
 }
@@ -260,9 +225,7 @@ fn a_trial_leaves_no_trace_in_the_numbers_of_the_next_round() {
     let (_, home) = at_home(3);
     for work in [LEAVES, Work::ALL] {
         let mut tried = learner();
-        (0..2).for_each(|_| {
-            round(&mut tried);
-        });
+        rounds(&mut tried, 2);
         tried.probe_work(&stand_in(1, -1), work).unwrap();
         while !matches!(tried.advance_probe(), Ok(Pass::Ended(_))) {}
         tried.end_probe();
@@ -277,19 +240,13 @@ fn a_trial_that_breaks_off_leaves_no_trace_either() {
     let mut stopped = 0;
     for lives in (8..60).step_by(7) {
         let mut tried = learner();
-        round(&mut tried);
+        rounds(&mut tried, 1);
         tried.probe_work(&stand_in(1, lives), Work::ALL).unwrap();
-        for _ in 0..60 {
-            if let Err(fault) = tried.advance_probe() {
-                assert!(matches!(fault, Fault::Lost { .. }));
-                stopped += 1;
-                break;
-            }
-        }
+        let fault = (0..60).find_map(|_| tried.advance_probe().err());
+        assert!(matches!(fault, None | Some(Fault::Lost { .. })), "{fault:?}");
+        stopped += usize::from(fault.is_some());
         tried.end_probe();
-        (0..2).for_each(|_| {
-            round(&mut tried);
-        });
+        rounds(&mut tried, 2);
         same(&format!("broken off after {lives}"), &tried.parts(), &home.parts());
     }
     assert!(stopped > 3, "{stopped}");

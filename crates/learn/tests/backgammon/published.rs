@@ -1,26 +1,16 @@
 //! The published learner whole: its rounds, who plays for it, and that it learns.
 
+use crate::{met, rounds, spoiled, word};
 use learn::backgammon::arena::duel;
 use learn::backgammon::baselines::Random;
 use learn::backgammon::{Depth, Published, PublishedConfig, PublishedError, SelfTaught, Stats};
-use learn::{Data, Learner, Parts, Slice, part};
+use learn::{Learner, Parts, Slice, part};
 use math::{Isa, Rng};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use worlds::backgammon::{Board, Results, Roll};
 
 fn small() -> PublishedConfig {
-    PublishedConfig {
-        evals: 12,
-        actors: 3,
-        games: 8,
-        batch: 32,
-        round_batches: 60,
-        replay: 60,
-        minibatch: 64,
-        generation_rounds: 2,
-        duel_pairs: 4,
-        ..PublishedConfig::default()
-    }
+    PublishedConfig { replay: 60, ..crate::small() }
 }
 
 fn learner() -> Published {
@@ -56,7 +46,7 @@ fn a_round_is_timed_by_what_passes_on_the_clock() {
 #[test]
 fn every_second_round_ends_a_generation() {
     let mut learner = learner();
-    (0..10).for_each(|_| _ = round(&mut learner));
+    rounds(&mut learner, 10);
     assert!(learner.progress().updates > 20 && learner.progress().games > 0);
     assert!(learner.generation().is_some_and(|generation| generation.number == 5 && generation.standard_error > 0.0));
 }
@@ -67,20 +57,10 @@ fn games_that_cannot_be_are_refused() {
     round(&mut learner);
     let parts = learner.parts();
     let restored = |parts: &Parts| Published::restore(small(), 5, Isa::best(), &|name| part(parts, name)).err();
-    let spoiled = |name: &str, spoil: &dyn Fn(&mut Data)| {
-        let mut spoiled = parts.clone();
-        spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).unwrap().2);
-        restored(&spoiled)
-    };
-    let words = |data: &mut Data, at: usize, word: u32| match data {
-        Data::U32(words) => words[at] = word,
-        _ => panic!("words"),
-    };
-    let bad = |error| matches!(error, Some(PublishedError::BadValue { .. }));
-    assert!(bad(spoiled("games", &|data| words(data, 0, !0))));
-    assert!(bad(spoiled("games", &|data| words(data, 8, 77))));
-    assert!(bad(spoiled("games", &|data| words(data, 14, 1 << 30))));
-    assert!(bad(spoiled("traces", &|data| words(data, 8, 77))));
+    for (name, at, to) in [("games", 0, !0), ("games", 8, 77), ("games", 14, 1 << 30), ("traces", 8, 77)] {
+        let error = restored(&spoiled(&parts, name, word(at, to)));
+        assert!(matches!(error, Some(PublishedError::BadValue { .. })), "{name} {at}");
+    }
     let wrong = [
         PublishedConfig { evals: 1, ..small() },
         PublishedConfig { lr: f32::NAN, ..small() },
@@ -114,17 +94,12 @@ fn settings_for_programs_are_held_to_their_ranges() {
 fn a_player_thinks_of_each_decision_by_itself_and_ranks_as_it_chooses() {
     let learner = learner();
     let (mut numbers, mut scratch) = (Rng::new(1, 8).sequence(0), Results::new());
-    let mut decisions = Vec::new();
-    let mut board = Board::START;
-    while decisions.len() < 50 {
-        let roll = Roll::drawn(&mut numbers);
+    let mut decisions = met(60, 1, |board, roll| {
         let results = board.results(roll, &mut scratch);
-        if results.len() > 1 {
-            decisions.push((board, roll));
-        }
-        let after = results[numbers.below(results.len() as u32) as usize];
-        board = if after.points() == 0 { after.turned() } else { Board::START };
-    }
+        results[numbers.below(results.len() as u32) as usize]
+    });
+    decisions.retain(|(board, roll)| board.results(*roll, &mut scratch).len() > 1);
+    assert!(decisions.len() > 40);
     for evals in [1, 24] {
         let mut player = learner.player(evals);
         let (mut together, mut alone) = (Vec::new(), Vec::new());
@@ -185,7 +160,7 @@ fn without_a_search_the_first_look_is_the_last() {
 /// learned nothing does not come near with the same search.
 #[test]
 fn some_hundred_games_beat_random_moves() {
-    const ROUNDS: usize = 14;
+    const ROUNDS: u64 = 14;
     let config =
         PublishedConfig { evals: 16, actors: 2, round_batches: 120, exploration: 0.3, duel_pairs: 0, ..PublishedConfig::default() };
     let mut learner = Published::new(config, 1, Isa::best()).unwrap();
@@ -194,9 +169,7 @@ fn some_hundred_games_beat_random_moves() {
         tally.mean()
     };
     let before = against_random(&learner);
-    (0..ROUNDS).for_each(|_| {
-        round(&mut learner);
-    });
+    rounds(&mut learner, ROUNDS);
     let after = against_random(&learner);
     assert!(before < 0.6 && after > 1.1, "{before} points a game, then {after}");
 }

@@ -1,7 +1,6 @@
 //! The strong learner's player with a search: with evaluations enough it is exact one move ahead, its numbers are of one piece, and it
 //! answers the same every time.
 
-use learn::Learner;
 use learn::backgammon::{Candidate, Player, SelfTaught, Strong, StrongConfig};
 use math::Isa;
 use worlds::backgammon::{Board, Results, Roll};
@@ -12,23 +11,17 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 fn learned(rounds: u64) -> Strong {
     let settings = StrongConfig { hidden: 32, games: 64, ..StrongConfig::default() };
     let mut strong = Strong::new(settings, 2, Isa::best()).expect("sound settings");
-    while strong.progress().iterations < rounds {
-        strong.advance();
-    }
+    crate::rounds(&mut strong, rounds);
     strong
 }
 
 /// Decisions of a game that the player plays against itself.
 fn met(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)> {
-    let mut numbers = math::Rng::new(9, 9).sequence(0);
-    let (mut met, mut board, mut chosen) = (Vec::new(), Board::START, Vec::new());
-    while met.len() < count {
-        let decision = (board, Roll::drawn(&mut numbers));
-        player.choose(&[decision], &mut chosen);
-        met.push(decision);
-        board = if chosen[0].points() == 0 { chosen[0].turned() } else { Board::START };
-    }
-    met
+    let mut chosen = Vec::new();
+    crate::met(count, 9, |board, roll| {
+        player.choose(&[(board, roll)], &mut chosen);
+        chosen[0]
+    })
 }
 
 /// What a board that was left is worth: the mean over all rolls of the best reply as the player without a search values it.

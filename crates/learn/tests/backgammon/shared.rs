@@ -1,6 +1,7 @@
 //! Rounds whose games others play: whoever does, in however many stretches and however much of its own the learner does meanwhile, it
 //! learns what it would have learned alone.
 
+use crate::{rounds, same, small, spoiled, word};
 use learn::backgammon::{Published, PublishedConfig, PublishedError, SelfTaught, Strong, StrongConfig, play};
 use learn::{Data, Learner, Parts, Sharing, Slice, part};
 use math::Isa;
@@ -17,28 +18,8 @@ fn strong() -> Strong {
 }
 
 fn published() -> Published {
-    let settings = PublishedConfig {
-        width: 48,
-        blocks: 1,
-        evals: 12,
-        actors: 5,
-        games: 6,
-        batch: 20,
-        round_batches: 60,
-        replay: 400,
-        minibatch: 64,
-        generation_rounds: 2,
-        duel_pairs: 4,
-        ..PublishedConfig::default()
-    };
+    let settings = PublishedConfig { width: 48, blocks: 1, actors: 5, games: 6, batch: 20, replay: 400, ..small() };
     Published::new(settings, 5, Isa::best()).expect("sound settings")
-}
-
-fn rounds(learner: &mut impl SelfTaught, count: u64) {
-    let end = learner.progress().iterations + count;
-    while learner.progress().iterations < end {
-        learner.advance();
-    }
 }
 
 fn played(due: &Parts, pieces: std::ops::Range<u64>) -> Parts {
@@ -62,18 +43,12 @@ fn shared_rounds(learner: &mut (impl SelfTaught + Sharing), count: u64, stretch:
     learner.share(false);
 }
 
-fn same(own: &impl SelfTaught, shared: &impl SelfTaught, what: &str) {
-    for (own, shared) in own.parts().iter().zip(&shared.parts()) {
-        assert!(own == shared, "{what}: {} differs", own.0);
-    }
-}
-
 fn games_that_others_play_are_learned_from_as_its_own<L: SelfTaught + Sharing>(begin: impl Fn() -> L) {
     let (mut own, mut shared) = (begin(), begin());
     for (stretch, slices) in [(1, 0), (5, 1), (16, 1000), (3, 2)] {
         rounds(&mut own, 2);
         shared_rounds(&mut shared, 2, stretch, slices);
-        same(&own, &shared, &format!("in stretches of {stretch}"));
+        same(&format!("in stretches of {stretch}"), &own.parts(), &shared.parts());
     }
     // One that is left alone with the rest of a round plays it.
     shared.share(true);
@@ -85,7 +60,7 @@ fn games_that_others_play_are_learned_from_as_its_own<L: SelfTaught + Sharing>(b
     shared.share(false);
     rounds(&mut own, 1);
     rounds(&mut shared, 1);
-    same(&own, &shared, "left alone");
+    same("left alone", &own.parts(), &shared.parts());
 }
 
 #[test]
@@ -107,7 +82,7 @@ fn a_round_that_was_begun_here_is_ended_here() {
     shared.share(true);
     assert!(!shared.is_due() && shared.due().is_none());
     rounds(&mut shared, 1);
-    same(&own, &shared, "begun here");
+    same("begun here", &own.parts(), &shared.parts());
     assert!(shared.is_due());
 }
 
@@ -119,28 +94,17 @@ fn what_was_not_brought_whole_is_refused_and_changes_nothing() {
     learner.share(true);
     let (pieces, due) = learner.due().expect("a round begins");
     let good = played(&due, pieces.clone());
-    let spoiled = |name: &str, spoil: &dyn Fn(&mut Data)| {
-        let mut spoiled = good.clone();
-        spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
-        spoiled
-    };
-    let word = |at: usize, to: u32| {
-        move |data: &mut Data| match data {
-            Data::U32(words) => words[at] = to,
-            _ => panic!("words"),
-        }
-    };
     let last = |parts: &Parts, name: &str| part(parts, name).expect("a part of it").1.len();
     let mut wrong = vec![
         // A place with 15 checkers, no roll, more samples than there are; in the last actor, after others could be taken.
-        spoiled("games", &word(last(&good, "games") - 16, !0)),
-        spoiled("games", &word(last(&good, "games") - 8, 77)),
-        spoiled("games", &word(14, 1 << 30)),
-        spoiled("traces", &word(last(&good, "traces") - 40 + 9, 2)),
-        spoiled("played.samples", &word(9, 6)),
-        spoiled("played.counts", &word(0, 1 << 30)),
-        spoiled("played.samples", &|data| *data = Data::U32(Vec::new())),
-        spoiled("played", &|data| *data = Data::U64(vec![u64::MAX])),
+        spoiled(&good, "games", word(last(&good, "games") - 16, !0)),
+        spoiled(&good, "games", word(last(&good, "games") - 8, 77)),
+        spoiled(&good, "games", word(14, 1 << 30)),
+        spoiled(&good, "traces", word(last(&good, "traces") - 40 + 9, 2)),
+        spoiled(&good, "played.samples", word(9, 6)),
+        spoiled(&good, "played.counts", word(0, 1 << 30)),
+        spoiled(&good, "played.samples", |data| *data = Data::U32(Vec::new())),
+        spoiled(&good, "played", |data| *data = Data::U64(vec![u64::MAX])),
     ];
     wrong.extend((0..good.len()).map(|i| {
         let mut fewer = good.clone();
@@ -154,8 +118,7 @@ fn what_was_not_brought_whole_is_refused_and_changes_nothing() {
         assert!(before == learner.parts());
     }
     let unsound = |name: &str, spoil: &dyn Fn(&mut Data)| {
-        let mut unsound = due.clone();
-        spoil(&mut unsound.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
+        let unsound = spoiled(&due, name, spoil);
         play(&|name| part(&unsound, name), pieces.clone(), Isa::best()).err()
     };
     assert!(unsound("games", &word(8, 77)).is_some());
@@ -164,5 +127,5 @@ fn what_was_not_brought_whole_is_refused_and_changes_nothing() {
     assert!(unsound("actors", &|data| *data = Data::U64(vec![1, 5, 0, 12, 6, 20, 4, 60, 20])).is_some());
     learner.take(&|name| part(&good, name)).expect("pieces that are due");
     rounds(&mut learner, 1);
-    same(&own, &learner, "after refusals");
+    same("after refusals", &own.parts(), &learner.parts());
 }

@@ -1,5 +1,6 @@
 //! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach.
 
+use crate::rounds;
 use learn::Learner;
 use learn::backgammon::{Depth, SelfTaught, Strong, StrongConfig, bearoff};
 #[cfg(not(target_arch = "wasm32"))]
@@ -10,13 +11,6 @@ use worlds::backgammon::{BAR, Board, Roll};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
-
-fn rounds(strong: &mut Strong, count: u64) {
-    let end = strong.progress().iterations + count;
-    while strong.progress().iterations < end {
-        strong.advance();
-    }
-}
 
 /// Small enough for a test: few games a round.
 fn small() -> StrongConfig {

@@ -138,8 +138,7 @@ fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use math::Rng;
-    use worlds::backgammon::Results;
+    use crate::backgammon::random_play;
 
     /// The same numbers by the table above, count by count.
     fn plainly(decision: &Decision) -> Vec<f32> {
@@ -176,12 +175,9 @@ mod tests {
 
     #[test]
     fn every_input_is_what_the_table_says_and_each_is_met() {
-        let mut numbers = Rng::new(3, 3).sequence(0);
-        let (mut board, mut scratch) = (Board::START, Results::new());
         let (mut met, mut most) = (vec![false; INPUTS], 0);
-        for _ in 0..60_000 {
-            let roll = Roll::drawn(&mut numbers);
-            let decision = Decision { second: roll.is_double() && numbers.below(2) == 1, ..Decision::new(board, roll) };
+        random_play::play(60_000, [3, 3], |board, roll, _, numbers| {
+            let decision = Decision { second: roll.is_double() && numbers.below(2) == 1, ..Decision::new(*board, roll) };
             assert_eq!(decision.roll(), roll);
             let (mut found, mut told, mut next) = (vec![0.0; INPUTS], 0, 0);
             each(&decision, |feature, value| {
@@ -196,10 +192,7 @@ mod tests {
                 }
             }
             met.iter_mut().zip(&found).for_each(|(met, &x)| *met |= x != 0.0);
-            let results = board.results(roll, &mut scratch);
-            let after = results[numbers.below(results.len() as u32) as usize];
-            board = if after.points() == 0 { after.turned() } else { Board::START };
-        }
+        });
         assert!(met.iter().filter(|met| !**met).count() < 20 && most <= 50, "{most} at once");
     }
 }

@@ -450,31 +450,23 @@ impl Kernel for Legal<'_> {
 mod tests {
     use super::super::tree;
     use super::*;
-    use crate::backgammon::outcomes;
-    use math::Rng;
+    use crate::backgammon::{outcomes, random_play};
     use std::collections::BTreeSet;
-    use worlds::backgammon::{Results, Roll};
+    use worlds::backgammon::Results;
 
     /// Decisions of random games, halves of doubles too.
-    pub fn met(count: usize, seed: u32) -> Vec<Decision> {
-        let mut numbers = Rng::new(seed, 5).sequence(0);
-        let (mut board, mut scratch, mut all) = (Board::START, Results::new(), Vec::new());
-        while all.len() < count {
-            let roll = Roll::drawn(&mut numbers);
-            let mut decision = Decision::new(board, roll);
+    fn met(count: usize, seed: u32) -> Vec<Decision> {
+        let (mut scratch, mut all) = (Results::new(), Vec::new());
+        random_play::play(count, [seed, 5], |board, roll, _, numbers| {
+            let decision = Decision::new(*board, roll);
             all.push(decision);
             if roll.is_double() {
                 let halves = board.halves(roll, &mut scratch);
                 let board = halves[numbers.below(halves.len() as u32) as usize];
-                decision = Decision { board, second: true, ..decision };
-                if board.can_move(roll.high()) {
-                    all.push(decision);
-                }
+                all.extend(board.can_move(roll.high()).then_some(Decision { board, second: true, ..decision }));
             }
-            let results = board.results(roll, &mut scratch);
-            let after = results[numbers.below(results.len() as u32) as usize];
-            board = if after.points() == 0 { after.turned() } else { Board::START };
-        }
+        });
+        all.truncate(count);
         all
     }
 

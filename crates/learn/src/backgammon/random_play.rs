@@ -1,0 +1,17 @@
+//! Games at random, for tests.
+
+use math::Rng;
+use math::rng::Sequence;
+use worlds::backgammon::{Board, Results, Roll};
+
+/// Tells of so many positions with their rolls, and of all that they lead to, of which the numbers choose.
+pub fn play(count: usize, key: [u32; 2], mut meet: impl FnMut(&Board, Roll, &[Board], &mut Sequence)) {
+    let (mut numbers, mut scratch, mut board) = (Rng::new(key[0], key[1]).sequence(0), Results::new(), Board::START);
+    for _ in 0..count {
+        let roll = Roll::drawn(&mut numbers);
+        let results = board.results(roll, &mut scratch);
+        meet(&board, roll, results, &mut numbers);
+        let left = results[numbers.below(results.len() as u32) as usize];
+        board = if left.points() == 0 { left.turned() } else { Board::START };
+    }
+}
