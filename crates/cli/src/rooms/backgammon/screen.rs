@@ -1,7 +1,7 @@
 //! The table on the full screen. Keys become what one would type (`table.rs`), and what comes of it is drawn; the agent thinks on a
 //! thread of its own, so that the screen never stands still. The state and its drawing know no terminal, which is how they are tested.
 
-use super::table::{Done, Game, Table, behind, depth_words, hint_words};
+use super::table::{Done, Game, Table, behind, depth_words, ending_words, hint_words};
 use crate::format::{fitted, wrapped};
 use crate::outputs::screen::draw::{bold, faint, key_lines};
 use crate::outputs::screen::terminal::{DRAW_EVERY, Held, NO_KEYS, read_keys};
@@ -15,7 +15,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Text};
 use run::Host;
-use run::backgammon::protocol::{Analysis, Candidate, EngineAct, Phase, Session, Step};
+use run::backgammon::notation;
+use run::backgammon::protocol::{Act, Analysis, Candidate, EngineAct, Phase, Session, Step};
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -105,7 +106,7 @@ fn answer(game: &mut Game, ask: Ask) -> Answer {
     let (mut said, mut hint, mut left) = (String::new(), None, false);
     let done = match ask {
         Ask::Line(line) => game.obey(&line, &mut said).map(|done| left = done == Done::Left),
-        Ask::Step(step) => game.step(step).map_err(Into::into),
+        Ask::Step(Step { from, to, .. }) => game.act(&Act::Step { from, to }).map_err(Into::into),
         Ask::Hint => game.hint().map(|told| hint = Some(told)),
     };
     if let Err(error) = &done {
@@ -360,11 +361,8 @@ impl Seat {
             return "Give this game up: 1 for a single game, 2 for a gammon, 3 for a backgammon; esc plays on.".into();
         }
         if let Some(ending) = ending {
-            let won = if ending.winner == 0 { "You win" } else { "You lose" };
-            let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
-            let points = if ending.points == 1 { "point" } else { "points" };
             let next = if may.next_game { "Enter begins the next game." } else { "The match is over." };
-            return format!("{won}{level}, {} {points}. {next}", ending.points);
+            return format!("{} {next}", ending_words(ending));
         }
         let chosen = self.candidates().get(self.candidate).map(|candidate| candidate.text.clone());
         let chosen = chosen.or_else(|| self.chosen_step().map(step_words));
@@ -422,13 +420,8 @@ fn line(text: &str) -> Key {
     Key::Ask(Ask::Line(text.into()))
 }
 
-fn step_words(step: Step) -> String {
-    let point = |point: u8| match point {
-        0 => "off".to_string(),
-        25 => "bar".into(),
-        point => point.to_string(),
-    };
-    format!("{}/{}{}", point(step.from), point(step.to), if step.hit { "*" } else { "" })
+fn step_words(Step { from, to, hit }: Step) -> String {
+    notation::words(&[notation::Step { from, to, hit }])
 }
 
 fn draw(frame: &mut Frame, seat: &Seat) {

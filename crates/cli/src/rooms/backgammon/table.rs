@@ -9,8 +9,8 @@ use anyhow::{Context, Result, bail};
 use files::{CHECKPOINT, Kind};
 use run::backgammon::Backgammon;
 use run::backgammon::protocol::{
-    Analysis, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Engine, EngineAct, Phase, PlayerKind, Review, Session, Setup, Step,
-    Verdict,
+    Act, Analysis, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Ending, Engine, EngineAct, Phase, PlayerKind, Review, Session,
+    Setup, Verdict,
 };
 use run::{AnyRun, Host, Run, RunError};
 use serde::de::DeserializeOwned;
@@ -211,21 +211,13 @@ impl Game {
         Ok(last)
     }
 
-    fn act(&mut self, act: Value) -> Result<(), RunError> {
+    pub fn act(&mut self, act: &Act) -> Result<(), RunError> {
         let after: Session = ask(&mut self.run, json!({ "ask": "act", "act": act }))?;
         // Steps of a turn are kept once they are confirmed.
         let stood = |session: &Session| (session.game, session.moves.len(), session.dice, session.phase);
         self.kept &= stood(&self.session) == stood(&after);
         self.session = after;
         Ok(())
-    }
-
-    pub fn step(&mut self, step: Step) -> Result<(), RunError> {
-        self.act(json!({ "kind": "step", "from": step.from, "to": step.to }))
-    }
-
-    fn do_it(&mut self, kind: &str) -> Result<(), RunError> {
-        self.act(json!({ "kind": kind }))
     }
 
     /// Does what a line says; what comes of it is said, and the board left to who shows it.
@@ -241,32 +233,23 @@ impl Game {
             }
             "" if may.roll => self.roll(said)?,
             "" if may.confirm => self.confirm(said)?,
-            "" if may.next_game => self.do_it("next_game")?,
+            "" if may.next_game => self.act(&Act::NextGame)?,
             "" => {}
             "r" | "roll" => self.roll(said)?,
             "done" => self.confirm(said)?,
-            "u" | "undo" => self.act(json!({ "kind": "undo", "all": rest == Some("all") }))?,
-            "d" | "double" => {
-                self.do_it("double")?;
-                self.judge_cube(said, false)?;
-            }
-            "t" | "take" => {
-                self.do_it("take")?;
-                self.judge_cube(said, false)?;
-            }
-            "p" | "pass" => {
-                self.do_it("pass")?;
-                self.judge_cube(said, false)?;
-            }
+            "u" | "undo" => self.act(&Act::Undo { all: rest == Some("all") })?,
+            "d" | "double" => self.act_on_cube(&Act::Double, said)?,
+            "t" | "take" => self.act_on_cube(&Act::Take, said)?,
+            "p" | "pass" => self.act_on_cube(&Act::Pass, said)?,
             "h" | "hint" => {
                 *said += hint_words(&self.hint()?).trim_end();
                 return Ok(Done::Told);
             }
             "resign" => {
-                let points: u32 = rest.unwrap_or("1").parse().unwrap_or(0);
-                self.act(json!({ "kind": "resign", "points": points }))?;
+                let points = rest.unwrap_or("1").parse().unwrap_or(0);
+                self.act(&Act::Resign { points })?;
             }
-            "n" | "next" => self.do_it("next_game")?,
+            "n" | "next" => self.act(&Act::NextGame)?,
             "b" | "board" => {}
             "m" | "moves" => {
                 for (played, number) in self.session.moves.iter().zip(1..) {
@@ -287,7 +270,7 @@ impl Game {
                 return Ok(Done::Told);
             }
             _ if line.contains('/') || line.eq_ignore_ascii_case("no move") => {
-                self.act(json!({ "kind": "write", "text": line }))?;
+                self.act(&Act::Write { text: line.into() })?;
             }
             _ => bail!("{word:?} is nothing that can be done here; type `help`, or a move like 8/5 6/5"),
         }
@@ -296,12 +279,17 @@ impl Game {
     }
 
     fn roll(&mut self, said: &mut String) -> Result<()> {
-        self.do_it("roll")?;
+        self.act(&Act::Roll)?;
         self.judge_cube(said, true)
     }
 
+    fn act_on_cube(&mut self, act: &Act, said: &mut String) -> Result<()> {
+        self.act(act)?;
+        self.judge_cube(said, false)
+    }
+
     fn confirm(&mut self, said: &mut String) -> Result<()> {
-        self.do_it("confirm")?;
+        self.act(&Act::Confirm)?;
         let Some(engine) = self.judge else { return Ok(()) };
         let review: Review = ask(&mut self.run, json!({ "ask": "review", "engine": engine }))?;
         if review.of > 1 {
@@ -337,7 +325,7 @@ impl Game {
     /// Everything that is the other's to do, and what leaves no choice.
     pub fn settle(&mut self, said: &mut String) -> Result<()> {
         while self.session.may.reply {
-            self.do_it("reply")?;
+            self.act(&Act::Reply)?;
             let Some(reply) = &self.session.reply else { break };
             let name = &self.session.names[usize::from(reply.seat)];
             match (reply.did, reply.dice) {
@@ -369,10 +357,8 @@ impl Game {
     fn prompt(&self) -> String {
         let Session { may, phase, dice, names, cube, ending, left, .. } = &self.session;
         if let Some(ending) = ending {
-            let won = if ending.winner == 0 { "You win" } else { "You lose" };
-            let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
             let next = if may.next_game { "`next` for another game, or `quit`." } else { "The match is over: `quit`." };
-            return format!("{won}{level}, {} points. {next}", ending.points);
+            return format!("{} {next}", ending_words(ending));
         }
         match (phase, dice) {
             (Phase::Opening, _) => "`roll` to begin: one die each.".into(),
@@ -397,6 +383,14 @@ fn goes_on(session: &Session) -> bool {
     let over = session.ending.as_ref().is_some_and(|ending| ending.match_over);
     let begun = session.game > 1 || !session.moves.is_empty() || session.dice.is_some();
     matches!(session.setup.seats, [None, Some(_)]) && begun && !over
+}
+
+/// How a game has ended for the one whom the board is drawn for.
+pub fn ending_words(ending: &Ending) -> String {
+    let won = if ending.winner == 0 { "You win" } else { "You lose" };
+    let level = ["", "", " a gammon", " a backgammon"][ending.level.min(3) as usize];
+    let points = if ending.points == 1 { "point" } else { "points" };
+    format!("{won}{level}, {} {points}.", ending.points)
 }
 
 /// An opinion in words: of the position before a roll, else the ten best moves.
