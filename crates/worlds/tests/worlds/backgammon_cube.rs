@@ -1,5 +1,6 @@
 //! Chances of matches and the cube rule beside GNU Backgammon's, which knows far more: how near simple rules come, in numbers.
 
+use crate::backgammon::{board, singles};
 use testkit::test;
 use testkit::{distance, worst};
 use worlds::backgammon::*;
@@ -23,7 +24,9 @@ fn chances_of_matches_are_those_of_a_table_made_by_rollouts_to_a_few_hundredths(
         let mine: u16 = words.next().unwrap().parse().unwrap();
         for (theirs, chance) in (1..).zip(numbers(words)) {
             let crawford = if mine.min(theirs) == 1 { Crawford::Now } else { Crawford::Ahead };
-            let ours = standing(mine, theirs, crawford).chance(Player::One);
+            let standing = standing(mine, theirs, crawford);
+            let (ours, other) = (standing.chance(Player::One), standing.chance(Player::Two));
+            assert!((ours + other - 1.0).abs() < 1e-12);
             let off = ours - chance / 100.0;
             most = worst([most, off.abs()]);
             squares += off * off;
@@ -117,8 +120,7 @@ fn what_the_cube_is_worth_is_what_gnu_backgammon_says_of_the_same_chances() {
 
 #[test]
 fn the_cube_is_worth_what_follows_from_the_rules() {
-    let even = Chances([0.5, 0.0, 0.0, 0.5, 0.0, 0.0]);
-    let at = |win: f32| Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0]);
+    let even = singles(0.5);
     let money = |owner| Game::at(Board::START, Player::One, Cube { value: 2, owner }, Stakes::Money).unwrap();
     let [mine, theirs] = [Some(Player::One), Some(Player::Two)].map(|owner| money(owner).cube_equities(&even));
     assert!(mine.no_double > 0.0 && (mine.no_double + theirs.no_double).abs() < 1e-6);
@@ -126,7 +128,7 @@ fn the_cube_is_worth_what_follows_from_the_rules() {
     // Without gammons a live cube is passed from 80% on and a dead one from 75% on.
     let mut game = money(Some(Player::One));
     game.double().unwrap();
-    assert!(game.should_take(&at(0.77).turned()) && !game.should_take(&at(0.80).turned()));
+    assert!(game.should_take(&singles(0.77).turned()) && !game.should_take(&singles(0.80).turned()));
     // Far from its end a match is worth what money is, point by point.
     let far = Stakes::Match(Match { length: 30_000, score: [0; 2], crawford: Crawford::Ahead });
     let six = Chances([0.45, 0.2, 0.01, 0.25, 0.08, 0.01]);
@@ -147,9 +149,9 @@ fn the_cube_is_worth_what_follows_from_the_rules() {
     let cube = Cube { value: 1, owner: None };
     let leader = Game::at(Board::START, Player::One, cube, past).unwrap();
     let trailer = Game::at(Board::START, Player::Two, cube, past).unwrap();
-    assert!(!leader.should_double(&at(0.7)) && trailer.should_double(&at(0.4)));
+    assert!(!leader.should_double(&singles(0.7)) && trailer.should_double(&singles(0.4)));
     let crawford = Stakes::Match(Match { length: 7, score: [6, 3], crawford: Crawford::Now });
-    assert!(!Game::at(Board::START, Player::Two, cube, crawford).unwrap().should_double(&at(0.7)));
+    assert!(!Game::at(Board::START, Player::Two, cube, crawford).unwrap().should_double(&singles(0.7)));
     // Too good: a gammon is likely, and they pass.
     let gammons = Chances([0.35, 0.6, 0.0, 0.05, 0.0, 0.0]);
     let equities = money(None).cube_equities(&gammons);
@@ -170,14 +172,7 @@ fn a_match_that_is_as_good_as_won_has_numbers_all_the_same() {
 /// at no chance. The 12 turns of the cube that are followed come to within 0.2 / 4^12 of these 20%.
 #[test]
 fn a_cube_is_worth_the_closed_form_in_contact_in_a_race_and_in_the_bear_off() {
-    let race = |mine: usize, theirs: usize| {
-        let side = |place: usize| {
-            let mut places = [0; 25];
-            places[place - 1] = 15;
-            places
-        };
-        Board::new(side(mine), side(theirs)).unwrap()
-    };
+    let race = |mine: usize, theirs: usize| board(&[(mine, 15)], &[(theirs, 15)]);
     for (board, efficiency) in [
         (Board::START, 0.68),
         (race(6, 6), 0.6),
@@ -189,7 +184,7 @@ fn a_cube_is_worth_the_closed_form_in_contact_in_a_race_and_in_the_bear_off() {
         let at = |owner: Player, win: f32| {
             let cube = Cube { value: 2, owner: Some(owner) };
             let game = Game::at(board, Player::One, cube, Stakes::Money).unwrap();
-            game.cube_equities(&Chances([win, 0.0, 0.0, 1.0 - win, 0.0, 0.0])).no_double
+            game.cube_equities(&singles(win)).no_double
         };
         let (dead, live) = (-0.5, -1.0 + 2.0 * (0.25 - 0.2) / 0.8);
         let expected = dead + efficiency * (live - dead);

@@ -1,6 +1,7 @@
 //! Moves by hand and in writing, held to the results of a roll: checker by checker one comes to each of them and to nothing
 //! else, and what is written of each is read as it.
 
+use crate::backgammon::{board, roll};
 use math::Rng;
 use std::collections::{BTreeSet, HashSet};
 use testkit::test;
@@ -10,19 +11,6 @@ use worlds::backgammon::*;
 const GOLDEN: &str = include_str!("../../../../tests/golden/worlds_backgammon.txt");
 /// In a browser a few positions are enough.
 const STRIDE: usize = if cfg!(target_arch = "wasm32") { 400 } else { 1 };
-
-fn roll(one: u8, other: u8) -> Roll {
-    Roll::new(one, other).unwrap()
-}
-
-fn board(mine: &[(usize, u8)], theirs: &[(usize, u8)]) -> Board {
-    let side = |places: &[(usize, u8)]| {
-        let mut all = [0; 25];
-        places.iter().for_each(|&(place, count)| all[place - 1] = count);
-        all
-    };
-    Board::new(side(mine), side(theirs)).unwrap()
-}
 
 /// One of every so many committed positions, each kind with as many as it has, and a roll for each.
 fn committed(every: usize) -> impl Iterator<Item = (Board, Roll)> {
