@@ -3,9 +3,9 @@
 //! Trees, games, samples and the weights of every finished round stay here. So a machine that is lost takes nothing along: leaves
 //! it did not answer are evaluated here, and the steps of the round begin anew.
 
+pub use super::replay::{DECISION_WORDS, decision_words};
 pub use crate::offload::TrainStateRef;
 
-use super::inputs::Decision;
 use super::net::{ACTIONS, Shape};
 use super::replay::{self, Sample};
 use super::tree;
@@ -48,16 +48,6 @@ pub struct OffloadSpec {
 impl Request for OffloadSpec {
     type Worker = dyn Accelerator;
     const WHAT: &'static str = "the published learner of backgammon";
-}
-
-/// Words of a decision: four of each side's places, four bits each; the roll, and from bit 8 on the half.
-pub const DECISION_WORDS: usize = 9;
-
-pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
-    let mut words = [0; DECISION_WORDS];
-    replay::write_board(&decision.board, &mut words);
-    words[8] = u32::from(decision.roll) | u32::from(decision.second) << 8;
-    words
 }
 
 /// Words of a packed sample: those of a sample (a decision, how the game ended for who decided, shares of visits), then a bit for each

@@ -13,7 +13,7 @@ pub type Sample = [u32; WORDS];
 
 pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     let mut sample = [0; WORDS];
-    write_board(&decision.board, &mut sample);
+    sample[..DECISION_WORDS].copy_from_slice(&decision_words(decision));
     let mut shares = 0;
     // The most visited, where there are more than a sample holds; none where all of these were visited equally often.
     let (mut least, mut fits) = (1, edges.iter().filter(|edge| edge.visits >= 1).count());
@@ -25,27 +25,30 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
         sample[10 + shares] = u32::from(edge.action) << 16 | u32::from(edge.visits);
         shares += 1;
     }
-    sample[8] = u32::from(decision.roll) | u32::from(decision.second) << 8 | (shares as u32) << 16;
+    sample[8] |= (shares as u32) << 16;
     sample[9] = decider;
     sample
 }
 
-pub fn write_board(board: &Board, to: &mut [u32]) {
-    for (words, side) in to[..8].chunks_exact_mut(4).zip([board.mine(), board.theirs()]) {
+/// Words of a decision: four of each side's places, four bits each; the roll, and from bit 8 on the half.
+pub const DECISION_WORDS: usize = 9;
+
+pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
+    let mut words = [0; DECISION_WORDS];
+    for (words, side) in words.chunks_exact_mut(4).zip([decision.board.mine(), decision.board.theirs()]) {
         for (i, count) in side.places().into_iter().enumerate() {
             words[i / 8] |= u32::from(count) << (4 * (i % 8));
         }
     }
+    words[8] = u32::from(decision.roll) | u32::from(decision.second) << 8;
+    words
 }
 
-pub fn read_board(from: &[u32]) -> Option<Board> {
-    let side = |words: &[u32]| -> [u8; BAR] { std::array::from_fn(|i| (words[i / 8] >> (4 * (i % 8))) as u8 & 15) };
-    Board::new(side(from.get(..4)?), side(from.get(4..8)?)).ok()
-}
-
+/// The reverse, where it can be.
 pub fn read_decision(words: &[u32]) -> Option<Decision> {
     let (roll, second) = (words.get(8)? & 0xFF, words[8] >> 8 & 1 == 1);
-    let board = read_board(words)?;
+    let side = |words: &[u32]| -> [u8; BAR] { std::array::from_fn(|i| (words[i / 8] >> (4 * (i % 8))) as u8 & 15) };
+    let board = Board::new(side(&words[..4]), side(&words[4..8])).ok()?;
     ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
 }
 

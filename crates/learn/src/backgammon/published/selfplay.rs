@@ -232,20 +232,9 @@ impl Actor {
     /// Games as they stand, for whoever saves them: [`SAVED`] words each, and their samples one after the other.
     pub fn save(&self, games: &mut Vec<u32>, samples: &mut Vec<u32>) {
         for game in &self.games {
-            let mut words = [0; SAVED];
-            replay::write_board(&game.decision.board, &mut words);
-            words[8] = u32::from(game.decision.roll) | u32::from(game.decision.second) << 8;
             let position = game.numbers.position();
-            words[9..].copy_from_slice(&[
-                game.decider,
-                game.decisions,
-                game.turns,
-                position as u32,
-                (position >> 32) as u32,
-                game.trace.len() as u32,
-                0,
-            ]);
-            games.extend(words);
+            games.extend(replay::decision_words(&game.decision));
+            games.extend([game.decider, game.decisions, game.turns, position as u32, (position >> 32) as u32, game.trace.len() as u32, 0]);
             samples.extend(game.trace.iter().flatten());
         }
     }

@@ -4,7 +4,6 @@
 //!
 //! The learner's steps depend on no game of their round, so it takes them while the games are away.
 
-use super::accelerator::DECISION_WORDS;
 use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
 use super::selfplay::{Actor, Endings, Games, Playing, SAVED};
@@ -197,7 +196,7 @@ impl Round {
         for Brought { games: Games { games, traces }, .. } in round.play(isa, 0..1)?.of {
             let mut evaluator = Evaluator::new(&plan, round.config.batch);
             evaluator.clear();
-            let decisions = games.chunks_exact(SAVED).map(|game| replay::read_decision(&game[..DECISION_WORDS]));
+            let decisions = games.chunks_exact(SAVED).map(|game| replay::read_decision(game));
             let count = decisions.flatten().map(|decision| evaluator.see(&decision)).count();
             evaluator.run(&Weights::new(&plan, &params));
             words.extend((0..count).flat_map(|row| evaluator.heads(row)).map(f32::to_bits));
