@@ -213,8 +213,8 @@ mine: Array<number>, theirs: Array<number>, dice: [number, number] | null, cube:
 export type Depth = { "kind": "static" } | { "kind": "rolls", rolls: number, } | { "kind": "visits", visits: number, } | { "kind": "exact" };
 
 /**
- * What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a match
- * those to which its chances correspond. Seen by whoever is on roll.
+ * What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a
+ * match those to which its chances correspond. Seen by whoever is on roll.
  */
 export type CubeOutlook = {
 /** Whether whoever rolls may turn the cube, or has done so. */

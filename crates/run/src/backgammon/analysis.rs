@@ -1,32 +1,15 @@
 //! What a player thinks of a position, in words and numbers for people: candidates with their notation, chances before the
 //! roll with advice on the cube, and the tree one level on. It refuses to think by itself.
 
+use super::players::PlayerPool;
 use super::protocol::{
-    self, Analysis, AnalysisRequest, Branch, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Draft, Engine, MOST_EVALS, Outlook,
-    PlayerKind, Position, Review, Step, Unfold, Verdict,
+    self, Analysis, AnalysisRequest, Branch, Candidate, CubeAct, CubeOutlook, CubeReview, Depth, Draft, Engine, Outlook, PlayerKind,
+    Position, Review, Step, Unfold, Verdict,
 };
 use crate::RunError;
 use learn::backgammon::{self as learners, Player};
 use worlds::backgammon::notation::{self, route};
 use worlds::backgammon::{BAR, Board, Chances, Crawford, Cube, CubeEquities, Game, Match, Player as Seat, Roll, Stage, Stakes, Standing};
-
-/// Where to find whoever is asked.
-pub(crate) trait Players {
-    fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError>;
-
-    /// What it is called at a table.
-    fn name(&mut self, engine: Engine) -> Result<String, RunError>;
-}
-
-pub(crate) fn check_evals(evals: u32) -> Result<(), RunError> {
-    if evals > MOST_EVALS {
-        return Err(RunError::refused(
-            format!("{evals} evaluations are more than anyone here waits for"),
-            format!("Ask for {MOST_EVALS} at most"),
-        ));
-    }
-    Ok(())
-}
 
 pub(crate) fn position(board: &Board) -> Position {
     let counts = |side: worlds::backgammon::Side| (0..=worlds::backgammon::BAR).map(|p| side.count(p)).collect();
@@ -177,7 +160,7 @@ pub(crate) fn candidates(game: &Game, roll: Roll, considered: &[learners::Candid
 }
 
 /// What is expected one ply on, over all rolls of the other side with the best replies.
-fn one_ply(players: &mut dyn Players, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
+fn one_ply(players: &mut PlayerPool, who: PlayerKind, game: &Game, of: &learners::Candidate) -> Result<learners::Candidate, RunError> {
     if of.board.points() != 0 {
         return Ok(learners::Candidate { depth: Depth::Exact, ..*of });
     }
@@ -197,7 +180,7 @@ fn one_ply(players: &mut dyn Players, who: PlayerKind, game: &Game, of: &learner
 /// looked at over all 21, and the first is where it saw no need to, so that what is compared is of one depth. In a match they are
 /// all looked at again, with the replies that are best there. What was not searched comes last.
 pub(crate) fn considered(
-    players: &mut dyn Players,
+    players: &mut PlayerPool,
     engine: Engine,
     game: &Game,
     roll: Roll,
@@ -226,7 +209,7 @@ pub(crate) fn considered(
     Ok((all, played))
 }
 
-pub(crate) fn analyse(players: &mut dyn Players, asked: &AnalysisRequest) -> Result<Analysis, RunError> {
+pub(crate) fn analyse(players: &mut PlayerPool, asked: &AnalysisRequest) -> Result<Analysis, RunError> {
     let read = Standing::read(&asked.id)?;
     let roll = asked.dice.map(|[one, other]| Roll::new(one, other)).transpose()?;
     let mut game = read.game;
@@ -244,7 +227,7 @@ pub(crate) fn analyse(players: &mut dyn Players, asked: &AnalysisRequest) -> Res
 
 /// Of a game before the roll or once a double is offered; or of a roll in it.
 pub(crate) fn analysis(
-    players: &mut dyn Players,
+    players: &mut PlayerPool,
     engine: Engine,
     game: &Game,
     cube_in_play: bool,
@@ -321,7 +304,7 @@ pub(crate) fn review_cube(game: &Game, chances: &Chances, did: CubeAct) -> CubeR
 }
 
 /// The tree one level on: the other player's rolls, each with the best reply.
-pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Branch>, RunError> {
+pub(crate) fn unfold(players: &mut PlayerPool, asked: &Unfold) -> Result<Vec<Branch>, RunError> {
     let game = Standing::read(&asked.id)?.game;
     let game = game.with(game.board().turned(), game.on_roll().other());
     if game.stage() != Stage::ToRoll {
@@ -337,7 +320,7 @@ pub(crate) fn unfold(players: &mut dyn Players, asked: &Unfold) -> Result<Vec<Br
 }
 
 /// A move that was made, held against the best one, and looked at as far as that.
-pub(crate) fn review(players: &mut dyn Players, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
+pub(crate) fn review(players: &mut PlayerPool, engine: Engine, before: &Game, roll: Roll, after: &Board) -> Result<Review, RunError> {
     let (all, _) = considered(players, engine, before, roll)?;
     let yours = *all.iter().find(|of| of.board == *after).ok_or(notation::NotationError::Result)?;
     let mut pair = [all[0], yours];

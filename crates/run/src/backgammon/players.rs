@@ -1,7 +1,6 @@
 //! Whom one can ask and play: the agent as it is, as it was kept, and baselines.
 
-use super::analysis::{Players, check_evals};
-use super::protocol::{Engine, Frozen, PlayerKind};
+use super::protocol::{Engine, Frozen, MOST_EVALS, PlayerKind};
 use crate::RunError;
 use learn::backgammon::baselines::{Linear, Random};
 use learn::backgammon::{Player, SelfTaught};
@@ -29,9 +28,14 @@ pub struct PlayerPool<'a> {
     pub player_cache: &'a mut Vec<CachedPlayer>,
 }
 
-impl Players for PlayerPool<'_> {
-    fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
-        check_evals(engine.evals)?;
+impl PlayerPool<'_> {
+    pub fn player(&mut self, engine: Engine) -> Result<&mut dyn Player, RunError> {
+        if engine.evals > MOST_EVALS {
+            return Err(RunError::refused(
+                format!("{} evaluations are more than anyone here waits for", engine.evals),
+                format!("Ask for {MOST_EVALS} at most"),
+            ));
+        }
         let learner = self.learner;
         let rounds = if engine.who == PlayerKind::Now { learner.progress().iterations } else { 0 };
         let at = self.player_cache.iter().position(|cached| (cached.engine, cached.rounds) == (engine, rounds));
@@ -62,7 +66,8 @@ impl Players for PlayerPool<'_> {
         Ok(&mut *last.player)
     }
 
-    fn name(&mut self, engine: Engine) -> Result<String, RunError> {
+    /// What it is called at a table.
+    pub fn name(&mut self, engine: Engine) -> Result<String, RunError> {
         let name = match engine.who {
             PlayerKind::Now => "agent".into(),
             PlayerKind::Frozen { minutes } => format!("agent at {minutes} min"),
@@ -71,9 +76,7 @@ impl Players for PlayerPool<'_> {
         self.player(engine)?;
         Ok(name)
     }
-}
 
-impl PlayerPool<'_> {
     fn not_frozen(&self, minutes: u32) -> RunError {
         let have: Vec<String> = self.frozen_agents.iter().map(|agent| agent.frozen.minutes.to_string()).collect();
         let next = match have.is_empty() {

@@ -38,6 +38,11 @@ crate::questions! {
     Session {} -> Option<Session>,
 }
 
+/// Minutes of training after which the agent is kept as it is.
+pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
+/// Evaluations a decision that may be asked for at most.
+pub const MOST_EVALS: u32 = 50_000;
+
 plain_data! {
     /// What the room tells of itself, in [`crate::protocol::Event::Room`].
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,12 +59,7 @@ plain_data! {
         pub minutes: u32,
         pub progress: Progress,
     }
-}
 
-/// Minutes of training after which the agent is kept as it is.
-pub const FREEZE_MINUTES: [u32; 3] = [1, 3, 10];
-
-plain_data! {
     /// Somebody who plays, or who is asked for an opinion.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(tag = "kind", rename_all = "snake_case")]
@@ -75,12 +75,7 @@ plain_data! {
         Random,
         Linear,
     }
-}
 
-/// Evaluations a decision that may be asked for at most.
-pub const MOST_EVALS: u32 = 50_000;
-
-plain_data! {
     /// A question about a position.
     #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct AnalysisRequest {
@@ -195,30 +190,27 @@ plain_data! {
         pub equity: f64,
         pub cube: CubeOutlook,
     }
-}
 
-/// What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a match
-/// those to which its chances correspond. Seen by whoever is on roll.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct CubeOutlook {
-    /// Whether whoever rolls may turn the cube, or has done so.
-    pub may_double: bool,
-    /// That is done: the other one decides.
-    pub offered: bool,
-    pub no_double: f64,
-    pub double_take: f64,
-    pub double_pass: f64,
-    /// Whether whoever rolls should turn the cube, whether the other should take it then, and whether it is better to play on for a
-    /// gammon than to have a double passed.
-    pub double: bool,
-    pub take: bool,
-    pub too_good: bool,
-    /// In a match, the chance to win it by each of the three.
-    pub match_chances: Option<[f64; 3]>,
-}
+    /// What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a
+    /// match those to which its chances correspond. Seen by whoever is on roll.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    pub struct CubeOutlook {
+        /// Whether whoever rolls may turn the cube, or has done so.
+        pub may_double: bool,
+        /// That is done: the other one decides.
+        pub offered: bool,
+        pub no_double: f64,
+        pub double_take: f64,
+        pub double_pass: f64,
+        /// Whether whoever rolls should turn the cube, whether the other should take it then, and whether it is better to play on for a
+        /// gammon than to have a double passed.
+        pub double: bool,
+        pub take: bool,
+        pub too_good: bool,
+        /// In a match, the chance to win it by each of the three.
+        pub match_chances: Option<[f64; 3]>,
+    }
 
-plain_data! {
     /// Asks what can come after a move: for each roll of the other player the reply that is thought best.
     #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct Unfold {

@@ -9,7 +9,8 @@ mod saved;
 
 pub(crate) use saved::SavedSession;
 
-use super::analysis::{self, Players, position, steps};
+use super::analysis::{self, position, steps};
+use super::players::PlayerPool;
 use super::protocol::{Act, AllowedActs, CubeAct, EndedBy, Ending, Engine, EngineAct, Phase, Reply, Session, Setup};
 use super::record::{Action, Record, seat};
 use crate::RunError;
@@ -56,7 +57,7 @@ fn refused(what: &str, next: &str) -> RunError {
 }
 
 impl GameSession {
-    pub fn new(setup: Setup, players: &mut dyn Players) -> Result<GameSession, RunError> {
+    pub fn new(setup: Setup, players: &mut PlayerPool) -> Result<GameSession, RunError> {
         if setup.length > LONGEST_MATCH {
             return Err(RunError::OutOfRange {
                 name: "length".into(),
@@ -147,7 +148,7 @@ impl GameSession {
     }
 
     /// Does what it is told, or says why not and leaves everything as it was.
-    pub fn act(&mut self, act: &Act, players: &mut dyn Players) -> Result<(), RunError> {
+    pub fn act(&mut self, act: &Act, players: &mut PlayerPool) -> Result<(), RunError> {
         match act {
             Act::Roll => {
                 let opening = self.game.stage() == Stage::Opening && !self.no_person_plays();
@@ -270,15 +271,14 @@ impl GameSession {
     }
 
     /// What an engine thinks comes first, so that a refusal finds everything as it was.
-    fn reply(&mut self, players: &mut dyn Players) -> Result<(), RunError> {
+    fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "See whose it is"))?;
         for engine in self.setup.seats.into_iter().flatten() {
             players.player(engine)?;
         }
         match self.game.stage() {
             Stage::Doubled => {
-                let engine = self.engine(player).ok_or_else(no_move_due)?;
-                let chances = players.player(engine)?.expects(self.game.board());
+                let chances = self.expects(player, players)?;
                 // Who has no opinion plays on.
                 let take = chances.is_none_or(|theirs| self.game.should_take(&theirs.turned()));
                 return match take {
@@ -287,8 +287,7 @@ impl GameSession {
                 };
             }
             Stage::ToRoll if self.may_double() => {
-                let engine = self.engine(player).ok_or_else(no_move_due)?;
-                let chances = players.player(engine)?.expects(self.game.board());
+                let chances = self.expects(player, players)?;
                 if chances.is_some_and(|chances| self.game.should_double(&chances)) {
                     self.replied(player, EngineAct::Doubled, Action::Doubled)?;
                     return Ok(());
@@ -327,6 +326,12 @@ impl GameSession {
         Ok(())
     }
 
+    /// What the engine in this seat expects before the roll, where it has an opinion.
+    fn expects(&self, player: Seat, players: &mut PlayerPool) -> Result<Option<rules::Chances>, RunError> {
+        let engine = self.engine(player).ok_or_else(no_move_due)?;
+        Ok(players.player(engine)?.expects(self.game.board()))
+    }
+
     /// An engine does something without dice.
     fn replied(&mut self, player: Seat, did: EngineAct, action: Action) -> Result<(), RunError> {
         let text = action.told(&self.game);
@@ -335,17 +340,14 @@ impl GameSession {
         Ok(())
     }
 
-    fn resign(&mut self, level: u32, players: &mut dyn Players) -> Result<(), RunError> {
+    fn resign(&mut self, level: u32, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.persons_turn().ok_or_else(|| refused("A game is given up on one's own turn", "Wait for it"))?;
         if !(1..=3).contains(&level) {
             return Err(refused("A game is given up for 1, 2 (a gammon) or 3 points (a backgammon)", "Choose one"));
         }
         if let Some(engine) = self.engine(player.other()) {
-            let board = self.game.board();
-            let theirs = players
-                .player(engine)?
-                .expects(board)
-                .map(|chances| if self.game.on_roll() == player { chances.turned() } else { chances });
+            let expected = players.player(engine)?.expects(self.game.board());
+            let theirs = expected.map(|chances| if self.game.on_roll() == player { chances.turned() } else { chances });
             if theirs.is_some_and(|chances| chances.equity() > f64::from(level) + GENEROUS) {
                 let who = &self.names[player.other() as usize];
                 return Err(refused(&format!("{who} expects more than that and declines"), "Offer more, or play on"));

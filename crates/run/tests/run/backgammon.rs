@@ -1,9 +1,10 @@
 //! What backgammon has beside what any run has: opinions, a test that takes long, the agent kept as it was.
 
 use crate::common::*;
+use crate::sessions::Room;
 use run::backgammon::player_from_checkpoint;
 use run::backgammon::protocol::{
-    Analysis, AnalysisRequest, Branch, Candidate, Depth, Engine, Phase, PlayerKind, Review, Session, Setup, Standing,
+    Act, AllowedActs, Analysis, AnalysisRequest, Branch, Candidate, Depth, Engine, Phase, PlayerKind, Setup, Standing,
 };
 use run::backgammon::{Board, Roll};
 use run::protocol::{Command, Config, Event, Row};
@@ -23,16 +24,17 @@ fn analyse(run: &mut dyn AnyRun, request: &AnalysisRequest) -> Result<Analysis, 
     ask(run, json!({ "ask": "analyse", "request": request }))
 }
 
-fn sit(run: &mut dyn AnyRun, setup: &Setup) -> Result<Session, RunError> {
-    ask(run, json!({ "ask": "new_session", "setup": setup }))
+fn unfold(run: &mut dyn AnyRun, id: &str) -> Vec<Branch> {
+    let unfold = json!({ "id": id, "who": PlayerKind::Now, "evals": 1 });
+    let branches: Vec<Branch> = ask(run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
+    assert_eq!(branches.iter().map(|branch| branch.ways).sum::<u32>(), 36);
+    assert!(branches.iter().all(|branch| branch.equity.abs() <= 3.0 && !branch.text.is_empty()));
+    branches
 }
 
-fn act(run: &mut dyn AnyRun, kind: &str) -> Session {
-    ask(run, json!({ "ask": "act", "act": { "kind": kind } })).unwrap()
-}
-
-fn table(run: &mut dyn AnyRun) -> Session {
-    ask::<Option<Session>>(run, json!({ "ask": "session" })).unwrap().expect("somebody sat down")
+/// The mean of the tree one level on.
+fn mean_of_replies(run: &mut dyn AnyRun, id: &str) -> f64 {
+    unfold(run, id).iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum()
 }
 
 fn asked(dice: [u8; 2], who: PlayerKind, evals: u32) -> AnalysisRequest {
@@ -47,17 +49,17 @@ fn frozen_at(minutes: u32) -> PlayerKind {
 fn clocks_questions_and_games_leave_no_trace_in_the_weights() {
     let plain = trained(&strong(8), 4);
 
-    let mut busy = start(&strong(8));
-    sit(&mut *busy, &Setup { seats: [Some(NOW); 2], length: 0, cube: true, seed: 5 }).unwrap();
+    let mut busy = Room(start(&strong(8)));
+    busy.new_session(Setup { seats: [Some(NOW); 2], length: 0, cube: true, seed: 5 }).unwrap();
     let mut now_s = 100.0;
-    while busy.progress().iteration < 4 {
+    while busy.0.progress().iteration < 4 {
         now_s += 7.0;
-        busy.advance(now_s);
-        let reply = table(&mut *busy).may.reply;
-        act(&mut *busy, if reply { "reply" } else { "next_game" });
-        analyse(&mut *busy, &asked([3, 1], PlayerKind::Now, 50)).unwrap();
+        busy.0.advance(now_s);
+        let reply = busy.table().may.reply;
+        busy.act(if reply { &Act::Reply } else { &Act::NextGame }).unwrap();
+        analyse(&mut *busy.0, &asked([3, 1], PlayerKind::Now, 50)).unwrap();
     }
-    assert_eq!(plain.digest(), busy.digest());
+    assert_eq!(plain.digest(), busy.0.digest());
 }
 
 #[test]
@@ -94,41 +96,23 @@ fn every_test_has_dice_of_its_own() {
 }
 
 #[test]
-fn what_is_refused_names_what_would_do() {
-    let mut run = begin(&strong(1));
-    let mut said = |name: &str, value| clear(&run.command(set(name, value)).unwrap_err());
-    assert!(said("lr", 7.0).contains("out of range"));
-    assert!(said("hidden", 32.0).contains("Reset"));
-    assert!(said("wings", 2.0).contains("lambda"));
-    let begun = |knob: &str, value: f64| {
-        let mut config = strong(1);
-        config.knobs.insert(knob.into(), value.into());
-        clear(&not_begun(&config))
-    };
-    assert!(begun("hidden", 17.0).contains("multiples of 16"));
-    assert!(begun("games", 0.5).contains("whole number"));
-    let config = Config { variant: "CartPole-v1".into(), ..strong(1) };
-    assert!(clear(&not_begun(&config)).contains("strong"));
-}
-
-#[test]
 fn a_reset_begins_again_and_keeps_the_table() {
-    let mut run = start(&strong(1));
-    sit(&mut *run, &Setup { seats: [None, Some(NOW)], length: 3, cube: true, seed: 1 }).unwrap();
-    let before = act(&mut *run, "roll");
-    train(&mut *run, 1);
-    run.command(Command::Reset { config: None }).unwrap();
-    assert_eq!(run.progress().counts, [0.0; 4]);
-    assert!(run.running());
-    assert_eq!(table(&mut *run), before);
+    let mut room = Room(start(&strong(1)));
+    room.new_session(Setup { seats: [None, Some(NOW)], length: 3, cube: true, seed: 1 }).unwrap();
+    let before = room.act(&Act::Roll).unwrap();
+    train(&mut *room.0, 1);
+    room.0.command(Command::Reset { config: None }).unwrap();
+    assert_eq!(room.0.progress().counts, [0.0; 4]);
+    assert!(room.0.running());
+    assert_eq!(room.table(), before);
     // A refused one keeps it too.
     let config = Config { variant: "weak".into(), ..strong(1) };
-    run.command(Command::Reset { config: Some(config) }).unwrap_err();
-    assert_eq!(table(&mut *run), before);
+    room.0.command(Command::Reset { config: Some(config) }).unwrap_err();
+    assert_eq!(room.table(), before);
     // One that was restored brings its own.
     let other = begin(&strong(2)).save().unwrap();
-    run.command(restored(other)).unwrap();
-    assert_eq!(ask::<Option<Session>>(&mut *run, json!({ "ask": "session" })).unwrap(), None);
+    room.0.command(restored(other)).unwrap();
+    assert_eq!(room.session().unwrap(), None);
 }
 
 /// Works until so many tests have been done; gives those since the last call.
@@ -187,16 +171,16 @@ fn the_agent_is_tested_as_training_goes_on_and_the_same_after_a_resume() {
 
 #[test]
 fn the_agent_is_kept_as_it_was_and_can_be_played() {
-    let mut run = start(&strong(4));
+    let mut room = Room(start(&strong(4)));
     let kept = Engine { who: frozen_at(1), evals: 1 };
     let setup = Setup { seats: [Some(kept), Some(NOW)], length: 1, cube: true, seed: 2 };
-    let refusal = clear(&sit(&mut *run, &setup).unwrap_err());
+    let refusal = clear(&room.new_session(setup.clone()).unwrap_err());
     assert!(refusal.contains("1 minutes") && refusal.contains("Train for longer"), "{refusal}");
     let (mut now_s, mut frozen) = (0.0, Vec::new());
     while frozen.is_empty() {
         now_s += 0.25;
-        run.advance(now_s);
-        frozen.extend(run.events().into_iter().filter_map(|event| match event {
+        room.0.advance(now_s);
+        frozen.extend(room.0.events().into_iter().filter_map(|event| match event {
             Event::Room { event, text } => Some((event, text)),
             _ => None,
         }));
@@ -206,16 +190,16 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
     assert_eq!((&frozen["kind"], &frozen["minutes"]), (&json!("frozen"), &json!(1)));
     let train_s = frozen["progress"]["train_s"].as_f64().unwrap();
     assert!((60.0..90.0).contains(&train_s), "{frozen:?}");
-    let then = analyse(&mut *run, &asked([2, 1], frozen_at(1), 1)).unwrap();
-    let rounds = run.progress().iteration;
-    train(&mut *run, rounds + 1);
-    assert_eq!(analyse(&mut *run, &asked([2, 1], frozen_at(1), 1)).unwrap().candidates, then.candidates);
-    assert_ne!(analyse(&mut *run, &asked([2, 1], PlayerKind::Now, 1)).unwrap().candidates, then.candidates);
+    let then = analyse(&mut *room.0, &asked([2, 1], frozen_at(1), 1)).unwrap();
+    let rounds = room.0.progress().iteration;
+    train(&mut *room.0, rounds + 1);
+    assert_eq!(analyse(&mut *room.0, &asked([2, 1], frozen_at(1), 1)).unwrap().candidates, then.candidates);
+    assert_ne!(analyse(&mut *room.0, &asked([2, 1], PlayerKind::Now, 1)).unwrap().candidates, then.candidates);
 
-    sit(&mut *run, &setup).unwrap();
-    let mut restored = run::restore(&run.save().unwrap(), host()).unwrap();
+    room.new_session(setup).unwrap();
+    let mut restored = run::restore(&room.0.save().unwrap(), host()).unwrap();
     let told = Told::by(&mut *restored);
-    let mut parts = apart(&run.save().unwrap());
+    let mut parts = apart(&room.0.save().unwrap());
     let agent = parts.tensors.iter_mut().find(|tensor| tensor.0 == "frozen.1").unwrap();
     (agent.2, agent.3) = (vec![1], agent.3[..4].to_vec());
     let error = clear(&run::restore(&parts.together(), host()).err().unwrap());
@@ -223,10 +207,12 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
     let kept = &told.began().room["frozen"];
     assert_eq!((kept.as_array().unwrap().len(), &kept[0]["progress"]), (1, &frozen["progress"]));
     assert_eq!(analyse(&mut *restored, &asked([2, 1], frozen_at(1), 1)).unwrap().candidates, then.candidates);
-    while table(&mut *restored).ending.is_none() {
-        act(&mut *restored, "reply");
+    let mut restored = Room(restored);
+    let mut table = restored.table();
+    while table.ending.is_none() {
+        table = restored.act(&Act::Reply).unwrap();
     }
-    assert!(table(&mut *restored).ending.unwrap().match_over);
+    assert!(table.ending.unwrap().match_over);
 }
 
 #[test]
@@ -276,23 +262,6 @@ fn questions_that_make_no_sense_are_refused() {
     assert!((outlook.chances.iter().sum::<f64>() - 1.0).abs() < 1e-4 && outlook.cube.may_double);
     let standing = both.standing.unwrap();
     assert!(standing.jacoby && !standing.bare && standing.length == 0, "{standing:?}");
-}
-
-#[test]
-fn the_tree_one_level_on_has_every_roll() {
-    let mut run = begin(&strong(1));
-    let best = analyse(&mut *run, &asked([3, 1], PlayerKind::Now, 1)).unwrap().candidates.remove(0);
-    let unfold = json!({ "id": best.id, "who": PlayerKind::Now, "evals": 1 });
-    let branches: Vec<Branch> = ask(&mut *run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
-    assert_eq!(branches.iter().map(|branch| branch.ways).sum::<u32>(), 36);
-    assert!(branches.iter().all(|branch| branch.equity.abs() <= 3.0 && !branch.text.is_empty()));
-}
-
-#[test]
-fn the_published_learner_searches_where_it_is_asked_to() {
-    let mut run = trained(&small("backgammon", "published", 1), 2);
-    let analysis = analyse(&mut *run, &asked([3, 1], PlayerKind::Now, 20)).unwrap();
-    assert!((analysis.candidates.iter().map(|c| c.share).sum::<f64>() - 1.0).abs() < 1e-3);
 }
 
 /// Moves as they are told: the best first, those that were searched before those that were not, and errors that add up within one depth.
@@ -345,31 +314,26 @@ fn moves_come_with_the_best_first_and_errors_add_up_within_one_depth() {
 #[test]
 fn what_a_move_gives_away_is_told_at_the_depth_of_the_best() {
     for (variant, evals) in [("strong", 60), ("published", 8)] {
-        let mut run = trained(&small("backgammon", variant, 4), 2);
-        sit(&mut *run, &Setup { seats: [None, Some(NOW)], length: 0, cube: false, seed: 3 }).unwrap();
+        let mut room = Room(trained(&small("backgammon", variant, 4), 2));
+        let mut table = room.new_session(Setup { seats: [None, Some(NOW)], length: 0, cube: false, seed: 3 }).unwrap();
         let judge = Engine { who: PlayerKind::Now, evals };
         let mut unsearched = 0;
         for _ in 0..12 {
-            while !matches!(table(&mut *run).phase, Phase::ToPlay) || table(&mut *run).turn != 0 {
-                let may = table(&mut *run).may;
-                act(
-                    &mut *run,
-                    if may.reply {
-                        "reply"
-                    } else if may.roll {
-                        "roll"
-                    } else {
-                        "next_game"
-                    },
-                );
+            while table.phase != Phase::ToPlay || table.turn != 0 {
+                let act = match table.may {
+                    AllowedActs { reply: true, .. } => Act::Reply,
+                    AllowedActs { roll: true, .. } => Act::Roll,
+                    _ => Act::NextGame,
+                };
+                table = room.act(&act).unwrap();
             }
-            let hint: Analysis = ask(&mut *run, json!({ "ask": "hint", "engine": judge })).unwrap();
+            let hint = room.hint(judge).unwrap();
             in_order(&hint.candidates);
             let worst = hint.candidates.last().unwrap();
             unsearched += usize::from(worst.loss.is_none());
-            ask::<Session>(&mut *run, json!({ "ask": "act", "act": { "kind": "play", "id": worst.id } })).unwrap();
-            act(&mut *run, "confirm");
-            let review: Review = ask(&mut *run, json!({ "ask": "review", "engine": judge })).unwrap();
+            room.act(&Act::Play { id: worst.id.clone() }).unwrap();
+            table = room.act(&Act::Confirm).unwrap();
+            let review = room.review(judge).unwrap();
             let lost = review.best.equity - review.yours.equity;
             assert!(review.error >= 0.0 && (review.error - lost).abs() < 1e-9, "{review:?}");
             assert_eq!((review.yours.loss, review.best.loss), (Some(review.error), Some(0.0)));
@@ -399,9 +363,7 @@ fn a_forced_move_is_looked_beyond_as_any_other() {
     let one = &found[0];
     assert_eq!(found.len(), 1);
     assert_eq!(one.depth, Depth::Rolls { rolls: 21 });
-    let unfold = json!({ "id": one.id, "who": PlayerKind::Now, "evals": 0 });
-    let branches: Vec<Branch> = ask(&mut *run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
-    let mean = branches.iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum::<f64>();
+    let mean = mean_of_replies(&mut *run, &one.id);
     assert!((mean - one.equity).abs() < 1e-5, "the mean of the tree: {mean} {}", one.equity);
 }
 
@@ -429,33 +391,27 @@ fn in_a_match_moves_are_ranked_by_what_they_are_worth_there() {
             continue;
         }
         // The tree has the same scale.
-        let unfold = json!({ "id": at_match[0].id, "who": PlayerKind::Now, "evals": 0 });
-        let branches: Vec<Branch> = ask(&mut *run, json!({ "ask": "unfold", "unfold": unfold })).unwrap();
-        let mean = branches.iter().map(|branch| f64::from(branch.ways) / 36.0 * branch.equity).sum::<f64>();
+        let mean = mean_of_replies(&mut *run, &at_match[0].id);
         assert!((mean - at_match[0].equity).abs() < 1e-4, "the mean of the tree: {mean} {}", at_match[0].equity);
     }
     assert!(other_best > 0);
 }
 
-fn read(run: &mut dyn AnyRun, id: &str) -> Result<Standing, RunError> {
-    ask(run, json!({ "ask": "read_id", "id": id }))
-}
-
 #[test]
 fn ids_of_a_match_are_read_composed_and_asked_about() {
-    let mut run = begin(&strong(1));
+    let mut room = Room(begin(&strong(1)));
     let xgid = "XGID=-b----E-C---eE---c-e----B-:1:-1:-1:52:3:1:0:7:10";
-    let standing = read(&mut *run, xgid).unwrap();
+    let standing = room.read_id(xgid).unwrap();
     assert_eq!(
         (standing.length, standing.score, standing.cube, standing.cube_is_mine, standing.dice),
         (7, [1, 3], 2, Some(true), Some([5, 2]))
     );
     assert_eq!(standing.xgid, xgid);
-    let same = read(&mut *run, &standing.gnu_id).unwrap();
+    let same = room.read_id(&standing.gnu_id).unwrap();
     assert_eq!((&same.xgid, same.score), (&standing.xgid, standing.score));
     // Before the roll, a cube decision in that match.
     let request = AnalysisRequest { id: xgid.into(), dice: None, who: PlayerKind::Now, evals: 1 };
-    let analysis = analyse(&mut *run, &request).unwrap();
+    let analysis = analyse(&mut *room.0, &request).unwrap();
     let (cube, before) = (analysis.outlook.unwrap().cube, analysis.standing.unwrap());
     assert!(cube.may_double && before.dice.is_none() && before.length == 7);
     assert!((cube.double_pass - 1.0).abs() < 1e-9);
@@ -469,7 +425,7 @@ fn ids_of_a_match_are_read_composed_and_asked_about() {
         change(&mut draft);
         json!({ "ask": "compose", "draft": draft })
     };
-    let composed: Standing = ask(&mut *run, draft(&|_| ())).unwrap();
+    let composed: Standing = ask(&mut *room.0, draft(&|_| ())).unwrap();
     assert_eq!(composed.gnu_id.len(), standing.gnu_id.len());
     assert_eq!((composed.position, composed.score), (standing.position.clone(), standing.score));
     for (name, value, words) in [
@@ -482,7 +438,7 @@ fn ids_of_a_match_are_read_composed_and_asked_about() {
         ("mine", json!(vec![1; 25]), "point"),
         ("theirs", json!(vec![0; 25]), "has ended"),
     ] {
-        let error = ask::<Standing>(&mut *run, draft(&|draft| draft[name] = value.clone())).unwrap_err();
+        let error = ask::<Standing>(&mut *room.0, draft(&|draft| draft[name] = value.clone())).unwrap_err();
         assert!(error.to_string().contains(words), "{name}: {error}");
     }
 }

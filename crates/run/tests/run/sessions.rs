@@ -7,58 +7,45 @@ use run::backgammon::protocol::{
 };
 use run::protocol::Command;
 use run::{AnyRun, RunError};
-use serde_json::{Value, json};
+use serde_json::json;
 
 const AGENT: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const RANDOM: Engine = Engine { who: PlayerKind::Random, evals: 1 };
 const LINEAR: Engine = Engine { who: PlayerKind::Linear, evals: 1 };
 
-/// A run at which one can sit down.
-struct Room(Box<dyn AnyRun>);
+/// A run at which one can sit down, and what is asked of it.
+pub struct Room(pub Box<dyn AnyRun>);
 
 fn room() -> Room {
     Room(begin(&small("backgammon", "strong", 1)))
 }
 
+macro_rules! asks {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(pub fn $name(&mut self, $($arg: $type),*) -> Result<$answer, RunError> {
+            ask(&mut *self.0, json!({ "ask": stringify!($name), $(stringify!($arg): $arg),* }))
+        })*
+    };
+}
+
 impl Room {
-    fn table(&mut self) -> Option<Session> {
-        ask(&mut *self.0, json!({ "ask": "session" })).unwrap()
+    asks! {
+        session() -> Option<Session>;
+        new_session(setup: Setup) -> Session;
+        former_session() -> Session;
+        act(act: &Act) -> Session;
+        hint(engine: Engine) -> Analysis;
+        review(engine: Engine) -> Review;
+        review_cube(engine: Engine) -> Option<CubeReview>;
+        moment(at: usize) -> Moment;
+        judge(at: usize, engine: Engine) -> Judged;
+        read_id(id: &str) -> Standing;
+        transcript() -> String;
     }
 
-    fn sit(&mut self, setup: Setup) -> Result<Session, RunError> {
-        ask(&mut *self.0, json!({ "ask": "new_session", "setup": setup }))
-    }
-
-    fn act(&mut self, act: &Act) -> Result<Session, RunError> {
-        ask(&mut *self.0, json!({ "ask": "act", "act": act }))
-    }
-
-    fn hint(&mut self, engine: Engine) -> Result<Analysis, RunError> {
-        ask(&mut *self.0, json!({ "ask": "hint", "engine": engine }))
-    }
-
-    fn review(&mut self, engine: Engine) -> Result<Review, RunError> {
-        ask(&mut *self.0, json!({ "ask": "review", "engine": engine }))
-    }
-
-    fn review_cube(&mut self) -> Option<CubeReview> {
-        ask(&mut *self.0, json!({ "ask": "review_cube", "engine": AGENT })).unwrap()
-    }
-
-    fn moment(&mut self, at: usize) -> Result<Moment, RunError> {
-        ask(&mut *self.0, json!({ "ask": "moment", "at": at }))
-    }
-
-    fn judge(&mut self, at: usize) -> Result<Judged, RunError> {
-        ask(&mut *self.0, json!({ "ask": "judge", "at": at, "engine": AGENT }))
-    }
-
-    fn read(&mut self, id: &str) -> Standing {
-        ask(&mut *self.0, json!({ "ask": "read_id", "id": id })).unwrap()
-    }
-
-    fn transcript(&mut self) -> Result<String, RunError> {
-        ask(&mut *self.0, json!({ "ask": "transcript" }))
+    /// Where somebody sat down.
+    pub fn table(&mut self) -> Session {
+        self.session().unwrap().expect("somebody sat down")
     }
 }
 
@@ -68,7 +55,7 @@ fn setup(seats: [Option<Engine>; 2], length: u16, seed: u32) -> Setup {
 
 /// Does whatever can be done next, a person choosing the first step there is, until a game has ended.
 fn play_on(room: &mut Room, until: impl Fn(&Session) -> bool) -> Session {
-    let mut table = room.table().unwrap();
+    let mut table = room.table();
     while !until(&table) {
         let act = if table.may.reply {
             Act::Reply
@@ -98,7 +85,7 @@ fn checkers(table: &Session) -> u32 {
 fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     let mut room = room();
     assert!(matches!(room.act(&Act::Roll), Err(RunError::Refused { .. })));
-    let opened = room.sit(setup([None, Some(RANDOM)], 3, 8)).unwrap();
+    let opened = room.new_session(setup([None, Some(RANDOM)], 3, 8)).unwrap();
     assert_eq!((opened.phase, opened.dice, opened.score), (Phase::Opening, None, [0, 0]));
     assert!(opened.may.roll && !opened.may.double && !opened.may.reply);
     assert!(opened.names[0] == "you" && !opened.names[1].ends_with(')'), "{:?}", opened.names);
@@ -121,7 +108,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
     ] {
         let text = room.act(&act).unwrap_err().to_string();
         assert!(text.len() > 20, "{act:?} is refused with words: {text}");
-        assert_eq!(room.table().unwrap(), whole, "{act:?}");
+        assert_eq!(room.table(), whole, "{act:?}");
     }
     while let Some(step) = table.legal.first().copied() {
         table = room.act(&Act::Step { from: step.from, to: step.to }).unwrap();
@@ -165,7 +152,7 @@ fn a_person_plays_a_turn_by_steps_takes_back_and_confirms() {
 fn a_move_is_told_its_rank_among_all() {
     for from_last in [0, 1, 2] {
         let mut room = room();
-        room.sit(setup([None, Some(RANDOM)], 0, 8)).unwrap();
+        room.new_session(setup([None, Some(RANDOM)], 0, 8)).unwrap();
         play_on(&mut room, |table| table.phase == Phase::ToPlay && table.turn == 0);
         let all = room.hint(AGENT).unwrap().candidates;
         let played = &all[all.len() - 1 - from_last];
@@ -182,7 +169,7 @@ fn a_move_is_told_its_rank_among_all() {
 fn a_match_is_played_to_its_end_and_the_same_dice_give_the_same_match() {
     let play = || {
         let mut room = room();
-        room.sit(setup([Some(LINEAR), Some(RANDOM)], 5, 3)).unwrap();
+        room.new_session(setup([Some(LINEAR), Some(RANDOM)], 5, 3)).unwrap();
         let over = |table: &Session| table.ending.is_some_and(|ending| ending.match_over);
         let table = play_on(&mut room, over);
         assert_eq!(table.score.iter().max(), Some(&5));
@@ -195,7 +182,7 @@ fn a_match_is_played_to_its_end_and_the_same_dice_give_the_same_match() {
 #[test]
 fn the_cube_is_turned_taken_and_passed_by_the_rules() {
     let mut room = room();
-    room.sit(setup([None, None], 0, 4)).unwrap();
+    room.new_session(setup([None, None], 0, 4)).unwrap();
     let to_roll = |table: &Session| table.phase == Phase::ToRoll;
     let first = play_on(&mut room, to_roll);
     assert!(first.may.double);
@@ -222,21 +209,21 @@ fn the_cube_is_turned_taken_and_passed_by_the_rules() {
     assert_eq!((ending.points, ending.level, ending.how), (2, 2, EndedBy::Resigned));
     assert!(!given_up.may.roll && given_up.may.next_game && given_up.legal.is_empty());
 
-    room.sit(Setup { cube: false, ..setup([None, None], 0, 4) }).unwrap();
+    room.new_session(Setup { cube: false, ..setup([None, None], 0, 4) }).unwrap();
     assert!(!play_on(&mut room, to_roll).may.double && room.act(&Act::Double).is_err());
-    room.sit(setup([None, None], 1, 4)).unwrap();
+    room.new_session(setup([None, None], 1, 4)).unwrap();
     assert!(!play_on(&mut room, to_roll).may.double, "a match of one point is played without the cube");
-    assert!(room.sit(setup([None, None], 65, 4)).unwrap_err().to_string().contains("1 to 64"));
+    assert!(room.new_session(setup([None, None], 65, 4)).unwrap_err().to_string().contains("1 to 64"));
 }
 
 #[test]
 fn a_table_is_saved_and_gone_on_with_in_the_middle_of_a_match() {
     let mut whole = room();
-    whole.sit(setup([Some(RANDOM), Some(LINEAR)], 7, 9)).unwrap();
+    whole.new_session(setup([Some(RANDOM), Some(LINEAR)], 7, 9)).unwrap();
     play_on(&mut whole, |table| table.game == 2 && table.moves.len() == 9);
     let file = whole.0.save().unwrap();
     let mut resumed = Room(run::restore(&file, host()).unwrap());
-    let seen = |room: &mut Room| Session { reply: None, ..room.table().unwrap() };
+    let seen = |room: &mut Room| Session { reply: None, ..room.table() };
     assert_eq!(seen(&mut resumed), seen(&mut whole));
     let over = |table: &Session| table.ending.is_some_and(|ending| ending.match_over);
     assert_eq!(play_on(&mut resumed, over), play_on(&mut whole, over));
@@ -246,24 +233,24 @@ fn a_table_is_saved_and_gone_on_with_in_the_middle_of_a_match() {
 #[test]
 fn a_game_that_was_given_up_in_the_middle_of_a_turn_is_the_same_from_a_file() {
     let mut room = room();
-    room.sit(setup([None, None], 0, 4)).unwrap();
+    room.new_session(setup([None, None], 0, 4)).unwrap();
     play_on(&mut room, |table| table.phase == Phase::ToPlay && table.moves.len() >= 2);
     let given_up = room.act(&Act::Resign { points: 1 }).unwrap();
     assert!(given_up.ending.is_some() && given_up.left.is_empty());
     let mut resumed = Room(run::restore(&room.0.save().unwrap(), host()).unwrap());
-    assert_eq!(resumed.table().unwrap(), given_up);
+    assert_eq!(resumed.table(), given_up);
 }
 
 /// GNU Backgammon reads this file (`import mat`) without a word of complaint and writes the same games.
 #[test]
 fn a_transcript_is_the_one_that_another_program_read() {
     let mut room = room();
-    room.sit(setup([None, None], 3, 2)).unwrap();
+    room.new_session(setup([None, None], 3, 2)).unwrap();
     play_on(&mut room, |table| table.phase == Phase::ToRoll && table.moves.len() >= 4);
     room.act(&Act::Double).unwrap();
     room.act(&Act::Take).unwrap();
     play_on(&mut room, |table| table.phase == Phase::ToRoll && table.moves.len() >= 20);
-    if room.table().unwrap().may.double {
+    if room.table().may.double {
         room.act(&Act::Double).unwrap();
         room.act(&Act::Pass).unwrap();
     } else {
@@ -281,49 +268,40 @@ fn a_transcript_is_the_one_that_another_program_read() {
 
 #[test]
 fn a_table_that_was_replaced_is_gone_back_to_and_follows_the_person_to_another_run() {
-    let config = small("backgammon", "strong", 4);
-    let mut run = begin(&config);
-    let table = |run: &mut dyn AnyRun| ask::<Value>(run, json!({ "ask": "session" })).unwrap();
-    let begin_one = |run: &mut dyn AnyRun, seed: u32| {
-        let engine = json!({ "who": { "kind": "random" }, "evals": 0 });
-        let setup = json!({ "seats": [null, engine], "length": 3, "cube": true, "seed": seed });
-        ask::<Value>(run, json!({ "ask": "new_session", "setup": setup })).unwrap()
-    };
-    let former = |run: &mut dyn AnyRun| ask::<Value>(run, json!({ "ask": "former_session" }));
-    begin_one(&mut *run, 1);
-    clear(&former(&mut *run).unwrap_err());
-    ask::<Value>(&mut *run, json!({ "ask": "act", "act": { "kind": "roll" } })).unwrap();
-    let first = table(&mut *run);
-    let second = begin_one(&mut *run, 2);
+    let mut room = room();
+    let begin_one = |room: &mut Room, seed: u32| room.new_session(setup([None, Some(RANDOM)], 3, seed)).unwrap();
+    begin_one(&mut room, 1);
+    clear(&room.former_session().unwrap_err());
+    let first = room.act(&Act::Roll).unwrap();
+    let second = begin_one(&mut room, 2);
     assert_ne!(first, second);
-    assert_eq!(former(&mut *run).unwrap(), first);
-    assert_eq!(former(&mut *run).unwrap(), second, "and back");
-    former(&mut *run).unwrap();
+    assert_eq!(room.former_session().unwrap(), first);
+    assert_eq!(room.former_session().unwrap(), second, "and back");
+    room.former_session().unwrap();
     // Both are saved.
-    let file = run.save().unwrap();
-    let mut resumed = run::restore(&file, host()).unwrap();
-    assert_eq!((table(&mut *resumed), former(&mut *resumed).unwrap()), (first.clone(), second));
+    let mut resumed = Room(run::restore(&room.0.save().unwrap(), host()).unwrap());
+    assert_eq!((resumed.table(), resumed.former_session().unwrap()), (first.clone(), second));
 
     // A run that was saved before anybody sat down: the game goes on there, where that is asked for.
-    let bytes = begin(&config).save().unwrap();
-    for (follow, expected) in [(true, &first), (false, &Value::Null)] {
-        run.command(Command::Restore { bytes: bytes.clone(), data: None, follow }).unwrap();
-        assert_eq!(table(&mut *run), *expected);
+    let bytes = self::room().0.save().unwrap();
+    for (follow, expected) in [(true, Some(first)), (false, None)] {
+        room.0.command(Command::Restore { bytes: bytes.clone(), data: None, follow }).unwrap();
+        assert_eq!(room.session().unwrap(), expected);
     }
 }
 
 #[test]
 fn decisions_on_the_cube_are_reviewed_like_moves() {
     let mut room = room();
-    let table = room.sit(setup([None, None], 5, 4)).unwrap();
+    let table = room.new_session(setup([None, None], 5, 4)).unwrap();
     assert_eq!(table.names, ["you (1)", "you (2)"]);
     let to_roll = |table: &Session| table.phase == Phase::ToRoll;
     play_on(&mut room, to_roll);
-    assert_eq!(room.review_cube(), None, "none was due before");
+    assert_eq!(room.review_cube(AGENT).unwrap(), None, "none was due before");
     let review = |room: &mut Room, act: Act, did: CubeAct| {
         let outlook = room.hint(AGENT).unwrap().outlook.unwrap().cube;
         room.act(&act).unwrap();
-        let review = room.review_cube().unwrap();
+        let review = room.review_cube(AGENT).unwrap().unwrap();
         assert_eq!((review.did, &review.outlook), (did, &outlook));
         assert!(review.error >= 0.0 && (review.error == 0.0 || review.best != review.did));
         let (kept, taken, passed) = (outlook.no_double, outlook.double_take, outlook.double_pass);
@@ -341,7 +319,7 @@ fn decisions_on_the_cube_are_reviewed_like_moves() {
     review(&mut room, Act::Double, CubeAct::Double);
     review(&mut room, Act::Take, CubeAct::Take);
     room.act(&Act::Roll).unwrap();
-    assert_eq!(room.review_cube(), None, "the cube is the other's");
+    assert_eq!(room.review_cube(AGENT).unwrap(), None, "the cube is the other's");
     play_on(&mut room, to_roll);
     review(&mut room, Act::Double, CubeAct::Double);
     review(&mut room, Act::Pass, CubeAct::Pass);
@@ -350,7 +328,7 @@ fn decisions_on_the_cube_are_reviewed_like_moves() {
 #[test]
 fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
     let mut room = room();
-    room.sit(setup([None, None], 5, 4)).unwrap();
+    room.new_session(setup([None, None], 5, 4)).unwrap();
     let to_roll = |table: &Session| table.phase == Phase::ToRoll && table.moves.len() >= 3;
     play_on(&mut room, to_roll);
     room.act(&Act::Double).unwrap();
@@ -362,7 +340,7 @@ fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
         assert_eq!((moment.seat, &moment.text, moment.dice), (played.seat, &played.text, played.dice));
         assert_eq!(moment.id, played.id);
         // What was played for is in the id, and the position is the same from the other side.
-        let standing = room.read(&moment.id);
+        let standing = room.read_id(&moment.id).unwrap();
         assert_eq!((standing.length, standing.dice, standing.cube), (5, moment.dice, moment.cube));
         let mine = if standing.xgid.split(':').nth(3) == Some("1") { 0 } else { 1 };
         let of = [&standing.position.mine, &standing.position.theirs];
@@ -378,7 +356,7 @@ fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
                 assert_eq!(room.moment(at + 1).unwrap().position.mine, places, "{next:?}");
             }
         }
-        let judged = room.judge(at).unwrap();
+        let judged = room.judge(at, AGENT).unwrap();
         assert!(judged.equity.abs() < 3.5, "{judged:?}");
         let worst = judged.move_error.unwrap_or(0.0).max(judged.cube_error.unwrap_or(0.0));
         assert_eq!(judged.verdict == Verdict::Best, worst < 0.0005);
@@ -390,7 +368,7 @@ fn a_game_is_looked_at_again_thing_by_thing_and_judged() {
         }
     }
     assert!(moves > 5 && cubes > 3, "{moves} {cubes}");
-    assert_eq!(room.judge(0).unwrap().cube_error, None, "nobody may double at the opening");
-    assert!(room.moment(12).is_err() && room.judge(99).is_err());
-    assert!(table.xgid.starts_with("XGID=") && room.read(&table.xgid).cube == 2);
+    assert_eq!(room.judge(0, AGENT).unwrap().cube_error, None, "nobody may double at the opening");
+    assert!(room.moment(12).is_err() && room.judge(99, AGENT).is_err());
+    assert!(table.xgid.starts_with("XGID=") && room.read_id(&table.xgid).unwrap().cube == 2);
 }

@@ -2,20 +2,21 @@
 
 use super::{GameSession, refused};
 use crate::RunError;
-use crate::backgammon::analysis::{self, Players, position, steps};
+use crate::backgammon::analysis::{self, position, steps};
+use crate::backgammon::players::PlayerPool;
 use crate::backgammon::protocol::{Analysis, CubeAct, CubeReview, Engine, Judged, Moment, Played, Review, Verdict};
 use crate::backgammon::record::{Action, seat};
 use worlds::backgammon::{self as rules, Game, Player as Seat, Roll, Stage, notation};
 
 impl GameSession {
-    pub fn hint(&self, engine: Engine, players: &mut dyn Players) -> Result<Analysis, RunError> {
+    pub fn hint(&self, engine: Engine, players: &mut PlayerPool) -> Result<Analysis, RunError> {
         if self.actor().is_none() {
             return Err(refused("There is nothing to decide now", "Throw the dice, or begin the next game"));
         }
         analysis::analysis(players, engine, &self.game, self.setup.cube, self.game.dice())
     }
 
-    pub fn review(&mut self, engine: Engine, players: &mut dyn Players) -> Result<Review, RunError> {
+    pub fn review(&mut self, engine: Engine, players: &mut PlayerPool) -> Result<Review, RunError> {
         let (before, roll, after, told) = self.turn_done.ok_or_else(|| refused("You have not moved yet in this game", "Move first"))?;
         let mut review = analysis::review(players, engine, &before, roll, &after)?;
         // What was forced says nothing about who played it.
@@ -28,7 +29,7 @@ impl GameSession {
         Ok(review)
     }
 
-    pub fn review_cube(&self, engine: Engine, players: &mut dyn Players) -> Result<Option<CubeReview>, RunError> {
+    pub fn review_cube(&self, engine: Engine, players: &mut PlayerPool) -> Result<Option<CubeReview>, RunError> {
         let Some((game, did)) = self.cube_done else { return Ok(None) };
         let chances = expected(players, engine, &game)?;
         Ok(Some(analysis::review_cube(&game, &chances, did)))
@@ -80,7 +81,7 @@ impl GameSession {
         })
     }
 
-    pub fn judge(&self, at: u32, engine: Engine, players: &mut dyn Players) -> Result<Judged, RunError> {
+    pub fn judge(&self, at: u32, engine: Engine, players: &mut PlayerPool) -> Result<Judged, RunError> {
         let (game, action, before_roll) = self.done_at(at)?;
         let (stood, did) = match action {
             Action::Moved(_) => (before_roll, CubeAct::NoDouble),
@@ -126,7 +127,7 @@ impl GameSession {
 }
 
 /// What somebody expects before the roll.
-fn expected(players: &mut dyn Players, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
+fn expected(players: &mut PlayerPool, engine: Engine, game: &Game) -> Result<rules::Chances, RunError> {
     let expected = players.player(engine)?.expects(game.board());
     expected.ok_or_else(|| refused("This player plays, but has no opinion to tell", "Ask the agent"))
 }
