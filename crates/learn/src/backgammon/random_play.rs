@@ -4,7 +4,7 @@ use math::Rng;
 use math::rng::Sequence;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Tells of so many positions with their rolls, and of all that they lead to, of which the numbers choose.
+/// Plays `count` turns: `meet` gets each position, its roll and its results, of which `numbers` draws one.
 pub fn play(count: usize, key: [u32; 2], mut meet: impl FnMut(&Board, Roll, &[Board], &mut Sequence)) {
     let (mut numbers, mut scratch, mut board) = (Rng::new(key[0], key[1]).sequence(0), Results::new(), Board::START);
     for _ in 0..count {

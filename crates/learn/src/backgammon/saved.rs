@@ -21,7 +21,7 @@ pub(super) fn floats<'a>(find: &Find<'a>, name: &str) -> Result<&'a [f32], Unusa
     if all.iter().all(|x| x.is_finite()) { Ok(all) } else { Err(bad(name)) }
 }
 
-/// So many of them.
+/// `len` of them.
 pub(super) fn floats_of<'a>(find: &Find<'a>, name: &str, len: usize) -> Result<&'a [f32], Unusable> {
     if find(name).is_some_and(|(_, data)| data.len() == len) { floats(find, name) } else { Err(missing(name)) }
 }

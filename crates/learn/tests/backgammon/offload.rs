@@ -69,7 +69,7 @@ impl Working {
     }
 }
 
-/// What it is told it hands on while it lives, of work that was lent alone.
+/// Orders of offloaded work, passed on until the machine is lost.
 macro_rules! while_it_lives {
     ($($method:ident ($($arg:ident: $type:ty),*) of $work:ident;)*) => {
         $(fn $method(&mut self, $($arg: $type),*) -> Result<(), Fault> {
@@ -93,7 +93,7 @@ impl Accelerator for Working {
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
         self.live()?;
         let is_here = self.is_here() && self.accelerator.answer(lane, answer)?;
-        assert!(!is_here || !answer.heads.is_empty(), "somebody was asked about something");
+        assert!(!is_here || !answer.heads.is_empty(), "decisions were asked about");
         Ok(is_here)
     }
 
@@ -119,15 +119,15 @@ fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     }
 }
 
-/// One with numbers of its first rounds on the processor.
+/// A learner on the processor, and the numbers of its first rounds.
 fn at_home(rounds: usize) -> (Published, Vec<Stats>) {
     let mut home = learner();
     let stats = (0..rounds).map(|_| round(&mut home).0).collect();
     (home, stats)
 }
 
-/// One that lends this work after its first round.
-fn lent(machine: &StandIn, work: Work) -> Result<Published, Fault> {
+/// A learner whose work is offloaded after its first round.
+fn offloading(machine: &StandIn, work: Work) -> Result<Published, Fault> {
     let mut offloaded = learner();
     rounds(&mut offloaded, 1);
     assert_eq!(offloaded.offloaded(), None);
@@ -143,7 +143,7 @@ fn with_work_lent_a_run_is_the_one_at_home() {
     assert!(updates > 20 && games > 5, "{updates} updates, {games} games");
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
         for looks in [1, 3] {
-            let mut offloaded = lent(&stand_in(looks, -1), work).unwrap();
+            let mut offloaded = offloading(&stand_in(looks, -1), work).unwrap();
             for stats in &stats[1..6] {
                 assert_eq!(round(&mut offloaded), (*stats, vec![]), "{work:?}");
                 assert!(offloaded.at_boundary());
@@ -159,7 +159,7 @@ fn it_comes_home_in_the_middle_of_a_round_too() {
     let (home, _) = at_home(4);
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
         for slices in [1, 7, 40, 100] {
-            let mut offloaded = lent(&stand_in(3, -1), work).unwrap();
+            let mut offloaded = offloading(&stand_in(3, -1), work).unwrap();
             (0..slices).for_each(|_| _ = offloaded.advance());
             offloaded.end_offload();
             while offloaded.progress().iterations < 4 {
@@ -176,7 +176,7 @@ fn whenever_the_machine_is_lost_nothing_else_is() {
     let mut stopped = [0; 2];
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
         for lives in (0..700).step_by(47) {
-            let Ok(mut offloaded) = lent(&stand_in(2, lives), work) else {
+            let Ok(mut offloaded) = offloading(&stand_in(2, lives), work) else {
                 stopped[0] += 1;
                 continue;
             };

@@ -56,7 +56,7 @@ impl Action {
     }
 
     /// What it is called where the game stands before it.
-    pub fn told(self, before: &Game) -> String {
+    pub fn text(self, before: &Game) -> String {
         match (self, before.dice()) {
             (Action::Moved(after), Some(roll)) => notation::write(&before.board(), roll, &after).unwrap_or_default(),
             (Action::Moved(_) | Action::Rolled(_), _) => String::new(),

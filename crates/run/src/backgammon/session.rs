@@ -334,7 +334,7 @@ impl GameSession {
 
     /// An engine does something without dice.
     fn replied(&mut self, player: Seat, did: EngineAct, action: Action) -> Result<(), RunError> {
-        let text = action.told(&self.game);
+        let text = action.text(&self.game);
         self.done(action)?;
         self.reply = Some(Reply { seat: seat(player), did, dice: None, text, before: None, steps: Vec::new(), candidates: Vec::new() });
         Ok(())

@@ -43,9 +43,9 @@ impl Room {
         transcript() -> String;
     }
 
-    /// Where somebody sat down.
+    /// The session that has begun.
     pub fn table(&mut self) -> Session {
-        self.session().unwrap().expect("somebody sat down")
+        self.session().unwrap().expect("a session")
     }
 }
 

@@ -40,7 +40,7 @@ impl GameSession {
         let mut told = Vec::new();
         self.replay(|before, action, _| {
             let dice = before.dice().filter(|_| matches!(action, Action::Moved(_))).map(Roll::dice);
-            told.push(Played { seat: action.seat(before), dice, text: action.told(before), id: before.gnu_id() });
+            told.push(Played { seat: action.seat(before), dice, text: action.text(before), id: before.gnu_id() });
         });
         told
     }
@@ -76,7 +76,7 @@ impl GameSession {
             seat: action.seat(&game),
             dice,
             steps: steps(&way),
-            text: action.told(&game),
+            text: action.text(&game),
             id: game.gnu_id(),
         })
     }
