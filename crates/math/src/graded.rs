@@ -5,7 +5,7 @@
 //! Rows are not what is learned. An input may be graded: its row for a value is the one for the value below and one step of
 //! its own, so that a value seldom seen starts from its neighbour.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Kernel, Simd, dispatch, kernel};
 
 /// Of a one in a row.
 const ONE: f32 = 1_048_576.0;
@@ -30,21 +30,7 @@ const PASS: usize = 8;
 pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut [u32]) {
     assert!(width.is_multiple_of(16) && table.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= steps.len()));
-    dispatch(isa, Fill { width, grades, steps, table });
-}
-
-struct Fill<'a> {
-    width: usize,
-    grades: &'a [Grade],
-    steps: &'a [f32],
-    table: &'a mut [u32],
-}
-
-impl Kernel for Fill<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Fill { width, grades, steps, table } = self;
+    kernel!(isa, |s: S, width: usize, grades: &[Grade], steps: &[f32], table: &mut [u32]| {
         for c in (0..width).step_by(S::LANES) {
             let mut before = s.splat_u(0);
             for (row, grade) in grades.iter().enumerate() {
@@ -57,28 +43,14 @@ impl Kernel for Fill<'_> {
                 s.store_u(before, &mut table[row * width + c..]);
             }
         }
-    }
+    });
 }
 
 /// The slope of each step from that of each row: a step is in every row that goes on from it. What `slopes` had is lost.
 pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slopes: &mut [f32]) {
     assert!(width.is_multiple_of(16) && rows.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= slopes.len()));
-    dispatch(isa, GatherSlopes { width, grades, rows, slopes });
-}
-
-struct GatherSlopes<'a> {
-    width: usize,
-    grades: &'a [Grade],
-    rows: &'a [f32],
-    slopes: &'a mut [f32],
-}
-
-impl Kernel for GatherSlopes<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let GatherSlopes { width, grades, rows, slopes } = self;
+    kernel!(isa, |s: S, width: usize, grades: &[Grade], rows: &[f32], slopes: &mut [f32]| {
         slopes.fill(0.0);
         for c in (0..width).step_by(S::LANES) {
             let mut later = s.splat(0.0);
@@ -90,7 +62,7 @@ impl Kernel for GatherSlopes<'_> {
                 later = if grade.onward { slope } else { s.splat(0.0) };
             }
         }
-    }
+    });
 }
 
 /// Starts from `from` (from zeros where it is empty), adds the rows of one list and takes away those of another. The sum as whole
@@ -230,23 +202,8 @@ pub fn softmax_open(isa: Isa, cols: usize, stride: usize, x: &[f32], open: &[u8]
     assert!((1..=MOST_OPEN).contains(&cols) && cols <= stride);
     assert!(rows == 0 || x.len() >= (rows - 1) * stride + cols);
     assert!(y.len() >= rows * cols);
-    dispatch(isa, SoftmaxOpen { cols, stride, x, open, y });
-}
-
-struct SoftmaxOpen<'a> {
-    cols: usize,
-    stride: usize,
-    x: &'a [f32],
-    open: &'a [u8],
-    y: &'a mut [f32],
-}
-
-impl Kernel for SoftmaxOpen<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
+    kernel!(isa, |s: S, cols: usize, stride: usize, x: &[f32], open: &[u8], y: &mut [f32]| {
         const CLOSED: f32 = -1e30;
-        let SoftmaxOpen { cols, stride, x, open, y } = self;
         for first in (0..open.len()).step_by(S::LANES) {
             let count = S::LANES.min(open.len() - first);
             let mut turned = [[CLOSED; 16]; MOST_OPEN];
@@ -278,27 +235,15 @@ impl Kernel for SoftmaxOpen<'_> {
                 }
             }
         }
-    }
+    });
 }
 
 /// y += share · (x - y)
 pub fn approach(isa: Isa, share: f32, x: &[f32], y: &mut [f32]) {
     assert_eq!(x.len(), y.len());
-    dispatch(isa, Approach { share, x, y });
-}
-
-struct Approach<'a> {
-    share: f32,
-    x: &'a [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for Approach<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let share = s.splat(self.share);
-        for (x, y) in self.x.chunks(S::LANES).zip(self.y.chunks_mut(S::LANES)) {
+    kernel!(isa, |s: S, share: f32, x: &[f32], y: &mut [f32]| {
+        let share = s.splat(share);
+        for (x, y) in x.chunks(S::LANES).zip(y.chunks_mut(S::LANES)) {
             if y.len() == S::LANES {
                 let old = s.load(y);
                 s.store(s.mul_add(share, s.sub(s.load(x), old), old), y);
@@ -307,5 +252,5 @@ impl Kernel for Approach<'_> {
                 s.store_part(s.mul_add(share, s.sub(s.load_part(x, 0.0), old), old), y);
             }
         }
-    }
+    });
 }

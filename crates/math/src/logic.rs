@@ -4,7 +4,7 @@
 //! Activations are `[feature][width]`, the width being cells that share the gates: [`CELLS`] cells of a grid, or those of
 //! several channels. Widths are 32 or 64.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch};
+use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
 use std::ops::Range;
 
@@ -217,22 +217,8 @@ pub fn between_len(layers: &[Layer]) -> usize {
 /// y from x through layers. Their coefficients come one after the other.
 pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
-    dispatch(isa, ForwardAll { layers, coefficients, x, between, y });
-}
-
-struct ForwardAll<'a> {
-    layers: &'a [Layer],
-    coefficients: &'a [[f32; 4]],
-    x: &'a [f32],
-    between: &'a mut [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for ForwardAll<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let ForwardAll { layers, mut coefficients, mut x, mut between, mut y } = self;
+    kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]| {
+        let (mut coefficients, mut x, mut between, mut y) = (coefficients, x, between, y);
         for (l, layer) in layers.iter().enumerate() {
             let (these, rest) = coefficients.split_at(layer.gates.len());
             let to = if l + 1 == layers.len() {
@@ -247,34 +233,22 @@ impl Kernel for ForwardAll<'_> {
             Forward { layer, gates: &layer.gates, coefficients: these, x: pointers.0, y: pointers.1 }.all(s);
             (x, coefficients) = (to, rest);
         }
-    }
+    });
 }
 
 /// As [`Layer::move_in`] settled, layer after layer.
 pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
-    dispatch(isa, ForwardMoved { layers, coefficients, memory });
-}
-
-struct ForwardMoved<'a> {
-    layers: &'a [Layer],
-    coefficients: &'a [[f32; 4]],
-    memory: &'a mut [f32],
-}
-
-impl Kernel for ForwardMoved<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let mut coefficients = self.coefficients;
-        for layer in self.layers {
+    kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]| {
+        let mut coefficients = coefficients;
+        for layer in layers {
             let (these, rest) = coefficients.split_at(layer.gates.len());
             coefficients = rest;
-            assert!(self.memory.len() >= layer.moved_len && layer.moved.len() == layer.gates.len());
-            let y = self.memory.as_mut_ptr();
+            assert!(memory.len() >= layer.moved_len && layer.moved.len() == layer.gates.len());
+            let y = memory.as_mut_ptr();
             Forward { layer, gates: &layer.moved, coefficients: these, x: y, y }.all(s);
         }
-    }
+    });
 }
 
 /// Slopes on the way back through layers.
@@ -293,22 +267,7 @@ pub struct Slopes<'a> {
 /// The opposite of [`forward`], after it.
 pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes) {
     assert!(coefficients.len() == gates(layers) && slopes.sums.len() == SUMS * coefficients.len());
-    dispatch(isa, BackwardAll { layers, coefficients, x, between, slopes });
-}
-
-struct BackwardAll<'a> {
-    layers: &'a [Layer],
-    coefficients: &'a [[f32; 4]],
-    x: &'a [f32],
-    between: &'a [f32],
-    slopes: Slopes<'a>,
-}
-
-impl Kernel for BackwardAll<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let BackwardAll { layers, coefficients, x, between, slopes } = self;
+    kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes<'_>| {
         let Slopes { dy: last, between: [mut dy, mut dx], dx: first, adds, sums } = slopes;
         let mut gates = coefficients.len();
         let mut at = between_len(layers);
@@ -330,7 +289,7 @@ impl Kernel for BackwardAll<'_> {
             Backward { layer, coefficients, x, dy: from, dx: to, sums, adds: adds && l == 0 }.all(s);
             std::mem::swap(&mut dy, &mut dx);
         }
-    }
+    });
 }
 
 /// A gate reads its inputs before it writes: x and y may be the same memory.
@@ -454,7 +413,7 @@ impl Backward<'_> {
         sums: &mut [Sums<S::F>; LONGEST],
     ) {
         // SAFETY: walks are of the layer's gates, [`LONGEST`] at most, of which there are as many coefficients and sums.
-        // `Layer::new` saw to it that wires end within the inputs, `BackwardAll` that x, dx and dy are as long as those
+        // `Layer::new` saw to it that wires end within the inputs, [`backward`] that x, dx and dy are as long as those
         // and the gates take.
         unsafe {
             let gates = self.layer.gates.get_unchecked(walk.gates.clone());
@@ -571,24 +530,8 @@ pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
     assert!(x.len() >= last + (group - 1) * plane + stride + 1 + SLACK);
     assert!(y.len() >= 9 * group * CELLS + SLACK);
-    dispatch(isa, Gather { runs, stride, plane, group, x, y });
-}
-
-struct Gather<'a> {
-    runs: &'a [Run],
-    stride: usize,
-    plane: usize,
-    group: usize,
-    x: &'a [f32],
-    y: &'a mut [f32],
-}
-
-impl Kernel for Gather<'_> {
-    type Output = ();
-    /// Whole vectors are copied: what one writes beyond its run is overwritten by the next.
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Gather { runs, stride, plane, group, x, y } = self;
+    kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, x: &[f32], y: &mut [f32]| {
+        // Whole vectors are copied: what one writes beyond its run is overwritten by the next.
         for k in 0..9 {
             for c in 0..group {
                 let to = (k * group + c) * CELLS;
@@ -602,7 +545,7 @@ impl Kernel for Gather<'_> {
                 }
             }
         }
-    }
+    });
 }
 
 /// The opposite of [`gather`]: adds the slopes of the nine cells, `[9][group][CELLS]`, to those of the grid.
@@ -611,24 +554,8 @@ pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
     assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
-    dispatch(isa, Scatter { runs, stride, plane, group, dy, dx });
-}
-
-struct Scatter<'a> {
-    runs: &'a [Run],
-    stride: usize,
-    plane: usize,
-    group: usize,
-    dy: &'a [f32],
-    dx: &'a mut [f32],
-}
-
-impl Kernel for Scatter<'_> {
-    type Output = ();
-    /// Column by column of the nine, so that what was just stored is not loaded again with an offset of one.
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Scatter { runs, stride, plane, group, dy, dx } = self;
+    kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, dy: &[f32], dx: &mut [f32]| {
+        // Column by column of the nine, so that what was just stored is not loaded again with an offset of one.
         for k in [0, 3, 6, 1, 4, 7, 2, 5, 8] {
             for c in 0..group {
                 for run in runs {
@@ -645,7 +572,7 @@ impl Kernel for Scatter<'_> {
                 }
             }
         }
-    }
+    });
 }
 
 /// What the parameters of gates mean.
@@ -672,13 +599,6 @@ const TILE: usize = 16;
 /// Floats of [`coefficients`]' `soft`.
 pub fn soft_len(form: Form, gates: usize) -> usize {
     gates.div_ceil(TILE) * TILE * form.width()
-}
-
-/// The coefficients of gates; those of gate g go to `places[g]`, where a layer wants them. `soft` is kept for [`slopes`].
-pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]) {
-    assert!(params.len() == places.len() * form.width() && coefficients.len() == places.len());
-    assert_eq!(soft.len(), soft_len(form, places.len()));
-    dispatch(isa, Coefficients { form, params, places, soft, coefficients });
 }
 
 /// Rows of up to 16 gates by columns: `[column][gate]`. Missing gates are zeros.
@@ -717,19 +637,11 @@ fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mu
     rows.copy_from_slice(&all[..len]);
 }
 
-struct Coefficients<'a> {
-    form: Form<'a>,
-    params: &'a [f32],
-    places: &'a [u32],
-    soft: &'a mut [f32],
-    coefficients: &'a mut [[f32; 4]],
-}
-
-impl Kernel for Coefficients<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let Coefficients { form, params, places, soft, coefficients } = self;
+/// The coefficients of gates; those of gate g go to `places[g]`, where a layer wants them. `soft` is kept for [`slopes`].
+pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]) {
+    assert!(params.len() == places.len() * form.width() && coefficients.len() == places.len());
+    assert_eq!(soft.len(), soft_len(form, places.len()));
+    kernel!(isa, |s: S, form: Form<'_>, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]| {
         let width = form.width();
         let mut turned = [0.0; TILE * 16];
         let mut noisy = [0.0; TILE * 16];
@@ -784,7 +696,7 @@ impl Kernel for Coefficients<'_> {
                 coefficients[places[first + i] as usize] = *made;
             }
         }
-    }
+    });
 }
 
 /// Subtracts the largest logit, noise added and scaled; gives what the operation that is ahead does at the four corners.
@@ -828,22 +740,7 @@ fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
 pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[f32], grads: &mut [f32]) {
     assert!(grads.len() == places.len() * form.width() && sums.len() == SUMS * places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
-    dispatch(isa, ParamSlopes { form, soft, places, sums, grads });
-}
-
-struct ParamSlopes<'a> {
-    form: Form<'a>,
-    soft: &'a [f32],
-    places: &'a [u32],
-    sums: &'a [f32],
-    grads: &'a mut [f32],
-}
-
-impl Kernel for ParamSlopes<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let ParamSlopes { form, soft, places, sums, grads } = self;
+    kernel!(isa, |s: S, form: Form<'_>, soft: &[f32], places: &[u32], sums: &[f32], grads: &mut [f32]| {
         let width = form.width();
         let mut rows = [0.0; TILE * 16];
         let mut turned = [0.0; TILE * 16];
@@ -893,31 +790,20 @@ impl Kernel for ParamSlopes<'_> {
             }
             turn_back(s, width, &turned, &mut grads[first * width..][..gates * width]);
         }
-    }
+    });
 }
 
 /// No number beyond `most`, above or below.
 pub fn clip(isa: Isa, most: f32, x: &mut [f32]) {
-    dispatch(isa, Clip { most, x });
-}
-
-struct Clip<'a> {
-    most: f32,
-    x: &'a mut [f32],
-}
-
-impl Kernel for Clip<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let (low, high) = (s.splat(-self.most), s.splat(self.most));
-        let mut chunks = self.x.chunks_exact_mut(S::LANES);
+    kernel!(isa, |s: S, most: f32, x: &mut [f32]| {
+        let (low, high) = (s.splat(-most), s.splat(most));
+        let mut chunks = x.chunks_exact_mut(S::LANES);
         for x in &mut chunks {
             // What is no number stays none.
             s.store(s.min(high, s.max(low, s.load(x))), x);
         }
         for x in chunks.into_remainder() {
-            *x = x.clamp(-self.most, self.most);
+            *x = x.clamp(-most, most);
         }
-    }
+    });
 }
