@@ -9,6 +9,7 @@ use learn::logic::check::harden;
 use learn::logic::experiment::{Config, Form, Preset};
 use learn::logic::generalise::Confirmation;
 use learn::logic::population::{Member, Population};
+use learn::settings::Choice;
 use learn::{Learner, Slice};
 use math::Isa;
 use std::time::Instant;
@@ -19,7 +20,7 @@ fn main() {
         eprintln!("logic EXPERIMENT SEEDS UPDATES [setting=value …]");
         std::process::exit(2);
     };
-    let preset = Preset::ALL.into_iter().find(|preset| preset.id() == name).expect("an experiment");
+    let preset = Preset::ALL.iter().copied().find(|preset| preset.id() == name).expect("an experiment");
     let most: u64 = most.parse().expect("updates");
     let mut config = Config { population: seeds.parse().expect("a number of seeds"), patience: u32::MAX, ..Config::preset(preset) };
     let (mut seed, mut anneal) = (1, 1.0);
@@ -62,7 +63,7 @@ fn main() {
         let iterations = population.progress().iterations;
         let config = population.config().clone();
         let done = (iterations * u64::from(config.updates)) as f32 / most as f32;
-        population.set(Config { lr: lr * anneal.powf(done), ..config });
+        population.set(Config { lr: lr * anneal.powf(done), ..config }).expect("a rate is live");
         for (i, member) in population.members().iter().enumerate().filter(|(_, member)| member.perfect) {
             perfect_at[i].get_or_insert(member.trainer.updates());
             confirmed[i] = confirmed[i] || is_confirmed(&population, member);

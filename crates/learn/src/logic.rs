@@ -222,6 +222,8 @@ pub enum LogicError {
     Shape(String),
     #[error("what was saved is not this automaton's: {0}")]
     Saved(String),
+    #[error("the target, the gates and the population stay as they began; begin a new run for others")]
+    Fixed,
 }
 
 #[cfg(test)]

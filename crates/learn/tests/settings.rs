@@ -72,7 +72,7 @@ fn settings_are_held_to_their_ranges_and_only_live_ones_change() {
         holds(&SupervisedConfig::preset::<Two>(signal));
         holds(&SupervisedConfig::preset::<Three>(signal));
     }
-    for preset in experiment::Preset::ALL {
+    for &preset in experiment::Preset::ALL {
         holds(&LogicConfig::preset(preset));
         holds(&LogicConfig::published(preset));
     }

@@ -22,12 +22,8 @@ pub enum GridError {
     Ragged { row: usize, width: usize, first: usize },
     #[error("row {row} of the drawing has a '{character}', which is no cell; use {usable}")]
     Character { row: usize, character: char, usable: &'static str },
-    #[error("the drawing is {width}x{height} and the grid {to_width}x{to_height}; draw {to_height} rows of {to_width} cells")]
-    Size { width: usize, height: usize, to_width: usize, to_height: usize },
     #[error("'{text}' is no rule; {next}")]
     Rule { text: String, next: &'static str },
-    #[error("a rule's table has 512 entries, each 0 or 1, and this one {0}; give one entry for every state of nine cells")]
-    Table(String),
     #[error("({x}, {y}) lies outside the grid of {width}x{height}; choose a column below {width} and a row below {height}")]
     Outside { x: usize, y: usize, width: usize, height: usize },
 }
@@ -70,8 +66,8 @@ impl Grid {
     }
 
     /// A drawing: rows with `/` or line ends between them. One channel is drawn by `.` and `#`, three by the digits of
-    /// [`Grid::values`] too. `size` is what it has to have, if that matters.
-    pub fn draw(text: &str, channels: usize, size: Option<(usize, usize)>) -> Result<Grid, GridError> {
+    /// [`Grid::values`] too.
+    pub fn draw(text: &str, channels: usize) -> Result<Grid, GridError> {
         let text = text.trim().trim_matches('/').trim();
         let rows: Vec<Vec<char>> = text.split(['/', '\n']).map(|row| row.trim().chars().collect()).collect();
         let (width, height) = (rows[0].len(), rows.len());
@@ -101,12 +97,7 @@ impl Grid {
                 }
             }
         }
-        match size {
-            Some((to_width, to_height)) if (to_width, to_height) != (width, height) => {
-                Err(GridError::Size { width, height, to_width, to_height })
-            }
-            _ => Ok(grid),
-        }
+        Ok(grid)
     }
 
     /// The drawing of the first channel, or of the first three as digits.
@@ -207,15 +198,6 @@ impl Rule {
         })
     }
 
-    /// Entries are 0 or 1, by the number of the state.
-    pub fn from_table(entries: &[u8]) -> Result<Rule, GridError> {
-        if let Some(other) = entries.iter().find(|&&entry| entry > 1) {
-            return Err(GridError::Table(format!("holds a {other}")));
-        }
-        let table: [u8; Rule::STATES] = entries.try_into().map_err(|_| GridError::Table(format!("has {}", entries.len())))?;
-        Ok(Rule::new(|state| table[state] == 1))
-    }
-
     /// `B3/S23`, or a table as 128 hexadecimal digits, the entries of states 0 to 3 in the first digit and the lowest of them in its
     /// lowest bit.
     pub fn parse(text: &str) -> Result<Rule, GridError> {
@@ -258,36 +240,39 @@ impl Rule {
     }
 }
 
-/// The bit of a neighbour of a cell.
-pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize, neighbour: usize) -> u8 {
+/// Column and row of a neighbour of a cell; none beyond a border that is not joined to the opposite one.
+pub fn beside((width, height): (usize, usize), periodic: bool, (x, y): (usize, usize), neighbour: usize) -> Option<(usize, usize)> {
     let along = |at: usize, step: usize, size: usize| match (at + step).checked_sub(1) {
         Some(to) if to < size => Some(to),
         _ if periodic => Some((at + step + size - 1) % size),
         _ => None,
     };
-    match (along(x, neighbour % 3, grid.width), along(y, neighbour / 3, grid.height)) {
-        (Some(x), Some(y)) => grid.cells[grid.index(channel, x, y)],
-        _ => 0,
-    }
+    along(x, neighbour % 3, width).zip(along(y, neighbour / 3, height))
 }
 
-/// Squares of so many cells; the first is off.
-pub fn checkerboard(size: usize, square: usize) -> Grid {
-    let mut grid = Grid::blank(1, size, size);
+/// The bit of a neighbour of a cell.
+pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize, neighbour: usize) -> u8 {
+    let place = beside((grid.width, grid.height), periodic, (x, y), neighbour);
+    place.map_or(0, |(x, y)| grid.cells[grid.index(channel, x, y)])
+}
+
+/// Squares of so many cells along a side; the first is off.
+pub fn checkerboard(width: usize, height: usize, square: usize) -> Grid {
+    let mut grid = Grid::blank(1, width, height);
     for (i, cell) in grid.cells.iter_mut().enumerate() {
-        *cell = ((i % size / square + i / size / square) % 2) as u8;
+        *cell = ((i % width / square + i / width / square) % 2) as u8;
     }
     grid
 }
 
 /// 20x20, of one channel.
 pub fn lizard() -> Grid {
-    Grid::draw(LIZARD, 1, None).expect("the drawing is whole")
+    Grid::draw(LIZARD, 1).expect("the drawing is whole")
 }
 
 /// A letter of 16x16 in colours, of three channels.
 pub fn colour_g() -> Grid {
-    Grid::draw(COLOUR_G, 3, None).expect("the drawing is whole")
+    Grid::draw(COLOUR_G, 3).expect("the drawing is whole")
 }
 
 /// Seen from above, climbing.
@@ -339,16 +324,16 @@ mod tests {
     use super::*;
     use math::Rng;
 
-    fn ways(text: &str, channels: usize, size: Option<(usize, usize)>) -> String {
-        Grid::draw(text, channels, size).unwrap_err().to_string()
+    fn ways(text: &str, channels: usize) -> String {
+        Grid::draw(text, channels).unwrap_err().to_string()
     }
 
     #[test]
     fn a_glider_moves_down_and_right_every_four_steps() {
         let life = Rule::life();
         assert_eq!(Rule::parse("b3/s23").unwrap(), life);
-        let glider = Grid::draw(".#..../..#.../###.../....../....../......", 1, Some((6, 6))).unwrap();
-        let moved = Grid::draw("....../..#.../...#../.###../....../......", 1, None).unwrap();
+        let glider = Grid::draw(".#..../..#.../###.../....../....../......", 1).unwrap();
+        let moved = Grid::draw("....../..#.../...#../.###../....../......", 1).unwrap();
         let four = |grid: &Grid, periodic| (0..4).fold(grid.clone(), |grid, _| life.step(&grid, periodic));
         assert_eq!(four(&glider, false), moved);
         assert_eq!(four(&glider, true), moved);
@@ -359,11 +344,10 @@ mod tests {
     #[test]
     fn rules_are_read_or_refused_with_what_would_do() {
         let every: Vec<u8> = (0..512).map(|state| u8::from(Rule::life().next(state))).collect();
-        assert_eq!(Rule::from_table(&every).unwrap(), Rule::life());
         let hexadecimal: String =
             every.chunks(4).map(|four| format!("{:x}", four.iter().rev().fold(0, |sum, &bit| 2 * sum + bit))).collect();
         assert_eq!(Rule::parse(&hexadecimal).unwrap(), Rule::life());
-        assert!(Rule::parse("B/S").unwrap() == Rule::from_table(&[0; 512]).unwrap());
+        assert!((0..512).all(|state| !Rule::parse("B/S").unwrap().next(state)));
         for (text, next) in [
             ("", "B3/S23"),
             ("life", "128 hexadecimal digits"),
@@ -375,26 +359,23 @@ mod tests {
             let error = Rule::parse(text).unwrap_err().to_string();
             assert!(error.contains(next) && error.contains("; "), "{text}: {error}");
         }
-        assert!(Rule::from_table(&[0; 511]).unwrap_err().to_string().contains("has 511"));
-        assert!(Rule::from_table(&[2; 512]).unwrap_err().to_string().contains("holds a 2"));
     }
 
     #[test]
     fn drawings_are_read_back_and_bad_ones_refused() {
-        for (grid, shown) in [(lizard(), 1), (colour_g(), 3), (checkerboard(16, 2), 1)] {
-            let again = Grid::draw(&grid.text(shown), shown, Some((grid.width, grid.height))).unwrap();
+        for (grid, shown) in [(lizard(), 1), (colour_g(), 3), (checkerboard(16, 16, 2), 1)] {
+            let again = Grid::draw(&grid.text(shown), shown).unwrap();
             assert_eq!(again, grid);
         }
-        assert_eq!(Grid::draw("07/3#", 3, None).unwrap().values(3), [0, 7, 3, 7]);
+        assert_eq!(Grid::draw("07/3#", 3).unwrap().values(3), [0, 7, 3, 7]);
         for text in ["", "  ", "/", "//", "\n"] {
-            assert!(ways(text, 1, None).contains("empty"), "{text:?}");
+            assert!(ways(text, 1).contains("empty"), "{text:?}");
         }
-        assert!(ways("..#/.#", 1, None).contains("row 2 of the drawing has 2 cells and the first has 3"));
-        assert!(ways("..#//...", 1, None).contains("row 2"));
-        assert!(ways("..3", 1, None).contains("'3'"));
-        assert!(ways("..8", 3, None).contains("'8', which is no cell; use . (or 0) for black"));
-        assert!(ways("..é", 3, None).contains("'é'"));
-        assert!(ways("..#", 1, Some((3, 3))).contains("3x1 and the grid 3x3; draw 3 rows of 3"));
+        assert!(ways("..#/.#", 1).contains("row 2 of the drawing has 2 cells and the first has 3"));
+        assert!(ways("..#//...", 1).contains("row 2"));
+        assert!(ways("..3", 1).contains("'3'"));
+        assert!(ways("..8", 3).contains("'8', which is no cell; use . (or 0) for black"));
+        assert!(ways("..é", 3).contains("'é'"));
     }
 
     #[test]
@@ -404,7 +385,7 @@ mod tests {
         assert_eq!((g.width, g.height), (16, 16));
         let values = g.values(3);
         assert!((0..8).all(|colour| values.contains(&colour)));
-        assert_eq!(checkerboard(4, 2).text(1), "..##/..##/##../##..");
+        assert_eq!(checkerboard(4, 4, 2).text(1), "..##/..##/##../##..");
     }
 
     #[test]

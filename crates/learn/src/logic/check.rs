@@ -1,9 +1,10 @@
 //! The hardened automaton held against what it is to learn: whether it is perfect.
 
 use super::automaton::Automaton;
-use super::circuit::{Circuit, Input, PackedGrid};
+use super::circuit::{Circuit, PackedGrid, every_state};
 use super::experiment::{Experiment, Task};
 use super::fire;
+use crate::settings::Choice;
 use math::{Isa, Rng};
 use worlds::logic::{Grid, Rule};
 
@@ -57,13 +58,8 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
 
 /// What a circuit of one channel gives in each of the 512 states of nine cells.
 pub fn next_states(circuit: &Circuit) -> Vec<u8> {
-    let mut states = Vec::with_capacity(Rule::STATES);
-    for first in (0..Rule::STATES).step_by(64) {
-        let on = |state: usize, input: Input| (state >> input.neighbour & 1) as u64;
-        let word = circuit.step(|input| (0..64).fold(0, |word, bit| word | on(first + bit, input) << bit))[0];
-        states.extend((0..64).map(|bit| (word >> bit & 1) as u8));
-    }
-    states
+    let words = (0..Rule::STATES / 64).map(|number| circuit.step(|input| every_state(input.neighbour, number))[0]);
+    words.flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as u8)).collect()
 }
 
 pub fn wrong_states(rule: &Rule, states: &[u8]) -> f32 {

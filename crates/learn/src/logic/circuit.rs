@@ -234,15 +234,6 @@ impl Circuit {
         Verified { compared: 64 * words, all, equal: (0..words).all(same) }
     }
 
-    /// Whether a circuit of one channel gives what a rule does in all 512 states.
-    pub fn follows(&self, rule: &worlds::logic::Rule) -> bool {
-        self.channels() == 1
-            && (0..8).all(|number| {
-                let next = self.step(|input| every_state(input.neighbour, number))[0];
-                (0..64).all(|bit| (next >> bit & 1 == 1) == rule.next(64 * number + bit))
-            })
-    }
-
     /// The sum of three bits: ones, and twos.
     fn full_adder(&mut self, a: Wire, b: Wire, c: Wire) -> (Wire, Wire) {
         let half = self.add(XOR, a, b);
@@ -275,7 +266,7 @@ fn word(op: u8, a: Word, b: Word) -> Word {
 }
 
 /// Whether this neighbour is on in the states 64 n to 64 n + 63.
-fn every_state(neighbour: u8, number: usize) -> Word {
+pub(super) fn every_state(neighbour: u8, number: usize) -> Word {
     (0..64).fold(0, |word, bit| word | ((64 * number + bit) as Word >> neighbour & 1) << bit)
 }
 

@@ -9,18 +9,19 @@ use math::Rng;
 use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
 
-/// The experiments there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Preset {
-    Life,
-    Checkerboard,
-    Asynchronous,
-    Lizard,
-    ColourG,
-    /// A drawing.
-    Own,
-    /// A rule of a cell and its eight neighbours.
-    Rule,
+choices! {
+    /// The experiments there are. The first opens the room: one sees it grow.
+    pub enum Preset {
+        Checkerboard = "checkerboard", "Checkerboard";
+        Life = "life", "Game of Life";
+        Asynchronous = "checkerboard-async", "Asynchronous checkerboard";
+        Lizard = "lizard", "Growing lizard";
+        ColourG = "g", "Colour G";
+        /// A drawing.
+        Own = "own", "Your own drawing";
+        /// A rule of a cell and its eight neighbours.
+        Rule = "rule", "Your own rule";
+    }
 }
 
 choices! {
@@ -115,21 +116,6 @@ const DRAWING: &str = "............/..##....##../.####..####./.##########./.####
                        ....####..../.....##...../............/............";
 
 impl Preset {
-    pub const ALL: [Preset; 7] =
-        [Preset::Life, Preset::Checkerboard, Preset::Asynchronous, Preset::Lizard, Preset::ColourG, Preset::Own, Preset::Rule];
-
-    pub fn id(self) -> &'static str {
-        match self {
-            Preset::Life => "life",
-            Preset::Checkerboard => "checkerboard",
-            Preset::Asynchronous => "checkerboard-async",
-            Preset::Lizard => "lizard",
-            Preset::ColourG => "g",
-            Preset::Own => "own",
-            Preset::Rule => "rule",
-        }
-    }
-
     /// One step of a rule is learned, and no pattern.
     pub fn is_rule(self) -> bool {
         matches!(self, Preset::Life | Preset::Rule)
@@ -240,8 +226,8 @@ impl Config {
         Ok(match self.preset {
             Preset::Life => Task::Rule(Rule::life()),
             Preset::Rule => Task::Rule(Rule::parse(&self.target)?),
-            Preset::Checkerboard => Task::Pattern { target: checkerboard(16, SQUARE), starts: Starts::Random },
-            Preset::Asynchronous => Task::Pattern { target: checkerboard(14, SQUARE), starts: Starts::Random },
+            Preset::Checkerboard => Task::Pattern { target: checkerboard(16, 16, SQUARE), starts: Starts::Random },
+            Preset::Asynchronous => Task::Pattern { target: checkerboard(14, 14, SQUARE), starts: Starts::Random },
             Preset::Lizard => Task::Pattern { target: lizard(), starts: Starts::Seed },
             Preset::ColourG => Task::Pattern { target: colour_g(), starts: Starts::Blank },
             Preset::Own => Task::Pattern { target: self.drawing()?, starts: Starts::Seed },
@@ -250,7 +236,7 @@ impl Config {
 
     fn drawing(&self) -> Result<Grid, ExperimentError> {
         let is_plain = self.target.chars().all(|c| matches!(c, '.' | '#' | '0' | '1' | '/') || c.is_whitespace());
-        let target = Grid::draw(&self.target, if is_plain { 1 } else { 3 }, None)?;
+        let target = Grid::draw(&self.target, if is_plain { 1 } else { 3 })?;
         let Grid { width, height, .. } = target;
         let (shorter, longer) = (width.min(height), width.max(height));
         if shorter < LEAST_SIDE || longer > MOST_SIDE {
@@ -390,36 +376,24 @@ impl Experiment {
         if (width, height) == (target.width, target.height) {
             return Some(target.clone());
         }
-        let mut larger = Grid::blank(target.channels, width, height);
         match starts {
-            Starts::Random => {
-                let whole = checkerboard(width.max(height), SQUARE);
-                for y in 0..height {
-                    for x in 0..width {
-                        let i = larger.index(0, x, y);
-                        larger.cells[i] = whole.cells[whole.index(0, x, y)];
-                    }
-                }
-            }
+            Starts::Random => Some(checkerboard(width, height, SQUARE)),
             Starts::Seed => {
                 let left = (width / 2).checked_sub(target.width / 2)?;
                 let above = (height / 2).checked_sub(target.height / 2)?;
                 if left + target.width > width || above + target.height > height {
                     return None;
                 }
-                for channel in 0..target.channels {
-                    for y in 0..target.height {
-                        for x in 0..target.width {
-                            let i = larger.index(channel, left + x, above + y);
-                            larger.cells[i] = target.cells[target.index(channel, x, y)];
-                        }
-                    }
+                let mut larger = Grid::blank(target.channels, width, height);
+                for (i, row) in target.cells.chunks(target.width).enumerate() {
+                    let at = larger.index(i / target.height, left, above + i % target.height);
+                    larger.cells[at..at + target.width].copy_from_slice(row);
                 }
+                Some(larger)
             }
             // What grows from nothing grows from the border.
-            Starts::Blank => return None,
+            Starts::Blank => None,
         }
-        Some(larger)
     }
 }
 
@@ -448,10 +422,11 @@ const PURPOSE_STARTS: u32 = 16;
 mod tests {
     use super::super::Wirings;
     use super::*;
+    use crate::settings::Choice;
 
     #[test]
     fn every_experiment_can_be_wired_and_batches_end_in_their_targets() {
-        for preset in Preset::ALL {
+        for &preset in Preset::ALL {
             let config = Config { batch: 3, ..Config::preset(preset) };
             let experiment = config.experiment().unwrap();
             Wirings::new(&experiment.architecture, config.wiring, 5).unwrap();
@@ -496,7 +471,7 @@ mod tests {
         assert_eq!(larger.cells[larger.index(0, 10 + 8, 10 + 1)], small.cells[small.index(0, 8, 1)]);
         assert_eq!(lizard.target(10, 40), None);
         let board = Config::preset(Preset::Asynchronous).experiment().unwrap();
-        assert_eq!(board.target(64, 64).unwrap(), checkerboard(64, 2));
+        assert_eq!(board.target(64, 64).unwrap(), checkerboard(64, 64, 2));
         assert_eq!(board.target(6, 4).unwrap().text(1), "..##../..##../##..##/##..##");
     }
 

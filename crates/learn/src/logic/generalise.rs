@@ -28,32 +28,28 @@ const WORTH_IT: f64 = 0.9;
 /// Cells and steps that a slice of a trial takes at most.
 const SLICE: usize = 1 << 20;
 
-/// Where it is tried out.
+/// Where it is tried out, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Trial {
+struct Trial {
+    what: What,
+    /// Cells along a side; a block from some step on is put into a grid as in training, which need not be square.
+    size: usize,
+    steps: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum What {
     /// Steps of a rule on random cells.
-    Rule {
-        size: usize,
-        steps: usize,
-    },
-    Larger {
-        size: usize,
-        steps: usize,
-    },
+    Rule,
+    Larger,
     /// A block of this size is blanked in the middle after each of so many steps; looked at is what is around it, or all.
     Block {
-        size: usize,
-        steps: usize,
         block: usize,
         held: usize,
         from: usize,
     },
-    /// A block is blanked somewhere after each step.
-    Resets {
-        size: usize,
-        steps: usize,
-        block: usize,
-    },
+    /// A block of this size is blanked somewhere after each step.
+    Resets(usize),
 }
 
 pub struct Generalisation {
@@ -130,11 +126,11 @@ impl Generalisation {
     }
 
     fn column(&mut self, trial: Trial) -> &mut Option<f64> {
-        match trial {
-            Trial::Rule { .. } | Trial::Larger { .. } => &mut self.found.larger,
-            _ if trial.holds_on() => &mut self.found.damaged,
-            Trial::Block { .. } => &mut self.found.healed,
-            Trial::Resets { .. } => &mut self.found.long,
+        match trial.what {
+            What::Rule | What::Larger => &mut self.found.larger,
+            What::Block { .. } if trial.holds_on() => &mut self.found.damaged,
+            What::Block { .. } => &mut self.found.healed,
+            What::Resets(_) => &mut self.found.long,
         }
     }
 }
@@ -143,23 +139,14 @@ impl Generalisation {
 fn trials(experiment: &Experiment) -> Vec<Trial> {
     let (width, height) = (experiment.rollout.width, experiment.rollout.height);
     let (side, steps) = (width.max(height), experiment.rollout.steps);
-    let hole = Trial::Block { size: side, steps: 2 * steps, block: width.min(height) / 4, held: steps + 1, from: steps };
+    let at = |size: usize, steps: usize, what: What| Trial { what, size, steps };
+    let hole = at(side, 2 * steps, What::Block { block: width.min(height) / 4, held: steps + 1, from: steps });
+    let block = |held: usize| at(4 * side, 4 * steps, What::Block { block: 20, held, from: 0 });
     match experiment.preset {
-        Preset::Life | Preset::Rule => vec![Trial::Rule { size: 128, steps: 300 }],
-        Preset::Checkerboard => {
-            let (size, steps) = (4 * side, 4 * steps);
-            vec![
-                Trial::Larger { size, steps },
-                Trial::Block { size, steps, block: 20, held: steps, from: 0 },
-                Trial::Block { size, steps, block: 20, held: steps / 2, from: 0 },
-            ]
-        }
-        Preset::Asynchronous => vec![
-            Trial::Larger { size: 4 * side, steps: 4 * steps },
-            Trial::Block { size: 4 * side, steps: 4 * steps, block: 20, held: 2 * steps, from: 0 },
-            Trial::Resets { size: 64, steps: 4000, block: 10 },
-        ],
-        Preset::Lizard | Preset::Own => vec![Trial::Larger { size: 2 * side, steps }, hole],
+        Preset::Life | Preset::Rule => vec![at(128, 300, What::Rule)],
+        Preset::Checkerboard => vec![at(4 * side, 4 * steps, What::Larger), block(4 * steps), block(2 * steps)],
+        Preset::Asynchronous => vec![at(4 * side, 4 * steps, What::Larger), block(2 * steps), at(64, 4000, What::Resets(10))],
+        Preset::Lizard | Preset::Own => vec![at(2 * side, steps, What::Larger), hole],
         // It is grown from nothing, on a grid of its own size alone.
         Preset::ColourG => vec![hole],
     }
@@ -195,7 +182,7 @@ impl UnderWay {
 
     /// The share that is right, once it is done.
     fn advance(&mut self, experiment: &Experiment) -> Option<f64> {
-        let steps = self.trial.steps();
+        let steps = self.trial.steps;
         for _ in 0..(SLICE / self.fires.len()).max(1) {
             if self.step == steps {
                 break;
@@ -212,9 +199,9 @@ impl UnderWay {
     /// Blanks what has to be, after a step.
     fn blank(&mut self) {
         let (width, height) = (self.grid.width, self.grid.height);
-        let area = match self.trial {
-            Trial::Block { block, held, from, .. } if self.step > from && self.step <= held => middle(width, height, block),
-            Trial::Resets { block, .. } => {
+        let area = match self.trial.what {
+            What::Block { block, held, from } if self.step > from && self.step <= held => middle(width, height, block),
+            What::Resets(block) => {
                 let (x, y) = (self.random.below(width as u32), self.random.below(height as u32));
                 Area::Block { x: x as usize, y: y as usize, width: block, height: block }
             }
@@ -223,7 +210,7 @@ impl UnderWay {
         self.packed.get(&mut self.grid.cells);
         self.grid.damage(area, Damage::Blank, &mut self.random).expect("it lies in the grid");
         self.packed.set(&self.grid.cells);
-        if let (Trial::Resets { .. }, Some(target)) = (self.trial, &self.target)
+        if let (What::Resets(_), Some(target)) = (self.trial.what, &self.target)
             && self.step > SETTLED
         {
             self.right += 1.0 - f64::from(differs(&self.grid, target));
@@ -233,7 +220,7 @@ impl UnderWay {
 
     /// Whether a step does what the rule says, now and then.
     fn look_at_rule(&mut self, experiment: &Experiment) {
-        let (Trial::Rule { steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
+        let (Trial { what: What::Rule, steps, .. }, Task::Rule(rule)) = (self.trial, &experiment.task) else { return };
         let each = steps / RULE_LOOKS;
         if self.step > 0 && (self.step.is_multiple_of(each) || self.step + 1 == steps) {
             self.packed.get(&mut self.grid.cells);
@@ -253,7 +240,7 @@ impl UnderWay {
         let target = self.target.as_ref().expect("a trial of a size whose target is known");
         let (width, height) = (target.width, target.height);
         let mut around = target.clone();
-        if let Trial::Block { block, .. } = self.trial
+        if let What::Block { block, .. } = self.trial.what
             && self.trial.holds_on()
         {
             // What is held blank is not looked at.
@@ -268,23 +255,16 @@ impl UnderWay {
 }
 
 impl Trial {
-    /// A block is put into a grid as in training, which need not be square.
     fn size(self, experiment: &Experiment) -> (usize, usize) {
-        match self {
-            Trial::Block { from, .. } if from > 0 => (experiment.rollout.width, experiment.rollout.height),
-            Trial::Rule { size, .. } | Trial::Larger { size, .. } | Trial::Block { size, .. } | Trial::Resets { size, .. } => (size, size),
+        match self.what {
+            What::Block { from, .. } if from > 0 => (experiment.rollout.width, experiment.rollout.height),
+            _ => (self.size, self.size),
         }
     }
 
     /// A block is blank to the end.
     fn holds_on(self) -> bool {
-        matches!(self, Trial::Block { steps, held, from: 0, .. } if held == steps)
-    }
-
-    fn steps(self) -> usize {
-        match self {
-            Trial::Rule { steps, .. } | Trial::Larger { steps, .. } | Trial::Block { steps, .. } | Trial::Resets { steps, .. } => steps,
-        }
+        matches!(self.what, What::Block { held, from: 0, .. } if held == self.steps)
     }
 }
 

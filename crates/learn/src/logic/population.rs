@@ -12,6 +12,7 @@ use super::experiment::{Config, Experiment, ExperimentError, Form};
 use super::train::{Optimiser, Trainer};
 use super::{LogicError, Wirings};
 use crate::progress;
+use crate::settings::Settings;
 use crate::{ByName, Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
 use math::{Isa, Rng, par};
 use offloaded::Offloaded;
@@ -119,13 +120,24 @@ const WILD: f32 = 1e9;
 
 impl Population {
     pub fn new(config: Config, seed: u32, isa: Isa) -> Result<Population, ExperimentError> {
-        let experiment = config.experiment()?;
-        let mut population = Population {
+        let mut population = Population::without_members(config, seed, isa)?;
+        for _ in 0..population.config.population {
+            population.begun += 1;
+            let member = population.member(population.seed_of(population.begun), None)?;
+            population.members.push(member);
+        }
+        population.check_all();
+        population.keep_weights();
+        Ok(population)
+    }
+
+    fn without_members(config: Config, seed: u32, isa: Isa) -> Result<Population, ExperimentError> {
+        Ok(Population {
             isa,
             seed,
             members: Vec::with_capacity(config.population),
+            experiment: config.experiment()?,
             config,
-            experiment,
             begun: 0,
             progress: Progress::default(),
             weights: Vec::new(),
@@ -135,15 +147,7 @@ impl Population {
             clock: || 0.0,
             offloaded: None,
             probe: None,
-        };
-        for _ in 0..population.config.population {
-            population.begun += 1;
-            let member = population.member(population.seed_of(population.begun), None)?;
-            population.members.push(member);
-        }
-        population.check_all();
-        population.keep_weights();
-        Ok(population)
+        })
     }
 
     /// About what a population allocates, at most.
@@ -326,10 +330,6 @@ impl Population {
         &self.members
     }
 
-    pub fn trainer_mut(&mut self, member: usize) -> &mut Trainer {
-        &mut self.members[member].trainer
-    }
-
     pub fn experiment(&self) -> &Experiment {
         &self.experiment
     }
@@ -339,10 +339,14 @@ impl Population {
     }
 
     /// Others that [`Config::can_become`], at a boundary.
-    pub fn set(&mut self, config: Config) {
+    pub fn set(&mut self, config: Config) -> Result<(), LogicError> {
+        if !self.config.can_become(&config) {
+            return Err(LogicError::Fixed);
+        }
         self.config = config;
         let optimiser = optimiser(&self.config);
         self.members.iter_mut().for_each(|member| member.trainer.set_optimiser(optimiser));
+        Ok(())
     }
 
     pub fn isa(&self) -> Isa {
@@ -373,23 +377,10 @@ impl Population {
         let (seeds, perfect) = (whole("seeds")?, whole("perfect")?);
         let (loss, best, best_at) = (floats("loss")?, floats("best")?, long("best_at", count)?);
         let counts = long("counts", 5)?;
-        let experiment = config.experiment().map_err(|error| LogicError::Saved(error.to_string()))?;
-        let mut population = Population {
-            isa,
-            seed,
-            members: Vec::with_capacity(count),
-            config,
-            experiment,
-            begun: counts[0] as u32,
-            progress: Progress { iterations: counts[1], updates: counts[2], perfect_runs: counts[3], ended: counts[4] },
-            weights: Vec::new(),
-            under_way: false,
-            ending: None,
-            parts_s: [0.0; 2],
-            clock: || 0.0,
-            offloaded: None,
-            probe: None,
-        };
+        let empty = Population::without_members(config, seed, isa);
+        let mut population = empty.map_err(|error| LogicError::Saved(error.to_string()))?;
+        population.begun = counts[0] as u32;
+        population.progress = Progress { iterations: counts[1], updates: counts[2], perfect_runs: counts[3], ended: counts[4] };
         for i in 0..count {
             let find = |name: &str| find(&format!("member.{i}.{name}"));
             let mut member = population.member(seeds[i], Some(&find))?;

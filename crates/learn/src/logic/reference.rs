@@ -1,8 +1,10 @@
 //! The plain twin of [`super::train`]: f64, one cell at a time, and every gate is the mixture of its 16 operations, one by one.
 
 use super::automaton::{Automaton, GateForm};
+use super::circuit::{Circuit, Input};
 use super::rollout::Rollout;
 use super::{OP_COEFFICIENTS, OPS};
+use worlds::logic::beside;
 
 /// Loss and gradient of the parameters, loss as [`super::train::Trainer::step`] has it. `fires` says whether a cell fires:
 /// step, sample, cell. `noise` is added to the logits of gates with Gumbel noise.
@@ -15,30 +17,26 @@ pub fn loss_and_gradient(
     fires: impl Fn(usize, usize, usize) -> bool,
     noise: &[f32],
 ) -> (f64, Vec<f64>) {
-    let gates = Gates::new(automaton, noise);
-    let plane = rollout.width * rollout.height;
-    let channels = automaton.architecture.channels;
+    let twin = Twin::new(automaton, rollout, noise);
+    let (plane, size) = (twin.plane(), automaton.architecture.channels * twin.plane());
     let mut loss = 0.0;
-    let mut d_mix = vec![[0.0; OPS]; gates.mix.len()];
-    for sample in 0..rollout.batch {
-        let from = &start[sample * channels * plane..][..channels * plane];
-        let mut states: Vec<Vec<f64>> = vec![from.iter().map(|&x| f64::from(x)).collect()];
+    let mut d_mix = vec![[0.0; OPS]; twin.mix.len()];
+    for (sample, start) in start.chunks(size).enumerate() {
+        let mut states: Vec<Vec<f64>> = vec![start.iter().map(|&x| f64::from(x)).collect()];
         for step in 0..rollout.steps {
-            let next = gates.step(automaton, rollout, &states[step], |cell| fires(step, sample, cell));
-            states.push(next);
+            states.push(twin.step(&states[step], |cell| fires(step, sample, cell)));
         }
-        let mut d_state = vec![0.0; channels * plane];
+        let mut d_state = vec![0.0; size];
         for i in 0..loss_channels * plane {
             let error = states[rollout.steps][i] - f64::from(target[sample * loss_channels * plane + i]);
             loss += error * error;
             d_state[i] = 2.0 * error;
         }
         for step in (0..rollout.steps).rev() {
-            let fires = |cell| fires(step, sample, cell);
-            d_state = gates.step_back(automaton, rollout, &states[step], fires, &d_state, &mut d_mix);
+            d_state = twin.step_back(&states[step], |cell| fires(step, sample, cell), &d_state, &mut d_mix);
         }
     }
-    (loss, gates.params_gradient(automaton, &d_mix))
+    (loss, twin.params_gradient(&d_mix))
 }
 
 /// The soft state after the rollout's steps, of gates without noise.
@@ -47,32 +45,32 @@ pub fn roll(automaton: &Automaton, rollout: &Rollout, start: &[f32], fires: impl
     if let GateForm::Gumbel { .. } = soft.form {
         soft.form = GateForm::Softmax;
     }
-    let gates = Gates::new(&soft, &[]);
-    let size = automaton.architecture.channels * rollout.width * rollout.height;
-    let mut all = Vec::new();
-    for sample in 0..rollout.batch {
-        let from = &start[sample * size..][..size];
-        let mut state: Vec<f64> = from.iter().map(|&x| f64::from(x)).collect();
-        for step in 0..rollout.steps {
-            state = gates.step(automaton, rollout, &state, |cell| fires(step, sample, cell));
-        }
-        all.extend(state);
-    }
-    all
+    let twin = Twin::new(&soft, rollout, &[]);
+    let size = automaton.architecture.channels * twin.plane();
+    let roll = |(sample, start): (usize, &[f32])| {
+        let state = start.iter().map(|&x| f64::from(x)).collect();
+        (0..rollout.steps).fold(state, |state: Vec<f64>, step| twin.step(&state, |cell| fires(step, sample, cell)))
+    };
+    start.chunks(size).enumerate().flat_map(roll).collect()
 }
 
-struct Gates {
+struct Twin<'a> {
+    automaton: &'a Automaton,
+    rollout: &'a Rollout,
+    /// Every gate that is evaluated for a cell, with its wires; what it does is not looked at.
+    circuit: Circuit,
     /// How much of each operation a gate is, forward.
     mix: Vec<[f64; OPS]>,
     /// The same as the gradient of the parameters sees it.
     soft: Vec<[f64; OPS]>,
 }
 
-impl Gates {
-    fn new(automaton: &Automaton, noise: &[f32]) -> Gates {
-        let width = automaton.form.width();
-        let mut gates = Gates { mix: Vec::new(), soft: Vec::new() };
-        for (g, params) in automaton.params.chunks(width).enumerate() {
+impl Twin<'_> {
+    fn new<'a>(automaton: &'a Automaton, rollout: &'a Rollout, noise: &[f32]) -> Twin<'a> {
+        let shape = &automaton.architecture;
+        let circuit = Circuit::harden(shape, &automaton.wirings, &vec![0; shape.gates()]);
+        let mut twin = Twin { automaton, rollout, circuit, mix: Vec::new(), soft: Vec::new() };
+        for (g, params) in automaton.params.chunks(automaton.form.width()).enumerate() {
             let softmax = |temperature: f64, noise: &[f32]| {
                 let logits: [f64; OPS] =
                     std::array::from_fn(|i| (f64::from(params[i]) + f64::from(*noise.get(i).unwrap_or(&0.0))) / temperature);
@@ -92,78 +90,81 @@ impl Gates {
                     (std::array::from_fn(|op| if op == ahead { 1.0 } else { 0.0 }), soft)
                 }
             };
-            gates.mix.push(mix);
-            gates.soft.push(soft);
+            twin.mix.push(mix);
+            twin.soft.push(soft);
         }
-        gates
+        twin
     }
 
-    /// All activations of a cell: `[channel][layer][kernel][gate]` of the perception, then those of the update.
-    fn cell(&self, automaton: &Automaton, seen: &[[f64; 9]]) -> Vec<f64> {
-        let mut x = Vec::new();
-        for wire in cell_wires(automaton) {
-            let [a, b] = [wire.a, wire.b].map(|end| read(&x, seen, end));
-            x.push((0..OPS).map(|op| self.mix[wire.gate][op] * operation(op, a, b)).sum());
+    fn plane(&self) -> usize {
+        self.rollout.width * self.rollout.height
+    }
+
+    /// Whose parameters a gate of the circuit has: kernels look at every channel.
+    fn number(&self, gate: usize) -> usize {
+        let shape = &self.automaton.architecture;
+        let kernels = shape.kernels * shape.perception.iter().sum::<usize>();
+        let update = gate.checked_sub(shape.channels * kernels);
+        update.map_or_else(|| gate % kernels, |gate| kernels + gate)
+    }
+
+    /// Where an input of a cell's circuit stands in a state, unless it lies outside.
+    fn place(&self, cell: usize, input: Input) -> Option<usize> {
+        let &Rollout { width, height, periodic, .. } = self.rollout;
+        let at = (cell % width, cell / width);
+        let (x, y) = beside((width, height), periodic, at, input.neighbour.into())?;
+        Some(input.channel as usize * self.plane() + y * width + x)
+    }
+
+    /// What a cell's wires hold: what it sees, then what its gates give.
+    fn wires(&self, state: &[f64], cell: usize) -> Vec<f64> {
+        let see = |&input: &Input| self.place(cell, input).map_or(0.0, |at| state[at]);
+        let mut x: Vec<f64> = self.circuit.inputs.iter().map(see).collect();
+        for (i, gate) in self.circuit.gates.iter().enumerate() {
+            let (a, b, mix) = (x[gate.a as usize], x[gate.b as usize], &self.mix[self.number(i)]);
+            x.push((0..OPS).map(|op| mix[op] * operation(op, a, b)).sum());
         }
         x
     }
 
-    fn step(&self, automaton: &Automaton, rollout: &Rollout, state: &[f64], fires: impl Fn(usize) -> bool) -> Vec<f64> {
-        let plane = rollout.width * rollout.height;
-        let channels = automaton.architecture.channels;
+    fn step(&self, state: &[f64], fires: impl Fn(usize) -> bool) -> Vec<f64> {
         let mut next = state.to_vec();
-        for cell in (0..plane).filter(|&cell| fires(cell)) {
-            let x = self.cell(automaton, &neighbourhood(rollout, channels, state, cell));
-            for c in 0..channels {
-                next[c * plane + cell] = x[x.len() - channels + c];
+        for cell in (0..self.plane()).filter(|&cell| fires(cell)) {
+            let x = self.wires(state, cell);
+            for (c, &wire) in self.circuit.outputs.iter().enumerate() {
+                next[c * self.plane() + cell] = x[wire as usize];
             }
         }
         next
     }
 
-    fn step_back(
-        &self,
-        automaton: &Automaton,
-        rollout: &Rollout,
-        state: &[f64],
-        fires: impl Fn(usize) -> bool,
-        d_next: &[f64],
-        d_mix: &mut [[f64; OPS]],
-    ) -> Vec<f64> {
-        let plane = rollout.width * rollout.height;
-        let channels = automaton.architecture.channels;
+    fn step_back(&self, state: &[f64], fires: impl Fn(usize) -> bool, d_next: &[f64], d_mix: &mut [[f64; OPS]]) -> Vec<f64> {
+        let Circuit { inputs, gates, outputs, .. } = &self.circuit;
         let mut d_state = vec![0.0; state.len()];
-        for cell in 0..plane {
+        for cell in 0..self.plane() {
+            let own = |c: usize| c * self.plane() + cell;
             if !fires(cell) {
-                (0..channels).for_each(|c| d_state[c * plane + cell] += d_next[c * plane + cell]);
+                (0..outputs.len()).for_each(|c| d_state[own(c)] += d_next[own(c)]);
                 continue;
             }
-            let seen = neighbourhood(rollout, channels, state, cell);
-            let x = self.cell(automaton, &seen);
+            let x = self.wires(state, cell);
             let mut d_x = vec![0.0; x.len()];
-            let mut d_seen = vec![[0.0; 9]; channels];
-            for c in 0..channels {
-                d_x[x.len() - channels + c] = d_next[c * plane + cell];
+            for (c, &wire) in outputs.iter().enumerate() {
+                d_x[wire as usize] = d_next[own(c)];
             }
-            for (i, wire) in cell_wires(automaton).into_iter().enumerate().rev() {
-                let [a, b] = [wire.a, wire.b].map(|end| read(&x, &seen, end));
+            for (i, gate) in gates.iter().enumerate().rev() {
+                let (a, b, number, d) = (gate.a as usize, gate.b as usize, self.number(i), d_x[inputs.len() + i]);
                 for op in 0..OPS {
                     let [_, c1, c2, c3] = OP_COEFFICIENTS[op].map(f64::from);
-                    let share = self.mix[wire.gate][op];
-                    d_mix[wire.gate][op] += d_x[i] * operation(op, a, b);
-                    for (end, slope) in [(wire.a, c1 + c3 * b), (wire.b, c2 + c3 * a)] {
-                        match end {
-                            End::Cell(c, k) => d_seen[c][k] += d_x[i] * share * slope,
-                            End::Gate(j) => d_x[j] += d_x[i] * share * slope,
-                        }
-                    }
+                    let share = self.mix[number][op];
+                    d_mix[number][op] += d * operation(op, x[a], x[b]);
+                    d_x[a] += d * share * (c1 + c3 * x[b]);
+                    d_x[b] += d * share * (c2 + c3 * x[a]);
                 }
             }
-            for c in 0..channels {
-                for k in 0..9 {
-                    if let Some(at) = neighbour(rollout, cell, k) {
-                        d_state[c * plane + at] += d_seen[c][k];
-                    }
+            for (&input, d) in inputs.iter().zip(&d_x) {
+                if let Some(at) = self.place(cell, input) {
+                    d_state[at] += d;
                 }
             }
         }
@@ -171,7 +172,8 @@ impl Gates {
     }
 
     /// From the gradient of how much of each operation a gate is.
-    fn params_gradient(&self, automaton: &Automaton, d_mix: &[[f64; OPS]]) -> Vec<f64> {
+    fn params_gradient(&self, d_mix: &[[f64; OPS]]) -> Vec<f64> {
+        let automaton = self.automaton;
         let width = automaton.form.width();
         let mut all = Vec::new();
         for (g, d) in d_mix.iter().enumerate() {
@@ -205,77 +207,4 @@ fn output_chance(params: &[f32], op: usize, v: usize) -> f64 {
 fn operation(op: usize, a: f64, b: f64) -> f64 {
     let [c0, c1, c2, c3] = OP_COEFFICIENTS[op].map(f64::from);
     c0 + c1 * a + c2 * b + c3 * a * b
-}
-
-/// What a wire comes from.
-#[derive(Clone, Copy)]
-enum End {
-    /// Channel and place of the neighbourhood.
-    Cell(usize, usize),
-    Gate(usize),
-}
-
-struct Wire {
-    gate: usize,
-    a: End,
-    b: End,
-}
-
-fn read(x: &[f64], seen: &[[f64; 9]], end: End) -> f64 {
-    match end {
-        End::Cell(c, k) => seen[c][k],
-        End::Gate(i) => x[i],
-    }
-}
-
-/// Every gate that is evaluated for a cell, in order.
-fn cell_wires(automaton: &Automaton) -> Vec<Wire> {
-    let Automaton { architecture, wirings, .. } = automaton;
-    let kernels = architecture.kernels;
-    let mut wires = Vec::new();
-    let mut said: Vec<End> = (0..architecture.channels).map(|c| End::Cell(c, 4)).collect();
-    let mut gate = 0;
-    for c in 0..architecture.channels {
-        let mut inputs = vec![(0..9).map(|k| End::Cell(c, k)).collect::<Vec<End>>(); kernels];
-        gate = 0;
-        for layer in &wirings.perception {
-            for kernel in &mut inputs {
-                let from = std::mem::take(kernel);
-                for (&a, &b) in layer.a.iter().zip(&layer.b) {
-                    kernel.push(End::Gate(wires.len()));
-                    wires.push(Wire { gate, a: from[a as usize], b: from[b as usize] });
-                    gate += 1;
-                }
-            }
-        }
-        for output in 0..inputs[0].len() {
-            said.extend(inputs.iter().map(|kernel| kernel[output]));
-        }
-    }
-    for layer in &wirings.update {
-        let from = std::mem::take(&mut said);
-        for (&a, &b) in layer.a.iter().zip(&layer.b) {
-            said.push(End::Gate(wires.len()));
-            wires.push(Wire { gate, a: from[a as usize], b: from[b as usize] });
-            gate += 1;
-        }
-    }
-    wires
-}
-
-/// The k-th of the nine cells around one, unless it lies outside.
-fn neighbour(rollout: &Rollout, cell: usize, k: usize) -> Option<usize> {
-    let (w, h) = (rollout.width as isize, rollout.height as isize);
-    let x = (cell % rollout.width) as isize + (k % 3) as isize - 1;
-    let y = (cell / rollout.width) as isize + (k / 3) as isize - 1;
-    if rollout.periodic {
-        return Some((y.rem_euclid(h) * w + x.rem_euclid(w)) as usize);
-    }
-    ((0..w).contains(&x) && (0..h).contains(&y)).then_some((y * w + x) as usize)
-}
-
-fn neighbourhood(rollout: &Rollout, channels: usize, state: &[f64], cell: usize) -> Vec<[f64; 9]> {
-    let plane = rollout.width * rollout.height;
-    let see = |c: usize, k| neighbour(rollout, cell, k).map_or(0.0, |at| state[c * plane + at]);
-    (0..channels).map(|c| std::array::from_fn(|k| see(c, k))).collect()
 }

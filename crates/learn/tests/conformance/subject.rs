@@ -101,7 +101,7 @@ subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], Supe
 subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], Dqn::set, |_| Err(ALONE), has_iteration);
 subject!(Strong [], StrongConfig, world: (), [] [], Strong::set_config, |_| Err(ALONE), all_matter);
 subject!(Published [], PublishedConfig, world: (), [] [], Published::set_config, |_| Ok(Box::new(PublishedHere)), all_matter);
-subject!(Population [], LogicConfig, world: (), [] [], change_population, population_here, has_members);
+subject!(Population [], LogicConfig, world: (), [] [], Population::set, population_here, has_members);
 subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], Pretrainer::set, words_here, has_iteration);
 
 fn all_matter(_: &str, _: Damage) -> Option<&'static str> {
@@ -126,15 +126,6 @@ fn population_here(_: &LogicConfig) -> Result<Box<dyn Machine>, &'static str> {
 
 fn words_here(config: &WordsConfig) -> Result<Box<dyn Machine>, &'static str> {
     if config.micro < config.batch { Err("it takes the whole batch at once, and sums differ") } else { Ok(Box::new(Local)) }
-}
-
-/// Its room asks before it sets.
-fn change_population(population: &mut Population, config: LogicConfig) -> Result<(), &'static str> {
-    if !population.config().can_become(&config) {
-        return Err("they are fixed");
-    }
-    population.set(config);
-    Ok(())
 }
 
 /// Distances of a cube that is small enough for a table.

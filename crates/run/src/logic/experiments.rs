@@ -4,18 +4,17 @@ use super::protocol::{self, Shows};
 use crate::plain_data::json;
 use crate::protocol::{Goal, Variant};
 use learn::logic::experiment::{Config, Experiment, Preset};
+use learn::settings::{Choice, Named};
 
 /// What a run of it ends with at the latest in a sweep, in updates.
-fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static str]) {
+fn words(preset: Preset) -> (&'static str, f64, &'static [&'static str]) {
     match preset {
         Preset::Life => (
-            "Game of Life",
             "Learns Conway's rule from examples: one step of a cell and its eight neighbours.",
             2e4,
             &["all 512 states of nine cells", "128x128 cells for 300 steps"],
         ),
         Preset::Checkerboard => (
-            "Checkerboard",
             "Learns a rule by which random cells become a checkerboard.",
             4e3,
             &[
@@ -26,7 +25,6 @@ fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static
             ],
         ),
         Preset::Asynchronous => (
-            "Asynchronous checkerboard",
             "The same where a random part of the cells updates at each step. 10 of 20 members passed the check in training \
              within 512 updates.",
             4e3,
@@ -38,28 +36,24 @@ fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static
             ],
         ),
         Preset::Lizard => (
-            "Growing lizard",
             "Learns to grow a lizard from one cell, with 128 bits a cell. No run was perfect: in two of the published length, 3,500 \
              updates, 15 and 35 of 400 cells were wrong.",
             8e3,
             &["every cell", "40x40 cells", "healing of a block in the middle"],
         ),
         Preset::ColourG => (
-            "Colour G",
             "Learns to grow a letter in eight colours from nothing but the border. At the published settings, which are the default, \
              no run is known to be perfect; at a learning rate of 0.2 and an initial logit of 5 one of 4 was.",
             8e3,
             &["every cell", "healing of a block in the middle"],
         ),
         Preset::Own => (
-            "Your own drawing",
             "Learns to grow what you draw from one cell, by the lizard's recipe in a smaller network. How often that succeeds was \
              not measured.",
             8e3,
             &["every cell", "a grid of twice the size", "healing of a block in the middle"],
         ),
         Preset::Rule => (
-            "Your own rule",
             "Learns a rule of a cell and its eight neighbours that you name, from examples.",
             2e4,
             &["all 512 states of nine cells", "128x128 cells for 300 steps"],
@@ -69,17 +63,15 @@ fn words(preset: Preset) -> (&'static str, &'static str, f64, &'static [&'static
 
 /// Of this name; the default where there is none.
 pub(super) fn preset(id: &str) -> Preset {
-    Preset::ALL.into_iter().find(|preset| preset.id() == id).unwrap_or(Preset::Life)
+    Preset::ALL.iter().copied().find(|preset| preset.id() == id).unwrap_or(Preset::Life)
 }
 
 pub(super) fn variants() -> Vec<Variant> {
-    // The first opens the room: one sees it grow.
-    let order = [Preset::Checkerboard, Preset::Life, Preset::Asynchronous, Preset::Lizard, Preset::ColourG, Preset::Own, Preset::Rule];
-    order.map(variant).into()
+    Preset::ALL.iter().zip(Preset::OPTIONS).map(|(&preset, named)| variant(preset, named)).collect()
 }
 
-fn variant(preset: Preset) -> Variant {
-    let (name, summary, sweep_budget, tests) = words(preset);
+fn variant(preset: Preset, named: &Named) -> Variant {
+    let (summary, sweep_budget, tests) = words(preset);
     let experiment = Config::preset(preset).experiment().expect("its own target can be learned");
     let rollout = &experiment.rollout;
     let about = protocol::Experiment {
@@ -94,7 +86,14 @@ fn variant(preset: Preset) -> Variant {
         tests: tests.iter().map(|test| test.to_string()).collect(),
         own: preset.is_own(),
     };
-    Variant { id: preset.id(), name, summary, goal: Some(Goal { column: "perfect", at: 1.0 }), sweep_budget, about: json(&about) }
+    Variant {
+        id: named.name,
+        name: named.label,
+        summary,
+        goal: Some(Goal { column: "perfect", at: 1.0 }),
+        sweep_budget,
+        about: json(&about),
+    }
 }
 
 pub(super) fn shows(experiment: &Experiment) -> Shows {

@@ -118,7 +118,7 @@ impl Room for Logic {
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
         let (config, change) = self.table.changed(self.population.config(), name, value)?;
-        self.population.set(config);
+        self.population.set(config).map_err(RunError::below)?;
         Ok(change)
     }
 

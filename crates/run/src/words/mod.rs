@@ -10,7 +10,6 @@ mod stage;
 mod telling;
 mod testing;
 mod text;
-mod trials;
 mod writing;
 
 pub use bench::Steps;

@@ -7,8 +7,8 @@ use super::protocol::{AboutView, Question, RoomEvent, Sample};
 use super::schema::SCHEMA;
 use super::stage::{Spent, Stage};
 use super::telling::Telling;
+use super::testing::{Test, Validation};
 use super::text::{Preparation, bounds};
-use super::trials::Trials;
 use crate::RunError;
 use crate::bench::Bench;
 use crate::knobs::Table;
@@ -27,7 +27,8 @@ pub struct Words {
     seed: u32,
     isa: Isa,
     stage: Stage,
-    trials: Trials,
+    /// The one under way, or why there is no text for it.
+    test: Option<Result<Test, RunError>>,
     telling: Telling,
     asked: Asked,
     clock: fn() -> f64,
@@ -57,7 +58,7 @@ impl Words {
             settings,
             seed: setup.seed,
             stage,
-            trials: Trials::default(),
+            test: None,
             telling: Telling::default(),
             asked: Asked::default(),
             clock: || 0.0,
@@ -223,20 +224,23 @@ impl Room for Words {
         while self.stage.learning().is_none() {
             self.prepare();
         }
-        if let Some(learning) = self.stage.learning() {
-            self.trials.begin(learning, self.isa);
-        }
+        self.test = self.stage.learning().map(|learning| Ok(Test::new(learning, None)));
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
         let Some(learning) = self.stage.learning() else { return false };
-        self.trials.begin_confirmation(learning, seed, self.isa);
+        let fresh = Validation::fresh(&learning.prepared, seed);
+        self.test = Some(fresh.map(|fresh| Test::new(learning, Some(fresh))));
         true
     }
 
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
-        let Some(learning) = self.stage.learning_mut() else { return Ok(None) };
-        let Some((values, sample)) = self.trials.advance(learning, &self.settings, self.seed)? else { return Ok(None) };
+        let (Some(learning), Some(test)) = (self.stage.learning_mut(), self.test.take()) else { return Ok(None) };
+        let mut test = test?;
+        let Some((values, sample)) = test.advance(learning, &self.settings, self.seed) else {
+            self.test = Some(Ok(test));
+            return Ok(None);
+        };
         if let Some(sample) = sample {
             self.telling.keep(sample);
         }

@@ -1,10 +1,13 @@
 //! The test: the loss on windows that are the same each time, how much of it is the text's own entropy, and a sample.
 
 use super::knobs::Settings;
+use super::protocol::Sample;
+use super::stage::Learning;
 use super::text::{Prepared, grammar};
 use super::writing::Written;
 use crate::RunError;
 use crate::room::ByName;
+use learn::Learner;
 use learn::words::Reader;
 use math::par;
 use worlds::words::{Anywhere, Tokenizer};
@@ -54,13 +57,29 @@ impl Validation {
     fn tokens(&self) -> f64 {
         (self.starts.len() * self.context) as f64
     }
+
+    /// The columns of a test that lost so many nats.
+    fn values(&self, nats: f64) -> ByName<Option<f64>> {
+        let (loss, floor) = (nats / self.tokens(), self.floor);
+        let bits = |count: usize| Some(nats / std::f64::consts::LN_2 / count.max(1) as f64);
+        vec![
+            ("val_loss", Some(loss)),
+            ("floor", floor),
+            ("val_bits_per_char", bits(self.characters)),
+            ("val_bits_per_byte", bits(self.bytes)),
+            ("above", floor.map(|floor| loss / floor - 1.0)),
+            ("efficiency", floor.map(|floor| floor / loss)),
+        ]
+    }
 }
 
 /// A test under way, of the weights that it began with.
 pub struct Test {
     stage: Stage,
-    /// Iterations and tokens that they were learned in.
-    pub at: (u32, f64),
+    /// Iterations and tokens that they were learned in: another machine may go on meanwhile.
+    at: (u32, f64),
+    /// The text of a confirmation, which writes no sample; of a test it is the learner's.
+    fresh: Option<(Prepared, Validation)>,
     /// Where the entropy floor is to be found: of a text that whoever wrote it knows.
     ideal: Option<Anywhere<'static>>,
     /// Of the windows so far: the model's loss, and the entropy floor.
@@ -75,22 +94,25 @@ enum Stage {
     Done,
 }
 
-/// What a test found, and what was written.
-pub struct Found {
-    pub values: ByName<Option<f64>>,
-    pub val_loss: f64,
-    pub sample: Option<String>,
-}
-
 impl Test {
-    pub fn new(reader: Reader, prepared: &Prepared, validation: &Validation, at: (u32, f64)) -> Test {
+    pub fn new(learning: &Learning, fresh: Option<(Prepared, Validation)>) -> Test {
+        let Learning { prepared, learner, validation } = learning;
+        let (prepared, validation) = fresh.as_ref().map_or((prepared, validation), |(prepared, validation)| (prepared, validation));
+        let reader = Reader::new(&learner.config().shape, learner.params(), learner.isa());
+        let progress = learner.progress();
+        let at = (progress.iterations as u32, progress.tokens as f64);
         let wanted = !prepared.own && validation.floor.is_none();
         let ideal = wanted.then(|| grammar().from_anywhere());
-        Test { stage: Stage::Windows(Box::new(reader), 0, 0), at, ideal, nats: 0.0, least: 0.0 }
+        Test { stage: Stage::Windows(Box::new(reader), 0, 0), at, fresh, ideal, nats: 0.0, least: 0.0 }
     }
 
-    /// A slice of it.
-    pub fn advance(&mut self, prepared: &Prepared, validation: &mut Validation, settings: &Settings, seed: u32) -> Option<Found> {
+    /// A slice of it; in the end what it found, and what was written.
+    pub fn advance(&mut self, learning: &mut Learning, settings: &Settings, seed: u32) -> Option<(ByName<Option<f64>>, Option<Sample>)> {
+        let Learning { prepared, validation, .. } = learning;
+        let (prepared, validation, most) = match &mut self.fresh {
+            Some((prepared, validation)) => (&*prepared, validation, 0),
+            None => (&*prepared, validation, settings.sample as u32),
+        };
         let Prepared { corpus, tokenizer, .. } = prepared;
         match &mut self.stage {
             Stage::Windows(reader, done, read) if *done < validation.starts.len() => {
@@ -121,9 +143,8 @@ impl Test {
                 let Stage::Windows(reader, ..) = std::mem::replace(&mut self.stage, Stage::Done) else {
                     return None;
                 };
-                if settings.sample > 0 {
+                if most > 0 {
                     let prompt = prompt(prepared, settings);
-                    let most = settings.sample as u32;
                     let sample = Written::new(*reader, &prompt, &settings.sampling(seed), most, "");
                     self.stage = Stage::Sample(Box::new(sample));
                     return None;
@@ -136,23 +157,11 @@ impl Test {
             }
             Stage::Done => {}
         }
-        Some(self.found(validation))
-    }
-
-    fn found(&self, validation: &Validation) -> Found {
-        let (loss, floor) = (self.nats / validation.tokens(), validation.floor);
-        let bits = |count: usize| Some(self.nats / std::f64::consts::LN_2 / count.max(1) as f64);
-        let above = floor.map(|floor| loss / floor - 1.0);
-        let values = vec![
-            ("val_loss", Some(loss)),
-            ("floor", floor),
-            ("val_bits_per_char", bits(validation.characters)),
-            ("val_bits_per_byte", bits(validation.bytes)),
-            ("above", above),
-            ("efficiency", floor.map(|floor| floor / loss)),
-        ];
-        let sample = if let Stage::Sample(sample) = &self.stage { Some(sample.text().into()) } else { None };
-        Found { values, val_loss: loss, sample }
+        let Stage::Sample(written) = &self.stage else { return Some((validation.values(self.nats), None)) };
+        let ((iteration, tokens), val_loss) = (self.at, self.nats / validation.tokens());
+        let prompt = tokenizer.decode(&prompt(prepared, settings));
+        let sample = Sample { iteration, tokens, val_loss, prompt, text: written.text().into() };
+        Some((validation.values(self.nats), Some(sample)))
     }
 }
 

@@ -22,57 +22,39 @@ pub struct Corpus {
     train: usize,
 }
 
-/// In as few bytes as the vocabulary allows.
+/// In as few bytes as the vocabulary allows; those of a text of bytes are the text itself.
 #[derive(Clone, Debug, PartialEq)]
-enum Tokens {
-    /// The text itself.
-    Text(Arc<Vec<u8>>),
-    Bytes(Vec<u8>),
-    Narrow(Vec<u16>),
-    Wide(Vec<u32>),
+struct Tokens {
+    bytes: Arc<Vec<u8>>,
+    /// Bytes of each: 1, 2 or 4, the lowest first.
+    width: usize,
 }
 
 impl Tokens {
-    fn new(vocab: usize) -> Tokens {
-        match token_bytes(vocab) {
-            1 => Tokens::Bytes(Vec::new()),
-            2 => Tokens::Narrow(Vec::new()),
-            _ => Tokens::Wide(Vec::new()),
-        }
-    }
-
     /// Appends some; `all` is how many there will be in the end, about.
     fn extend(&mut self, more: &[u32], all: usize) {
-        fn extend<T>(tokens: &mut Vec<T>, more: &[u32], all: usize, as_one: impl Fn(u32) -> T) {
-            let needed = tokens.len() + more.len();
-            if tokens.capacity() < needed {
-                tokens.reserve_exact(all.max(needed) - tokens.len());
-            }
-            tokens.extend(more.iter().map(|&token| as_one(token)));
+        let bytes = Arc::make_mut(&mut self.bytes);
+        let needed = bytes.len() + self.width * more.len();
+        if bytes.capacity() < needed {
+            bytes.reserve_exact((self.width * all).max(needed) - bytes.len());
         }
-        match self {
-            Tokens::Text(_) => unreachable!("a text is its own tokens"),
-            Tokens::Bytes(tokens) => extend(tokens, more, all, |token| token as u8),
-            Tokens::Narrow(tokens) => extend(tokens, more, all, |token| token as u16),
-            Tokens::Wide(tokens) => extend(tokens, more, all, |token| token),
+        match self.width {
+            1 => bytes.extend(more.iter().map(|&token| token as u8)),
+            2 => bytes.extend(more.iter().flat_map(|&token| (token as u16).to_le_bytes())),
+            _ => bytes.extend(more.iter().flat_map(|&token| token.to_le_bytes())),
         }
     }
 
     fn len(&self) -> usize {
-        match self {
-            Tokens::Text(text) => text.len(),
-            Tokens::Bytes(tokens) => tokens.len(),
-            Tokens::Narrow(tokens) => tokens.len(),
-            Tokens::Wide(tokens) => tokens.len(),
-        }
+        self.bytes.len() / self.width
     }
 
     fn at(&self, place: usize) -> u32 {
-        match self {
-            Tokens::Text(text) => text[place].into(),
-            Tokens::Bytes(tokens) => tokens[place].into(),
-            Tokens::Narrow(tokens) => tokens[place].into(),
-            Tokens::Wide(tokens) => tokens[place],
+        let bytes = &self.bytes[self.width * place..][..self.width];
+        match *bytes {
+            [byte] => byte.into(),
+            [low, high] => u16::from_le_bytes([low, high]).into(),
+            _ => u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]),
         }
     }
 }
@@ -410,8 +392,8 @@ impl Reading {
 
     fn encode(&mut self, tokenizer: Tokenizer) {
         let (tokens, at) = match self.kind {
-            Kind::Bytes => (Tokens::Text(self.text.clone()), self.text.len()),
-            _ => (Tokens::new(tokenizer.vocab()), self.mark),
+            Kind::Bytes => (Tokens { bytes: self.text.clone(), width: 1 }, self.text.len()),
+            _ => (Tokens { bytes: Arc::default(), width: token_bytes(tokenizer.vocab()) }, self.mark),
         };
         self.at = at;
         self.stage = Stage::Encode { tokenizer, known: Known::default(), parts: Vec::new(), tokens };

@@ -75,7 +75,7 @@ fn rules_and_drawings_fuzz() {
     holds("rule", &["B3/S23", "B36/S23"], 8, Rule::parse);
     for channels in [1, 3, 8] {
         let good = ["..#/.#./#..", "#.\n.#", &"....####/".repeat(40)];
-        holds(&format!("drawing of {channels}"), &good, 64, |text| Grid::draw(text, channels, None));
+        holds(&format!("drawing of {channels}"), &good, 64, |text| Grid::draw(text, channels));
     }
 }
 

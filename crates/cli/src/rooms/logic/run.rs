@@ -274,8 +274,8 @@ fn drawing(path: &Path, channels: usize) -> Result<Grid> {
         return read_bitmap(&bytes).with_context(cannot);
     }
     let text = str::from_utf8(&bytes).ok().with_context(|| format!("{shown} is neither a text nor a binary .pbm. Draw rows of . and #"))?;
-    match Grid::draw(text, 1, None) {
-        Err(GridError::Character { .. }) if channels >= 3 => Grid::draw(text, 3, None),
+    match Grid::draw(text, 1) {
+        Err(GridError::Character { .. }) if channels >= 3 => Grid::draw(text, 3),
         drawn => drawn,
     }
     .with_context(cannot)
