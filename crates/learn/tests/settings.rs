@@ -4,7 +4,7 @@ use learn::backgammon::{PublishedConfig, StrongConfig};
 use learn::control::PpoConfig;
 use learn::cube::{DqnConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};
-use learn::settings::{Kind, Setting, Settings};
+use learn::settings::{Choice, Kind, Setting, Settings};
 use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Shape};
 use std::collections::BTreeSet;
 use std::fmt::Debug;

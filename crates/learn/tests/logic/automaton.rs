@@ -62,17 +62,21 @@ fn data(architecture: &Architecture, rollout: &Rollout) -> (Vec<f32>, Vec<f32>) 
     (bits(5, architecture.channels * plane), bits(6, CHANNELS * plane))
 }
 
+/// Whether a cell fires in a step of a sample.
+fn fires(rollout: &Rollout, seed: u32, draw: u32) -> impl Fn(usize, usize, usize) -> bool {
+    move |step, sample, cell| {
+        let Some(rate) = rollout.fire_rate else { return true };
+        let mut cells = vec![0.0; rollout.width * rollout.height];
+        fire(Isa::best(), seed, rate, [draw, step as u32, sample as u32], &mut cells);
+        cells[cell] > 0.0
+    }
+}
+
 /// The twin's loss and gradient in the first step of a trainer with this seed.
 fn twin(automaton: &Automaton, rollout: &Rollout, start: &[f32], target: &[f32], seed: u32) -> (f64, Vec<f64>) {
     let mut noise = vec![0.0; automaton.params.len()];
     gumbel(Isa::best(), seed, 0, &mut noise);
-    let fires = |step: usize, sample: usize, cell: usize| {
-        let Some(rate) = rollout.fire_rate else { return true };
-        let mut cells = vec![0.0; rollout.width * rollout.height];
-        fire(Isa::best(), seed, rate, [0, step as u32, sample as u32], &mut cells);
-        cells[cell] > 0.0
-    };
-    reference::loss_and_gradient(automaton, rollout, start, target, CHANNELS, fires, &noise)
+    reference::loss_and_gradient(automaton, rollout, start, target, CHANNELS, fires(rollout, seed, 0), &noise)
 }
 
 #[test]
@@ -176,13 +180,7 @@ fn soft_rollouts_are_those_of_the_twin() {
             let automaton = automaton(architecture.clone(), wiring, form, 3);
             let view = Rollout { width: 9, height: 6, batch: 3, steps: 4, ..rollout.clone() };
             let (start, _) = data(&architecture, &view);
-            let fires = |step: usize, sample: usize, cell: usize| {
-                let Some(rate) = view.fire_rate else { return true };
-                let mut cells = vec![0.0; view.width * view.height];
-                fire(Isa::best(), 9, rate, [77, step as u32, sample as u32], &mut cells);
-                cells[cell] > 0.0
-            };
-            let expected = reference::roll(&automaton, &view, &start, fires);
+            let expected = reference::roll(&automaton, &view, &start, fires(&view, 9, 77));
             let mut out = vec![0.0; start.len()];
             let mut trainer = Trainer::new(Isa::best(), automaton, rollout.clone(), Optimiser::default(), 9);
             trainer.roll_soft(&view, &start, &mut out, 77);
@@ -220,7 +218,6 @@ fn hardened_gates_are_the_likeliest() {
     assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
 }
 
-/// A shape with several pieces, on one thread and on more.
 /// Enough work for several pieces.
 fn large() -> Architecture {
     let update = vec![256, 128, 64, 32, 16, 8, 8];

@@ -10,15 +10,8 @@ use run::{AnyRun, Host, config_of};
 use safetensors::tensor::Dtype;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use testkit::Apart;
 use worlds::words::{Corpus, Grammar, Kind};
-
-fn value(run: &mut dyn AnyRun, question: Value) -> Value {
-    ask(run, question).unwrap()
-}
-
-fn refused(run: &mut dyn AnyRun, question: Value) -> String {
-    clear(&ask::<Value>(run, question).unwrap_err())
-}
 
 fn list(of: &Value) -> &Vec<Value> {
     of.as_array().unwrap()
@@ -32,10 +25,15 @@ fn variants() -> Vec<&'static str> {
     room("words").variants().iter().map(|variant| variant.id).collect()
 }
 
-fn with(variant: &str, knobs: &[(&str, f64)]) -> Config {
-    let mut config = small("words", variant, 1);
-    config.knobs.extend(crate::common::knobs(knobs));
-    config
+/// A small run of characters with other knobs.
+fn char_with(knobs: &str) -> Config {
+    with(small("words", "char", 1), knobs)
+}
+
+/// What a test of it finds now.
+fn tested(run: &mut dyn AnyRun, column: &str) -> Option<f64> {
+    let at = run.schema().test(column).unwrap();
+    run.test().unwrap().values[at]
 }
 
 /// What the room told of its own.
@@ -58,7 +56,7 @@ fn a_text_is_prepared_and_told_of() {
         assert!(before["model"].is_null() && before["preparing"]["done"] == 0.0, "{before}");
         for question in ["tokens", "read"] {
             let early = json!({ "ask": question, "text": "a", "next": 1 });
-            assert!(refused(&mut *run, early).contains("being prepared"));
+            assert!(unanswered(&mut *run, early).contains("being prepared"));
         }
         train(&mut *run, 5);
         run.command(Command::Pause).unwrap();
@@ -106,8 +104,7 @@ fn a_text_is_prepared_and_told_of() {
 #[test]
 fn the_model_is_asked_what_it_makes_of_a_text() {
     for variant in variants() {
-        let mut run = start(&with(variant, &[("context", 64.0)]));
-        train(&mut *run, 3);
+        let mut run = trained(&with(small("words", variant, 1), "context=64"), 3);
         let run = &mut *run;
         let text = "Once upon a time, a fox";
         let tokens = value(run, json!({ "ask": "tokens", "text": text }));
@@ -151,11 +148,11 @@ fn the_model_is_asked_what_it_makes_of_a_text() {
             (json!({ "ask": "attention", "text": "fox", "layer": 2, "head": 0 }), "a layer of 0 to 1"),
             (json!({ "ask": "attention", "text": "fox", "layer": 0, "head": 2 }), "a head of 0 to 1"),
         ] {
-            assert!(refused(run, question.clone()).contains(says), "{question}");
+            assert!(unanswered(run, question.clone()).contains(says), "{question}");
         }
         if variant == "char" {
             for question in ["tokens", "read"] {
-                let text = refused(run, json!({ "ask": question, "text": "a fôx ✓", "next": 1 }));
+                let text = unanswered(run, json!({ "ask": question, "text": "a fôx ✓", "next": 1 }));
                 assert!(text.contains("'ô'") && text.contains("'✓'"), "{text}");
             }
         }
@@ -171,11 +168,11 @@ fn generate(prompt: &str, temperature: f64, most: u32, stop: &str) -> Value {
 fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
     for variant in variants() {
         let mut run = start(&small("words", variant, 2));
-        let early = refused(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
+        let early = unanswered(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
         assert!(early.contains("being prepared"));
         train(&mut *run, 2);
-        assert!(refused(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
-        assert!(refused(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
+        assert!(unanswered(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
+        assert!(unanswered(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
         let begun = value(&mut *run, generate("a fox", 1.0, 40, ""));
         assert_eq!((&begun["tokens"], &begun["text"], &begun["ended"]), (&json!(0), &json!(""), &Value::Null));
         let at_once = value(&mut *run, json!({ "ask": "continue", "tokens": 1000 }));
@@ -203,8 +200,7 @@ fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
             let at = text.char_indices().nth(7).unwrap().0;
             let stop: String = text[at..].chars().take(2).collect();
             let first = text.find(&stop).unwrap();
-            let mut again = start(&small("words", variant, 2));
-            train(&mut *again, 2);
+            let mut again = trained(&small("words", variant, 2), 2);
             value(&mut *again, generate("a fox", 1.0, 40, &stop));
             let mut view = Value::Null;
             while view["ended"].is_null() {
@@ -221,7 +217,7 @@ fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
             (generate(&"fox ".repeat(50), 1.0, 40, ""), "the model sees 16 at once"),
             (generate("a fox", -1.0, 40, ""), "Choose 0 to 100"),
         ] {
-            assert!(refused(&mut *run, question.clone()).contains(says), "{question}");
+            assert!(unanswered(&mut *run, question.clone()).contains(says), "{question}");
         }
     }
 }
@@ -249,19 +245,14 @@ fn questions_leave_no_trace() {
 
 #[test]
 fn all_kinds_of_models_are_trained_and_saved() {
-    for (norm, positions, mlp, tied, bias, dropout) in [
-        ("rms", "rotary", "swiglu", 0.0, 0.0, 0.1),
-        ("layer", "rotary", "gelu", 1.0, 0.0, 0.0),
-        ("rms", "learned", "swiglu", 0.0, 1.0, 0.2),
+    for knobs in [
+        "norm=rms positions=rotary mlp=swiglu tied=0 bias=0 dropout=0.1",
+        "norm=layer positions=rotary mlp=gelu tied=1 bias=0 dropout=0",
+        "norm=rms positions=learned mlp=swiglu tied=0 bias=1 dropout=0.2",
     ] {
-        let mut config = with("char", &[("tied", tied), ("bias", bias), ("dropout", dropout)]);
-        for (name, choice) in [("norm", norm), ("positions", positions), ("mlp", mlp)] {
-            config.knobs.insert(name.into(), choice.into());
-        }
         for tokenizer in ["bytes", "bpe"] {
-            config.knobs.insert("tokenizer".into(), tokenizer.into());
-            let mut whole = start(&config);
-            train(&mut *whole, 2);
+            let config = char_with(&format!("{knobs} tokenizer={tokenizer}"));
+            let mut whole = trained(&config, 2);
             let mut again = go_on(&whole.save().unwrap());
             for run in [&mut whole, &mut again] {
                 settle(&mut **run, 4);
@@ -274,51 +265,46 @@ fn all_kinds_of_models_are_trained_and_saved() {
 #[test]
 fn what_cannot_be_trained_or_loaded_is_refused() {
     for (knobs, says) in [
-        (&[("heads", 5.0)][..], "a multiple of 10"),
-        (&[("micro", 3.0)], "a micro that divides it"),
-        (&[("width", 1024.0), ("heads", 2.0)], "choose 4 heads or more"),
-        (&[("width", 40.0), ("heads", 4.0)], ""),
+        ("heads=5", "a multiple of 10"),
+        ("micro=3", "a micro that divides it"),
+        ("width=1024 heads=2", "choose 4 heads or more"),
+        ("width=40 heads=4", ""),
     ] {
-        let error = run::validate(&with("char", knobs), host());
+        let error = run::validate(&char_with(knobs), host());
         assert!(says.is_empty() == error.is_ok());
         assert!(error.is_ok() || clear(&error.unwrap_err()).contains(says));
     }
-    let mut run = start(&small("words", "char", 1));
-    train(&mut *run, 1);
+    let mut run = trained(&small("words", "char", 1), 1);
     let file = run.save().unwrap();
-    let mut foreign = apart(&file);
-    let renamed = foreign.tensors.iter_mut().find(|tensor| tensor.0 == "adam.v.transformer.ln_f.weight");
-    renamed.unwrap().0 = "adam.v.transformer.ln_f.weighs".into();
-    let error = run::restore(&foreign.together(), host()).err().unwrap();
-    assert!(clear(&error).contains("adam.v.transformer.ln_f.weight"), "{error}");
-    let mut more = apart(&file);
-    let last = more.tensors.len() - 1;
-    more.tensors.insert(last, ("transformer.h.9.ln_1.weight".into(), Dtype::F32, vec![1], vec![0; 4]));
-    more.tensors[..=last].sort_by(|a, b| a.0.cmp(&b.0));
-    let error = run::restore(&more.together(), host()).err().unwrap();
-    assert!(clear(&error).contains("transformer.h.9.ln_1.weight"), "{error}");
+    let refused = |file: &[u8], says: &str, change: fn(&mut Apart)| {
+        let mut damaged = apart(file);
+        change(&mut damaged);
+        let error = run::restore(&damaged.together(), host()).err().unwrap();
+        assert!(clear(&error).contains(says), "{error}");
+    };
+    refused(&file, "adam.v.transformer.ln_f.weight", |file| {
+        let renamed = file.tensors.iter_mut().find(|tensor| tensor.0 == "adam.v.transformer.ln_f.weight");
+        renamed.unwrap().0 = "adam.v.transformer.ln_f.weighs".into();
+    });
+    refused(&file, "transformer.h.9.ln_1.weight", |file| {
+        let last = file.tensors.len() - 1;
+        file.tensors.insert(last, ("transformer.h.9.ln_1.weight".into(), Dtype::F32, vec![1], vec![0; 4]));
+        file.tensors[..=last].sort_by(|a, b| a.0.cmp(&b.0));
+    });
+    refused(&file, "tokenizer", |file| file.header["room"] = Value::Null);
     // A vocabulary that no memory was reckoned for, and one that is not the model's.
-    let mut other = apart(&file);
-    other.header["room"]["tokenizer"] = json!({ "kind": "bytes" });
-    let error = run::restore(&other.together(), host()).err().unwrap();
-    assert!(clear(&error).contains("knows 256 tokens"), "{error}");
-    let mut pairs = start(&small("words", "d256", 1));
-    train(&mut *pairs, 1);
-    let mut fewer = apart(&pairs.save().unwrap());
-    fewer.header["room"]["tokenizer"]["merges"].as_array_mut().unwrap().pop().unwrap();
-    let error = run::restore(&fewer.together(), host()).err().unwrap();
-    assert!(clear(&error).contains("transformer.wte.weight"), "{error}");
-    let mut none = apart(&file);
-    none.header["room"] = Value::Null;
-    assert!(clear(&run::restore(&none.together(), host()).err().unwrap()).contains("tokenizer"));
+    refused(&file, "knows 256 tokens", |file| file.header["room"]["tokenizer"] = json!({ "kind": "bytes" }));
+    let mut pairs = trained(&small("words", "d256", 1), 1);
+    refused(&pairs.save().unwrap(), "transformer.wte.weight", |file| {
+        file.header["room"]["tokenizer"]["merges"].as_array_mut().unwrap().pop().unwrap();
+    });
 }
 
 /// With what the processor lacks a run is refused, and told what would do.
 #[test]
 fn a_precision_needs_its_processor() {
     for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
-        let mut config = small("words", "char", 1);
-        config.knobs.insert("precision".into(), precision.into());
+        let config = char_with(&format!("precision={precision}"));
         let error = run::validate(&config, Host::new(Isa::Portable)).unwrap_err();
         assert!(clear(&error).contains("need a processor with A"), "{error}");
         assert_eq!(error.next_step(), "Leave precision at f32");
@@ -334,10 +320,8 @@ fn its_digests_are_its_own(precision: &str, isa: Isa) {
     if !has(isa) {
         return testkit::skip(format_args!("{precision}: this processor has none"));
     }
-    let mut config = small("words", "char", 1);
-    config.knobs.insert("precision".into(), precision.into());
-    let mut run = start(&config);
-    train(&mut *run, 2);
+    let config = char_with(&format!("precision={precision}"));
+    let run = trained(&config, 2);
     assert_eq!(run.digest().arithmetic, precision);
 }
 
@@ -353,15 +337,13 @@ fn digests_of_amx_are_its_own() {
 
 /// How far above the floor the preset comes in so many steps, its rate's cosine over within them.
 fn above_after(steps: f64) -> f64 {
-    let mut config = config_of(room("words"));
-    config.knobs.extend(crate::common::knobs(&[("decay_steps", steps)]));
-    let mut run = start(&config);
+    let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
     let mut now_s = 0.0;
     while run.progress().counts[0] < steps * 512.0 {
         now_s += 0.001;
         run.advance(now_s);
     }
-    run.test().unwrap().values[run.schema().test("above").unwrap()].unwrap()
+    tested(&mut *run, "above").unwrap()
 }
 
 /// What the test says against what the grammar's own predictor loses on the same windows, byte by byte: it reads all of a window's
@@ -371,11 +353,9 @@ fn the_floor_is_what_the_best_predictor_of_such_windows_loses() {
     let grammar = Grammar::new();
     let anywhere = grammar.from_anywhere();
     for tokenizer in ["chars", "bytes", "bpe"] {
-        let mut config = small("words", "char", 5);
-        config.knobs.insert("tokenizer".into(), tokenizer.into());
-        let mut run = start(&config);
-        train(&mut *run, 1);
-        let floor = run.test().unwrap().values[run.schema().test("floor").unwrap()].unwrap();
+        let config = with(small("words", "char", 5), &format!("tokenizer={tokenizer}"));
+        let mut run = trained(&config, 1);
+        let floor = tested(&mut *run, "floor").unwrap();
         let number = |name: &str| config.knobs[name].to_string().parse::<f64>().unwrap() as usize;
         let (context, characters) = (number("context"), number("characters"));
         let kind = match tokenizer {
@@ -423,8 +403,7 @@ fn a_seeded_run_comes_within_five_percent_of_the_floor() {
 
 /// A run on a text that somebody brought.
 fn on(name: &str, text: &[u8], tokenizer: &str) -> Config {
-    let mut config = small("words", "char", 1);
-    config.knobs.insert("tokenizer".into(), tokenizer.into());
+    let config = char_with(&format!("tokenizer={tokenizer}"));
     Config { data: Some(Dataset::new(name, text.to_vec())), ..config }
 }
 
@@ -433,8 +412,7 @@ fn a_text_that_was_brought_is_learned() {
     // It has neither capitals nor letters: samples go on from how its own last part begins.
     let numbers: String = (0..3000).map(|i| format!("{} ", i * i % 97)).collect();
     for tokenizer in ["chars", "bytes", "bpe"] {
-        let mut run = start(&on("squares.txt", numbers.as_bytes(), tokenizer));
-        train(&mut *run, 3);
+        let mut run = trained(&on("squares.txt", numbers.as_bytes(), tokenizer), 3);
         let about = value(&mut *run, json!({ "ask": "about" }));
         let corpus = &about["corpus"];
         assert_eq!((&corpus["name"], &corpus["own"]), (&json!("squares.txt"), &json!(true)));
@@ -462,8 +440,7 @@ fn a_text_that_was_brought_is_learned() {
     }
     // What is longer is prepared in slices.
     let long = numbers.repeat(40);
-    let mut run = start(&on("squares.txt", long.as_bytes(), "bpe"));
-    train(&mut *run, 1);
+    let mut run = trained(&on("squares.txt", long.as_bytes(), "bpe"), 1);
     let parts: Vec<Value> = told(&mut *run).into_iter().filter(|event| event["kind"] == "preparing").collect();
     assert!(parts.iter().any(|part| part["part"] == "tokens"), "{parts:?}");
 }
@@ -473,8 +450,7 @@ fn a_text_that_was_brought_is_learned() {
 fn bits_a_byte_are_of_the_bytes() {
     let text: String = (0..3000).map(|i| char::from_u32(0x3b1 + i * i % 24).unwrap()).collect();
     for tokenizer in ["chars", "bytes"] {
-        let mut run = start(&on("greek.txt", text.as_bytes(), tokenizer));
-        train(&mut *run, 1);
+        let mut run = trained(&on("greek.txt", text.as_bytes(), tokenizer), 1);
         let test = run.test().unwrap().values;
         let column = |name: &str| test[run.schema().test(name).unwrap()].unwrap();
         let bytes = if tokenizer == "chars" { 2.0 } else { 1.0 };
@@ -488,8 +464,7 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
     let squares: String = (0..3000).map(|i| format!("{} ", i * i % 97)).collect();
     let cubes: String = (0..3000u64).map(|i| format!("{} ", i * i * i % 89)).collect();
     for tokenizer in ["chars", "bytes", "bpe"] {
-        let mut first = start(&on("squares.txt", squares.as_bytes(), tokenizer));
-        train(&mut *first, 1);
+        let mut first = trained(&on("squares.txt", squares.as_bytes(), tokenizer), 1);
         let tokenizer_of = |run: &mut dyn AnyRun| -> Value {
             let saved = run.save().unwrap();
             let mut run = run::restore(&saved, host()).unwrap();
@@ -503,8 +478,7 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         let line = run::words::vocabulary_line(&known);
         assert!(run::words::is_vocabulary(line.as_bytes()));
         let with = |text: &str| on("cubes.txt", [line.as_str(), text].concat().as_bytes(), tokenizer);
-        let mut run = start(&with(&cubes));
-        train(&mut *run, 2);
+        let mut run = trained(&with(&cubes), 2);
         assert_eq!(tokenizer_of(&mut *run), known, "{tokenizer}");
         let corpus = &value(&mut *run, json!({ "ask": "about" }))["corpus"];
         assert!(cubes.starts_with(corpus["excerpt"].as_str().unwrap()), "the line is no part of the text");
@@ -544,8 +518,7 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
         (b"one \xFF two and more of it, so that it is long enough", "bpe", "set tokenizer to bytes"),
         (b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0\x01\0\0\0\x10\x11\0\0", "chars", "binary"),
     ] {
-        let mut run = start(&small("words", "char", 1));
-        train(&mut *run, 1);
+        let mut run = trained(&small("words", "char", 1), 1);
         let digest = run.digest();
         let config = on("text", text, tokenizer);
         for error in [run::begin(config.clone(), host()).err().unwrap(), run.command(Command::Reset { config: Some(config) }).unwrap_err()]
@@ -556,8 +529,7 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
         train(&mut *run, 2);
     }
     let binary: Vec<u8> = (0..5000u32).map(|i| (i * i / 7) as u8).collect();
-    let mut run = start(&on("program", &binary, "bytes"));
-    train(&mut *run, 2);
+    let mut run = trained(&on("program", &binary, "bytes"), 2);
     // Of a letter that begins before what is predicted, the rest is one that is none.
     let read = value(&mut *run, json!({ "ask": "read", "text": "über", "next": 1 }));
     let (loss, bits) = (number(&read["loss"]), number(&read["bits_per_char"]));
@@ -572,29 +544,36 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
     assert!(clear(&error).contains("all.txt has 1024 MB"), "{error}");
 }
 
-/// A device whose buffers are too small for the model.
-struct Small;
+/// A device that trains as this function does.
+struct Device(fn(&Arc<Plan>, &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault>);
 
-impl Machine for Small {
+impl Machine for Device {
     fn name(&self) -> String {
-        "a small one".into()
+        "a stand-in".into()
     }
 
     fn is_software(&self) -> bool {
         false
     }
 
-    fn trainer(&self, plan: &Arc<Plan>, _: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
-        Err(Fault::TooSmall { needs: plan.arena_bytes(), has: 1 << 16 })
+    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        (self.0)(plan, state)
     }
+}
+
+/// A run that was offered such a device.
+fn offered(config: &Config, wish: DeviceWish, device: Device) -> Box<dyn AnyRun> {
+    let mut run = start(config);
+    run.command(Command::Device { wish }).unwrap();
+    run.offer(Ok(Box::new(device)));
+    run
 }
 
 #[test]
 fn a_device_that_the_model_does_not_fit_in_is_named_and_the_run_goes_on() {
     let config = small("words", "char", 1);
-    let (mut home, mut away) = (start(&config), start(&config));
-    away.command(Command::Device { wish: DeviceWish::Gpu }).unwrap();
-    away.offer(Ok(Box::new(Small)));
+    let small = Device(|plan, _| Err(Fault::TooSmall { needs: plan.arena_bytes(), has: 1 << 16 }));
+    let (mut home, mut away) = (start(&config), offered(&config, DeviceWish::Gpu, small));
     let told = go(&mut *away, 3);
     settle(&mut *home, 3);
     settle(&mut *away, 3);
@@ -606,24 +585,8 @@ fn a_device_that_the_model_does_not_fit_in_is_named_and_the_run_goes_on() {
     assert!(told.iter().any(says), "{told:?}");
 }
 
-/// As a GPU does, a trainer refuses betas that change while it trains.
-struct Steady;
-
+/// As a GPU does, it refuses betas that change while it trains.
 struct SteadyTrainer(Box<dyn PlanTrainer>, Option<[f32; 2]>);
-
-impl Machine for Steady {
-    fn name(&self) -> String {
-        "a steady one".into()
-    }
-
-    fn is_software(&self) -> bool {
-        false
-    }
-
-    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
-        Ok(Box::new(SteadyTrainer(Local.trainer(plan, state)?, None)))
-    }
-}
 
 impl PlanTrainer for SteadyTrainer {
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
@@ -674,11 +637,10 @@ fn go(run: &mut dyn AnyRun, iterations: u32) -> Vec<Event> {
 /// device has gone on since.
 #[test]
 fn betas_change_on_a_device_and_samples_tell_their_own_time() {
-    let mut config = small("words", "char", 1);
-    config.knobs.insert("micro".into(), config.knobs["batch"].clone());
-    let (mut home, mut away) = (start(&config), start(&config));
-    away.command(Command::Device { wish: DeviceWish::Gpu }).unwrap();
-    away.offer(Ok(Box::new(Steady)));
+    // A device computes a batch at once.
+    let config = char_with("micro=4");
+    let steady = Device(|plan, state| Ok(Box::new(SteadyTrainer(Local.trainer(plan, state)?, None))));
+    let (mut home, mut away) = (start(&config), offered(&config, DeviceWish::Gpu, steady));
     let mut told = Vec::new();
     for run in [&mut home, &mut away] {
         told = go(&mut **run, 4);
@@ -696,39 +658,16 @@ fn betas_change_on_a_device_and_samples_tell_their_own_time() {
     assert_eq!(at_home, elsewhere);
 }
 
-/// A device that takes plans in f32 alone.
-struct WithoutHalf;
-
-impl Machine for WithoutHalf {
-    fn name(&self) -> String {
-        "one without f16".into()
-    }
-
-    fn is_software(&self) -> bool {
-        false
-    }
-
-    fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
-        if plan.half() { Err(Fault::NoHalf) } else { Local.trainer(plan, state) }
-    }
-}
-
 /// The processor computes in f32 whatever the GPU would do; a GPU without f16 is never trained on in f32 instead.
 #[test]
 fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
-    let config = |precision: &str| {
-        let mut config = small("words", "char", 1);
-        config.knobs.insert("precision".into(), precision.into());
-        // A device computes a batch at once.
-        config.knobs.insert("micro".into(), config.knobs["batch"].clone());
-        config
-    };
+    // A device computes a batch at once.
+    let config = |precision: &str| char_with(&format!("micro=4 precision={precision}"));
     let mut home = start(&config("f32"));
     settle(&mut *home, 12);
     for (precision, wish) in [("f32", DeviceWish::Gpu), ("f16", DeviceWish::Gpu), ("f16", DeviceWish::Auto), ("f16", DeviceWish::Cpu)] {
-        let mut away = start(&config(precision));
-        away.command(Command::Device { wish }).unwrap();
-        away.offer(Ok(Box::new(WithoutHalf)));
+        let without_half = Device(|plan, state| if plan.half() { Err(Fault::NoHalf) } else { Local.trainer(plan, state) });
+        let mut away = offered(&config(precision), wish, without_half);
         let told = go(&mut *away, 12);
         settle(&mut *away, 12);
         assert_eq!(home.digest().weights, away.digest().weights, "{precision} {wish:?}");
