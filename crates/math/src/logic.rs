@@ -60,27 +60,23 @@ struct Gate {
 pub struct Rows {
     keeps: u32,
     free: Vec<u32>,
-    len: u32,
+    count: u32,
 }
 
 impl Rows {
     /// Of so many inputs, the first few of which are not to be overwritten.
     pub fn new(inputs: usize, keeps: usize) -> Rows {
-        Rows { keeps: keeps as u32, free: Vec::new(), len: inputs as u32 }
+        Rows { keeps: keeps as u32, free: Vec::new(), count: inputs as u32 }
     }
 
-    pub fn len(&self) -> usize {
-        self.len as usize
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
+    pub fn count(&self) -> usize {
+        self.count as usize
     }
 
     fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
-            self.len += 1;
-            self.len - 1
+            self.count += 1;
+            self.count - 1
         })
     }
 
@@ -200,7 +196,7 @@ impl Layer {
                 moved.push(Gate { a, b, y: row * width });
             }
         }
-        (self.moved, self.moved_len) = (moved, rows.len() * self.width);
+        (self.moved, self.moved_len) = (moved, rows.count() * self.width);
         outputs
     }
 }

@@ -159,6 +159,7 @@ pub struct Packed {
     channels: usize,
     width: usize,
     height: usize,
+    /// Whether rows below and above, left and right are joined.
     periodic: bool,
     /// Words of a row, with the one before it.
     stride: usize,
@@ -223,11 +224,6 @@ impl Packed {
 
     pub fn channels(&self) -> usize {
         self.channels
-    }
-
-    /// Whether rows below and above, left and right are joined.
-    pub fn periodic(&self) -> bool {
-        self.periodic
     }
 
     /// The cells of a row in words of 32; bits beyond the width are to be ignored.

@@ -415,6 +415,8 @@ mod tests {
             assert!(error.to_string().contains("outside the grid of 9x7; choose"));
             assert_eq!(grid, before);
         }
-        assert_eq!(Grid::seed(2, 5, 5).cells.iter().map(|&cell| usize::from(cell)).sum::<usize>(), 2);
+        let seed = Grid::seed(2, 6, 5);
+        assert!((0..2).all(|channel| seed.cells[seed.index(channel, 3, 2)] == 1));
+        assert_eq!(seed.cells.iter().map(|&cell| usize::from(cell)).sum::<usize>(), 2);
     }
 }

@@ -4,6 +4,7 @@
 use crate::{close, pause};
 use gpu::logic::GpuPopulation;
 use gpu::{Fault, Gpu, OpenOptions};
+use learn::Machine;
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::offload::{Accelerator, Local, OffloadSpec, Trained};
 use learn::logic::reference::loss_and_gradient;
@@ -72,8 +73,8 @@ async fn answer(gpu: &Gpu, there: &mut dyn Accelerator) -> Trained {
     trained
 }
 
-fn begin(gpu: &Gpu, spec: &OffloadSpec, members: &[Trainer]) -> Box<dyn Accelerator> {
-    let mut there = request(gpu, spec).unwrap();
+fn begin(machine: &dyn Machine, spec: &OffloadSpec, members: &[Trainer]) -> Box<dyn Accelerator> {
+    let mut there = request(machine, spec).unwrap();
     for (i, member) in members.iter().enumerate() {
         there.set_member(i, member).unwrap();
     }
@@ -134,10 +135,7 @@ async fn updates_are_those_of_the_processor(gpu: Gpu) {
         let spec = spec(small(), form, rollout, 3);
         let members = members(&spec);
         let mut there = begin(&gpu, &spec, &members);
-        let mut here = request(&Local(Isa::best()), &spec).unwrap();
-        for (i, member) in members.iter().enumerate() {
-            here.set_member(i, member).unwrap();
-        }
+        let mut here = begin(&Local(Isa::best()), &spec, &members);
         // The second learns no more after a while, and begins anew later.
         let steps = |accelerator: &mut dyn Accelerator, range: std::ops::Range<u32>| {
             for draw in range {

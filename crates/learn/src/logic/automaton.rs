@@ -54,21 +54,23 @@ impl Automaton {
 
     /// The operation that each gate is hardened to.
     pub fn ops(&self) -> Vec<u8> {
-        let four = |p: &[f32]| p.iter().fold(0, |op, &x| op << 1 | u8::from(x > 0.0));
-        let most = |p: &[f32]| (1..OPS).fold(0, |most, i| if p[i] > p[most] { i } else { most }) as u8;
-        let gates = self.params.chunks(self.form.width());
-        if self.form == GateForm::Four { gates.map(four).collect() } else { gates.map(most).collect() }
+        let op = |p: &[f32]| match self.form {
+            GateForm::Four => p.iter().fold(0, |op, &x| op << 1 | u8::from(x > 0.0)),
+            _ => (1..OPS).fold(0, |most, i| if p[i] > p[most] { i } else { most }) as u8,
+        };
+        self.params.chunks(self.form.width()).map(op).collect()
     }
 
     /// How much of each gate is that operation, from 0 to 1.
     pub fn certainty(&self) -> Vec<f32> {
-        let four = |p: &[f32]| p.iter().map(|&x| 1.0 / (1.0 + (-x.abs()).exp())).product();
-        let most = |p: &[f32]| {
-            let high = p.iter().copied().fold(f32::MIN, f32::max);
-            1.0 / p.iter().map(|&x| (x - high).exp()).sum::<f32>()
+        let share = |p: &[f32]| match self.form {
+            GateForm::Four => p.iter().map(|&x| 1.0 / (1.0 + (-x.abs()).exp())).product(),
+            _ => {
+                let high = p.iter().copied().fold(f32::MIN, f32::max);
+                1.0 / p.iter().map(|&x| (x - high).exp()).sum::<f32>()
+            }
         };
-        let gates = self.params.chunks(self.form.width());
-        if self.form == GateForm::Four { gates.map(four).collect() } else { gates.map(most).collect() }
+        self.params.chunks(self.form.width()).map(share).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use super::{Architecture, automaton::Automaton};
 use crate::offload::{Request, TrainStateRef, serve};
 use crate::{Fault, Machine};
 use math::Isa;
-use math::par::{self, Movable, Pinned};
+use math::par::{self, Movable};
 use std::any::Any;
 
 /// What a machine has to be ready for.
@@ -72,24 +72,6 @@ pub trait Accelerator: Movable {
 
     /// Whether the answer is here; then it stands in `trained`. It may wait for a moment, where one can.
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault>;
-}
-
-impl Accelerator for Pinned<Box<dyn Accelerator>> {
-    fn set_member(&mut self, member: usize, trainer: &Trainer) -> Result<(), Fault> {
-        self.with_mut(|there| there.set_member(member, trainer))
-    }
-
-    fn step(&mut self, optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> Result<(), Fault> {
-        self.with_mut(|there| there.step(optimiser, learns, starts, targets))
-    }
-
-    fn ask(&mut self) -> Result<(), Fault> {
-        self.with_mut(|there| there.ask())
-    }
-
-    fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
-        self.with_mut(|there| there.poll(trained))
-    }
 }
 
 /// This processor as such a machine, equal to plain steps to the bit.

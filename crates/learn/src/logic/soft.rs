@@ -94,7 +94,7 @@ impl Network {
         }
         let soft = vec![0.0; gates.div_ceil(16) * 16 * form.width()];
         let coefficients = vec![[0.0; 4]; gates];
-        Network { channels, group, chunks, perception, update, moved, rows: rows.len(), places, coefficients, soft }
+        Network { channels, group, chunks, perception, update, moved, rows: rows.count(), places, coefficients, soft }
     }
 
     /// From the parameters; `noise` is for gates that have some, and without it those are plain mixtures.

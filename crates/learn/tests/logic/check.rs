@@ -116,22 +116,3 @@ fn an_iteration_ends_in_slices_and_a_save_between_them_is_exact() {
         assert_eq!(state(&resumed), state(&population));
     }
 }
-
-/// The lizard grows from one cell in the middle, which has all channels on. The coloured G starts with all cells off.
-#[test]
-fn a_pattern_learns_from_the_start_that_it_is_tested_on() {
-    for (preset, has_seed) in [(Preset::Lizard, true), (Preset::ColourG, false)] {
-        let experiment = Config { batch: 2, ..Config::preset(preset) }.experiment().unwrap();
-        let (width, height, channels) = (experiment.training.width, experiment.training.height, experiment.architecture.channels);
-        let cells = width * height;
-        let mut starts = vec![9.0; 2 * channels * cells];
-        let mut targets = vec![9.0; 2 * experiment.shown() * cells];
-        experiment.fill(7, 3, (0.0, &[]), &mut starts, &mut targets);
-        let is_seed = |i: usize| has_seed && i % cells == height / 2 * width + width / 2;
-        assert!(starts.iter().enumerate().all(|(i, &cell)| cell == f32::from(u8::from(is_seed(i)))), "{preset:?}");
-        let tested = experiment.start(width, height, &mut Rng::new(1, 1).sequence(0));
-        assert!(tested.cells.iter().enumerate().all(|(i, &cell)| cell == u8::from(is_seed(i))), "{preset:?}");
-        let target = experiment.target(width, height).unwrap().cells;
-        assert!(targets.iter().zip(target.iter().cycle()).all(|(&x, &cell)| x == f32::from(cell)), "{preset:?}");
-    }
-}

@@ -37,7 +37,7 @@ fn layers_are_their_polynomials() {
         let mut rows = Rows::new(inputs, 1);
         let inputs_at: Vec<u32> = (0..inputs as u32).collect();
         let outputs_at = layer.move_in(&mut rows, &inputs_at);
-        assert!(rows.len() < inputs + gates);
+        assert!(rows.count() < inputs + gates);
         let (x, dy) = (uniform(1, inputs * width), uniform(2, gates * width));
         let c: Vec<[f32; 4]> = uniform(3, 4 * gates).as_chunks().0.to_vec();
         let of = |isa| {
@@ -56,7 +56,7 @@ fn layers_are_their_polynomials() {
                 assert!((twice - 2.0 * once).abs() <= 1e-5 * once.abs());
             }
             // In one memory: the same, and the first input is kept.
-            let mut memory = vec![f32::NAN; rows.len() * width];
+            let mut memory = vec![f32::NAN; rows.count() * width];
             for (x, &row) in x.chunks(width).zip(&inputs_at) {
                 memory[row as usize * width..][..width].copy_from_slice(x);
             }

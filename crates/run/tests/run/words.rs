@@ -42,6 +42,15 @@ fn told(run: &mut dyn AnyRun) -> Vec<Value> {
     run.events().into_iter().filter_map(event).collect()
 }
 
+/// From a save it goes on as if it had not stopped.
+#[track_caller]
+fn goes_on(mut run: Box<dyn AnyRun>, iterations: u32) {
+    let mut again = go_on(&run.save().unwrap());
+    settle(&mut *run, iterations);
+    settle(&mut *again, iterations);
+    assert_eq!(run.digest(), again.digest());
+}
+
 /// Floats that crossed as bytes.
 fn floats(of: &Value) -> Vec<f32> {
     let bytes: Vec<u8> = list(of).iter().map(|byte| byte.as_u64().unwrap() as u8).collect();
@@ -252,12 +261,7 @@ fn all_kinds_of_models_are_trained_and_saved() {
     ] {
         for tokenizer in ["bytes", "bpe"] {
             let config = char_with(&format!("{knobs} tokenizer={tokenizer}"));
-            let mut whole = trained(&config, 2);
-            let mut again = go_on(&whole.save().unwrap());
-            for run in [&mut whole, &mut again] {
-                settle(&mut **run, 4);
-            }
-            assert_eq!(whole.digest(), again.digest());
+            goes_on(trained(&config, 2), 4);
         }
     }
 }
@@ -432,11 +436,7 @@ fn a_text_that_was_brought_is_learned() {
         let prompt = sample["prompt"].as_str().unwrap();
         let story = "Once upon a time, a ".ends_with(prompt);
         assert!(if tokenizer == "chars" { numbers.contains(prompt) } else { story }, "{prompt}");
-        let mut again = go_on(&run.save().unwrap());
-        for run in [&mut run, &mut again] {
-            settle(&mut **run, 5);
-        }
-        assert_eq!(run.digest(), again.digest());
+        goes_on(run, 5);
     }
     // What is longer is prepared in slices.
     let long = numbers.repeat(40);
@@ -466,13 +466,8 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
     for tokenizer in ["chars", "bytes", "bpe"] {
         let mut first = trained(&on("squares.txt", squares.as_bytes(), tokenizer), 1);
         let tokenizer_of = |run: &mut dyn AnyRun| -> Value {
-            let saved = run.save().unwrap();
-            let mut run = run::restore(&saved, host()).unwrap();
-            let began = run.events().into_iter().find_map(|event| match event {
-                Event::Began(began) => Some(began.room),
-                _ => None,
-            });
-            began.unwrap()["tokenizer"].clone()
+            let mut run = run::restore(&run.save().unwrap(), host()).unwrap();
+            Told::by(&mut *run).began().room["tokenizer"].clone()
         };
         let known = tokenizer_of(&mut *first);
         let line = run::words::vocabulary_line(&known);
@@ -483,16 +478,10 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         let corpus = &value(&mut *run, json!({ "ask": "about" }))["corpus"];
         assert!(cubes.starts_with(corpus["excerpt"].as_str().unwrap()), "the line is no part of the text");
         assert_eq!(number(&corpus["characters"]), cubes.len() as f64);
-        let mut again = go_on(&run.save().unwrap());
-        for run in [&mut run, &mut again] {
-            settle(&mut **run, 4);
-        }
-        assert_eq!(run.digest(), again.digest());
+        goes_on(run, 4);
         // Of another kind it is refused, and so is a text with characters that it lacks.
         let other = if tokenizer == "bytes" { "chars" } else { "bytes" };
-        let mut wrong = with(&cubes);
-        wrong.knobs.insert("tokenizer".into(), other.into());
-        let error = run::begin(wrong, host()).err().unwrap();
+        let error = not_begun(&with_text(with(&cubes), "tokenizer", other));
         assert!(error.next_step().contains(&format!("Set tokenizer to {tokenizer}")), "{error}");
         let strange = run::begin(with(&cubes.replace('1', "x")), host());
         match tokenizer {
@@ -501,7 +490,7 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         }
     }
     let damaged = format!("{}\n{squares}", r#"{"hothouse_vocabulary":{"kind":"bpe","merges":[[1,999]]}}"#);
-    let error = run::begin(on("damaged.txt", damaged.as_bytes(), "bpe"), host()).err().unwrap();
+    let error = not_begun(&on("damaged.txt", damaged.as_bytes(), "bpe"));
     assert!(error.next_step().contains("export words"), "{error}");
 }
 
@@ -521,8 +510,7 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
         let mut run = trained(&small("words", "char", 1), 1);
         let digest = run.digest();
         let config = on("text", text, tokenizer);
-        for error in [run::begin(config.clone(), host()).err().unwrap(), run.command(Command::Reset { config: Some(config) }).unwrap_err()]
-        {
+        for error in [not_begun(&config), run.command(Command::Reset { config: Some(config) }).unwrap_err()] {
             assert!(clear(&error).contains(says), "{says}: {error}");
         }
         assert_eq!(run.digest(), digest);

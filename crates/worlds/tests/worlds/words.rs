@@ -102,8 +102,6 @@ fn counted(train: &[u8], order: usize) -> impl Fn(&[u8], u8) -> f64 {
         }
         tables.push(table);
     }
-    let tables: Vec<HashMap<Vec<u8>, HashMap<u8, f64>>> =
-        tables.into_iter().map(|table| table.into_iter().map(|(context, counts)| (context.to_vec(), counts)).collect()).collect();
     move |context: &[u8], next: u8| {
         // Each order corrects the one below by what it has seen.
         let mut probability = 1.0 / 256.0;

@@ -3,7 +3,7 @@
 
 use super::offloaded::Offloaded;
 use super::{Ending, Member, Population, Stats, optimiser};
-use crate::logic::offload::{Accelerator, OffloadSpec, Trained};
+use crate::logic::offload::{OffloadSpec, Trained};
 use crate::offload::request;
 use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use math::par::{self, Pinned};
@@ -37,7 +37,7 @@ impl Offloaded {
         for (i, member) in members.iter().enumerate() {
             let here = Some((member.seed, member.trainer.updates()));
             if self.standing[i] != here {
-                self.machine.set_member(i, &member.trainer)?;
+                self.machine.with_mut(|there| there.set_member(i, &member.trainer))?;
                 self.standing[i] = here;
             }
         }
@@ -64,10 +64,11 @@ impl Offloaded {
             }
         });
         let optimiser = optimiser(&population.config);
-        self.machine.step(&optimiser, &self.learns, &self.starts, &self.targets)?;
+        let Offloaded { machine, learns, starts, targets, .. } = self;
+        machine.with_mut(|there| there.step(&optimiser, learns, starts, targets))?;
         self.begun += 1;
         if self.begun == population.config.updates {
-            self.machine.ask()?;
+            self.machine.with_mut(|there| there.ask())?;
         }
         Ok(())
     }

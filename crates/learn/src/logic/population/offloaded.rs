@@ -20,7 +20,8 @@ pub struct Offloaded {
 impl Offloaded {
     /// Whether all that was begun has been answered.
     pub fn is_here(&mut self) -> Result<bool, Fault> {
-        let here = self.machine.poll(&mut self.trained)?;
+        let Offloaded { machine, trained, .. } = self;
+        let here = machine.with_mut(|there| there.poll(trained))?;
         if here {
             self.begun = 0;
         }
