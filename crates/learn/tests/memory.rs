@@ -26,7 +26,6 @@ fn ppo(id: &str, config: PpoConfig) {
     let kind = worlds::control::kind(id).unwrap();
     check(id, config.bytes(kind), 1.3, || {
         let mut ppo = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap();
-        ppo.clear_trajectory();
         for _ in 0..2 {
             while !matches!(ppo.advance(), learn::Slice::Ended(_)) {}
         }

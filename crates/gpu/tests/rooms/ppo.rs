@@ -5,7 +5,7 @@
 use crate::{close, pause};
 use gpu::control::GpuPpo;
 use gpu::{Fault, Gpu, OpenOptions};
-use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig};
+use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use learn::{Data, Learner, Offload, Slice};
 use math::{Isa, PANEL};
 use worlds::control::Kind;
@@ -127,24 +127,26 @@ fn assert_same_stats(what: &str, found: &IterationStats, expected: &IterationSta
     }
 }
 
-/// Of a trajectory, what lanes that hold an environment showed.
-fn shown(ppo: &Ppo) -> Vec<f32> {
-    let trajectory = ppo.trajectory();
-    let (panel, panels) = (PANEL * trajectory.features, trajectory.envs.div_ceil(PANEL));
-    let is_shown = |at: &usize| at / panel % panels * PANEL + at % PANEL < trajectory.envs;
-    let all = trajectory.observations();
-    (0..all.len()).filter(is_shown).map(|at| all[at]).collect()
+/// What lanes that hold an environment showed in the last iteration, and where episodes ended.
+fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
+    let recorded = ppo.recorded();
+    let (mut all, mut ended) = (Vec::new(), Vec::new());
+    recorded.read(0..recorded.steps, &mut all, &mut ended);
+    let (panel, panels) = (PANEL * recorded.features, recorded.envs.div_ceil(PANEL));
+    let is_shown = |at: &usize| at / panel % panels * PANEL + at % PANEL < recorded.envs;
+    ((0..all.len()).filter(is_shown).map(|at| all[at]).collect(), ended)
 }
 
 /// An iteration on either side.
 async fn both(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
-    there.clear_trajectory();
-    here.clear_trajectory();
+    there.record(true);
     let stats = offloaded(gpu, there).await;
     assert_same_stats(what, &stats, &at_home(here));
     assert_same(what, there, here);
-    assert_eq!(there.trajectory().ended(), here.trajectory().ended(), "{what}");
-    close(&format!("{what}: the trajectory"), &shown(there), &shown(here), STATE);
+    let ((found, found_ended), (expected, mut ended)) = (recorded(there), recorded(here));
+    ended.truncate(RECORDED_STEPS * RECORDED_ENVS.min(here.config().envs));
+    assert_eq!(found_ended, ended, "{what}");
+    close(&format!("{what}: what was shown"), &found, &expected[..found.len()], STATE);
 }
 
 /// Some iterations on either side, after one on the processor.
@@ -170,10 +172,10 @@ async fn the_same_start_gives_the_same_bits(gpu: Gpu) {
     let run = async || {
         let mut ppo = new("CartPole-v1", &normalized());
         ppo.begin_offload(&gpu, 0).unwrap();
-        ppo.clear_trajectory();
+        ppo.record(true);
         offloaded(&gpu, &mut ppo).await;
         let stats = offloaded(&gpu, &mut ppo).await;
-        (ppo.parts(), stats, ppo.trajectory().observations().to_vec())
+        (ppo.parts(), stats, recorded(&ppo))
     };
     assert_eq!(run().await, run().await);
 }

@@ -31,21 +31,21 @@ mod normalizer;
 mod offload;
 mod offloaded;
 mod policy;
+mod recorded;
 mod rollout;
 mod sampling;
 mod state;
 mod stats;
 #[cfg(test)]
 mod testing;
-mod trajectory;
 
 pub use config::{PpoConfig, PpoError};
 pub use evaluation::Evaluation;
 pub use nets::{Head, METRICS, SPREAD};
 pub use normalizer::NORMALIZED_LIMIT;
 pub use policy::Policy;
+pub use recorded::{RECORDED_ENVS, RECORDED_STEPS, Recorded};
 pub use stats::{IterationStats, LossSums, Progress, Times};
-pub use trajectory::{RECORDED_ENVS, Trajectory};
 
 use crate::settings::Settings;
 use crate::{Learner, Offload, Parts, Slice, WorkedOn};
@@ -133,7 +133,6 @@ pub struct Ppo {
     iteration: InProgress,
     /// A loss or the gradient's length was no number in the last iteration.
     diverged: bool,
-    trajectory: Trajectory,
     timing: Timing,
     away: Away,
 }
@@ -175,7 +174,6 @@ impl Ppo {
             recent: RecentEpisodes::new(),
             iteration: InProgress { stats: IterationStats::default(), sums: LossSums::default(), advantages: (0.0, 1.0) },
             diverged: false,
-            trajectory: Trajectory::new(RECORDED_ENVS.min(config.envs), features),
             timing: Timing { clock: || 0.0, times: Times::default(), learning_s: 0.0 },
             away: Away::default(),
             params,
@@ -195,7 +193,6 @@ impl Ppo {
             self.recent.set(self.progress.episodes, episode);
             self.progress.episodes += 1;
         }
-        (from..to).for_each(|t| self.trajectory.push(&self.acting.actors, t));
         self.iteration.stats.episodes += self.progress.episodes - before;
         self.progress.env_steps += ((to - from) * self.config.envs) as u64;
         let (policy, world) = divided((self.timing.clock)() - began_s, self.acting.actors[0].seconds);
@@ -380,14 +377,6 @@ impl Ppo {
     /// One shard of a training step: forward, loss and backward.
     pub fn training_plan(&self) -> &Plan {
         &self.gradients.plan
-    }
-    pub fn trajectory(&self) -> &Trajectory {
-        &self.trajectory
-    }
-
-    /// Records from here on.
-    pub fn clear_trajectory(&mut self) {
-        self.trajectory.clear();
     }
     /// Of the last 100 finished episodes, or of as many as there are.
     pub fn mean_length(&self) -> Option<f32> {

@@ -55,7 +55,6 @@ fn ppo() {
             let state = vec![0.0; ppo.kind().spec.observation.len()];
             let mut odds = vec![0.0; ppo.policy_len()];
             let mut look = || {
-                ppo.clear_trajectory();
                 iteration(&mut ppo);
                 ppo.evaluate(200, 3);
                 ppo.predict(&state, &mut odds, &mut [0.0]);

@@ -1,7 +1,7 @@
 //! PPO as a machine: what an iteration is made of, who looks on, and which settings and checkpoints cannot be. That it learns is tested in
 //! `learning.rs`, and what every learner does in `conformance`.
 
-use learn::control::{IterationStats, Ppo, PpoConfig, PpoError, RECORDED_ENVS};
+use learn::control::{IterationStats, Ppo, PpoConfig, PpoError};
 use learn::{Data, Learner, Parts, Slice, part};
 use math::Isa;
 use worlds::control::Kind;
@@ -75,7 +75,7 @@ fn judging_and_asking_leave_no_trace() {
             let mut odds = vec![0.0; watched.policy_len()];
             watched.predict(&state, &mut odds, &mut [0.0]);
             watched.evaluate(3, 1);
-            watched.clear_trajectory();
+            watched.record(true);
         }
         assert_eq!(watched.parts(), alone.parts(), "{}", kind.spec.id);
     }
@@ -180,34 +180,33 @@ fn an_iteration_is_counted_rightly() {
     assert!(stats.grad_norm > 0.0 && stats.approx_kl >= 0.0 && stats.value_loss > 0.0);
 }
 
+/// Whatever slices a rollout is cut into, and until the next one begins.
 #[test]
-fn the_trail_keeps_what_the_first_environments_did() {
-    let config = PpoConfig { epochs: 1, ..small() };
-    let mut ppo = ppo(&config);
-    iterate(&mut ppo, 1);
-    assert_eq!(ppo.trajectory().steps, 0, "nobody watches yet");
-    ppo.clear_trajectory();
-    iterate(&mut ppo, 1);
-    let trajectory = ppo.trajectory();
-    let shown = RECORDED_ENVS.min(config.envs);
-    let row = shown.next_multiple_of(32);
-    assert_eq!((trajectory.envs, trajectory.steps, trajectory.features), (shown, 40, 4));
-    assert_eq!((trajectory.observations().len(), trajectory.ended().len()), (row * 40 * 4, shown * 40));
-    assert!(trajectory.ended().contains(&1));
-    for env in 0..shown {
-        for t in 1..40 {
-            let angle = ((env / 32) * 4 + 2) * 32 + env % 32;
-            let at = |t: usize| trajectory.observations()[t * row * 4 + angle];
-            if trajectory.ended()[(t - 1) * shown + env] == 1 {
-                assert!(at(t).abs() <= 0.05, "a new episode begins upright");
-            }
-            assert!(at(t).abs() <= 0.21);
+fn a_rollout_can_be_read_step_by_step() {
+    let mut ppo = ppo(&PpoConfig { epochs: 1, ..small() });
+    assert_eq!(ppo.recorded().steps, 0, "there has been none");
+    let (mut observations, mut ended, mut seen) = (Vec::new(), Vec::new(), 0);
+    for _ in 0..2 {
+        while !matches!(ppo.advance(), Slice::Ended(_)) {
+            let recorded = ppo.recorded();
+            recorded.read((seen - recorded.first) as usize..recorded.steps, &mut observations, &mut ended);
+            seen = recorded.now;
+        }
+        let recorded = ppo.recorded();
+        assert_eq!((recorded.now, recorded.steps, recorded.envs, recorded.features), (seen, 40, 300, 4), "all of the last");
+    }
+    let row = 4 * 320;
+    assert_eq!((observations.len(), ended.len()), (80 * row, 80 * 300));
+    let angle = |t: usize, env: usize| observations[t * row + ((env / 32) * 4 + 2) * 32 + env % 32];
+    let mut ends = 0;
+    for (t, env) in (1..80).flat_map(|t| (0..300).map(move |env| (t, env))) {
+        assert!(angle(t, env).abs() <= 0.21);
+        if ended[(t - 1) * 300 + env] == 1 {
+            ends += 1;
+            assert!(angle(t, env).abs() <= 0.05, "a new episode begins upright");
         }
     }
-    iterate(&mut ppo, 20);
-    assert!(ppo.trajectory().steps <= 128, "nobody cleared it, and it stays small");
-    ppo.clear_trajectory();
-    assert!(ppo.trajectory().observations().is_empty() && ppo.trajectory().ended().is_empty());
+    assert!(ends > 300, "{ends}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod schema;
 mod shown;
 mod stage;
 mod testing;
+mod trail;
 
 pub use room::Control;
 pub use testing::TEST_EPISODES;

@@ -5,6 +5,7 @@ use super::protocol::{Frame, Question};
 use super::schema::SCHEMA;
 use super::stage::Stage;
 use super::testing::{self, TEST_EPISODES, columns};
+use super::trail::Trail;
 use super::{environments, knobs};
 use crate::RunError;
 use crate::bench::Bench;
@@ -17,6 +18,7 @@ use learn::control::{Ppo, PpoConfig};
 pub struct Control {
     ppo: Ppo,
     stage: Stage,
+    trail: Trail,
 }
 
 fn settings(setup: Setup) -> Result<PpoConfig, RunError> {
@@ -25,8 +27,8 @@ fn settings(setup: Setup) -> Result<PpoConfig, RunError> {
 
 impl Control {
     fn around(seed: u32, ppo: Ppo) -> Control {
-        let stage = Stage::new(ppo.kind(), seed);
-        Control { ppo, stage }
+        let (stage, trail) = (Stage::new(ppo.kind(), seed), Trail::new(&ppo));
+        Control { ppo, stage, trail }
     }
 
     fn table(&self) -> Table<PpoConfig> {
@@ -40,16 +42,7 @@ impl Control {
 
     /// What the shown environments lived through since the last call.
     pub fn frame(&mut self) -> Frame {
-        let trajectory = self.ppo.trajectory();
-        let frame = Frame {
-            shown: trajectory.envs as u32,
-            steps: trajectory.steps as u32,
-            features: trajectory.features as u32,
-            observations: trajectory.observations().to_vec(),
-            ended: trajectory.ended().to_vec(),
-        };
-        self.ppo.clear_trajectory();
-        frame
+        self.trail.take(&mut self.ppo)
     }
 }
 
@@ -73,7 +66,8 @@ impl Room for Control {
     }
 
     fn bytes(setup: Setup) -> Result<u64, RunError> {
-        Ok(settings(setup)?.bytes(environments::kind(setup.variant)?))
+        let (settings, kind) = (settings(setup)?, environments::kind(setup.variant)?);
+        Ok(settings.bytes(kind).saturating_add(Trail::bytes(kind, &settings)))
     }
 
     fn begin(setup: Setup) -> Result<Self, RunError> {
@@ -133,6 +127,12 @@ impl Room for Control {
     fn policy(&self) -> Option<Box<dyn Policy>> {
         // The plan is the learner's own, which could be made.
         self.ppo.policy().ok().map(|policy| Box::new(policy) as Box<dyn Policy>)
+    }
+
+    /// It has nothing to tell, but each slice is a moment to look.
+    fn tell(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
+        self.trail.follow(&mut self.ppo);
+        Vec::new()
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {

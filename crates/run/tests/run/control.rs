@@ -85,6 +85,8 @@ fn frames_show_what_the_environments_lived_through() {
     assert!(frame.observations.iter().all(|v| v.is_finite()));
     assert!(frame.observations.iter().any(|v| *v != frame.observations[0]));
     assert_eq!(run.room().frame().steps, 0, "a frame is given once");
+    train(&mut run, 12);
+    assert_eq!(run.room().frame().steps, 128, "it stays small until it is asked for");
 }
 
 #[test]

@@ -190,9 +190,6 @@ mod control {
             }
             self.done += 1;
             let before = self.twin.progress().episodes;
-            if self.watch {
-                self.twin.clear_trajectory();
-            }
             let mut updates = 1;
             let stats = loop {
                 let steps = self.twin.progress().env_steps;
@@ -223,6 +220,11 @@ mod control {
             let (returns, lengths) = (floats("recent.returns"), words("recent.lengths"));
             let newest = self.twin.progress().episodes - ended.min(100)..self.twin.progress().episodes;
             let sum = |mean: f32| f64::from(mean) * f64::from(updates);
+            let (mut recorded_observations, mut recorded_ended) = (Vec::new(), Vec::new());
+            if self.watch {
+                let recorded = self.twin.recorded();
+                recorded.read(0..recorded.steps, &mut recorded_observations, &mut recorded_ended);
+            }
             *output = IterationOutput {
                 params: self.twin.params().values().to_vec(),
                 adam_m: floats("adam.m"),
@@ -239,8 +241,8 @@ mod control {
                 episode_returns: floats("environments.returns"),
                 episodes_ended: ended,
                 finished: newest.map(|n| (returns[(n % 100) as usize], lengths[(n % 100) as usize])).collect(),
-                recorded_observations: if self.watch { self.twin.trajectory().observations().to_vec() } else { Vec::new() },
-                recorded_ended: if self.watch { self.twin.trajectory().ended().to_vec() } else { Vec::new() },
+                recorded_observations,
+                recorded_ended,
                 ..IterationOutput::default()
             };
         }

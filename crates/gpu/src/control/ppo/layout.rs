@@ -12,7 +12,7 @@ use graph::Table;
 use learn::Fault;
 use learn::control::ppo::accelerator::Shuffle;
 use learn::control::ppo::{Head, METRICS, NORMALIZED_LIMIT, SPREAD};
-use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS};
+use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use math::PANEL;
 use std::fmt::{Display, Write as _};
 use std::ops::Range;
@@ -24,8 +24,6 @@ const MANY_THREADS: usize = 256;
 const SPAN: usize = 16 * MANY_THREADS;
 /// Newest episodes that are read back.
 pub const RECENT: usize = 100;
-/// Steps of a rollout whose observations are read back.
-const TRAJECTORY_STEPS: usize = 128;
 /// Rounds of a shuffle, and epochs that there is room for.
 pub const ROUNDS: usize = 4;
 pub const MOST_EPOCHS: usize = 1000;
@@ -161,7 +159,7 @@ impl Layout {
         }
 
         let len = table.len();
-        let (trajectory, shown) = (steps.min(TRAJECTORY_STEPS), RECORDED_ENVS.min(envs));
+        let (trajectory, shown) = (steps.min(RECORDED_STEPS), RECORDED_ENVS.min(envs));
         let quantities = 2 + if config.normalize_observation { features } else { 0 };
         let (params, grads) = (space.floats(len), space.floats(len));
         let places = Places {

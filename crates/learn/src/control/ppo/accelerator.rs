@@ -112,7 +112,8 @@ pub struct IterationOutput {
     pub observation_sums: Vec<[f64; 2]>,
     /// Of the discounted sums of rewards, and of their squares.
     pub return_sums: [f64; 2],
-    /// As [`super::Trajectory`] has them; empty unless they were asked for.
+    /// The first steps of the first environments, at most [`super::RECORDED_STEPS`] of [`super::RECORDED_ENVS`], as
+    /// [`super::Recorded::read`] gives them; empty unless they were asked for.
     pub recorded_observations: Vec<f32>,
     pub recorded_ended: Vec<u8>,
 }

@@ -5,7 +5,6 @@ use super::evaluation::Evaluators;
 use super::gradients::{Gradients, Sharding};
 use super::nets::{self, Task};
 use super::rollout::LANES;
-use super::trajectory::{RECORDED_ENVS, STEPS};
 use super::{PpoConfig, PpoError};
 use graph::Layout;
 use math::{Isa, PANEL};
@@ -31,9 +30,7 @@ fn bytes(kind: &'static Kind, config: &PpoConfig) -> Result<f64, PpoError> {
     let (whole, rest) = (config.envs / LANES, config.envs % LANES);
     let actor = |count| Actor::bytes(&acting, kind, isa, count, config.rollout_steps);
     let actors = whole as f64 * actor(LANES) + if rest > 0 { actor(rest) } else { 0.0 };
-    let recorded = RECORDED_ENVS.min(config.envs).next_multiple_of(PANEL) as f64;
-    let trajectory = STEPS as f64 * recorded * (4.0 * task.observation as f64 + 1.0);
     // Twice the weights, two moments, gradients and their sum, and packed: for acting, for evaluation, and both ways for learning.
     let weights = learning.table().bytes() as f64 * (2.0 + 2.0 + sharding.groups() as f64 + 1.0 + 4.0);
-    Ok(actors + Gradients::bytes(&learning, sharding, task.observation) + Evaluators::bytes(&evaluating, kind, isa) + trajectory + weights)
+    Ok(actors + Gradients::bytes(&learning, sharding, task.observation) + Evaluators::bytes(&evaluating, kind, isa) + weights)
 }

@@ -130,8 +130,7 @@ impl Ppo {
     fn poll_offloaded(&mut self, offloaded: &mut Offloaded) -> Result<Slice<IterationStats>, Fault> {
         if !offloaded.in_flight {
             offloaded.began_s = (self.timing.clock)();
-            let record = self.trajectory.is_recording();
-            self.with_input(record, |input| offloaded.accelerator.begin(input))?;
+            self.with_input(self.away.record, |input| offloaded.accelerator.begin(input))?;
             offloaded.in_flight = true;
         } else if offloaded.accelerator.poll(&mut offloaded.output)? {
             (offloaded.in_flight, offloaded.has_output) = (false, true);
@@ -177,7 +176,6 @@ impl Ppo {
         if let Some(normalizer) = &mut self.scaling.observations {
             normalizer.merge(samples as f64, |i| output.observation_sums[i]);
         }
-        self.trajectory.extend(&output.recorded_observations, &output.recorded_ended);
         self.iteration.stats.episodes = output.episodes_ended;
         self.iteration.stats.explained_variance = output.explained_variance;
         self.iteration.sums = output.sums;

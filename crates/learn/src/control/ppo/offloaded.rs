@@ -8,6 +8,8 @@ use math::par::Pinned;
 pub(super) struct Away {
     pub offloaded: Option<Offloaded>,
     pub probe: Option<Probe>,
+    /// Steps are to be given back.
+    pub record: bool,
 }
 
 /// A machine that works for a learner.

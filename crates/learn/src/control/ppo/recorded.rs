@@ -1,0 +1,80 @@
+//! The newest rollout as it stands in memory, readable step by step. Nothing is copied but what is read.
+
+use super::accelerator::IterationOutput;
+use super::actor::Actor;
+use super::offloaded::Offloaded;
+use super::{Ppo, rollout::LANES};
+use math::PANEL;
+use std::ops::Range;
+
+/// Environments that can be read, at most: the first ones.
+pub const RECORDED_ENVS: usize = 2048;
+/// Steps of an iteration that another machine gives back, at most.
+pub const RECORDED_STEPS: usize = 128;
+
+/// Steps of the first environments: those of the iteration under way or, at a boundary, of the last one.
+pub struct Recorded<'a> {
+    pub envs: usize,
+    pub features: usize,
+    /// Steps that every environment had taken before the first of these, and has taken now.
+    pub first: u64,
+    pub now: u64,
+    /// How many can be read.
+    pub steps: usize,
+    place: Place<'a>,
+}
+
+enum Place<'a> {
+    Here(&'a [Actor]),
+    There(&'a IterationOutput),
+}
+
+impl Ppo {
+    /// Whether a machine that works for the learner is to give back the steps of its iterations. Those taken here need no asking.
+    pub fn record(&mut self, record: bool) {
+        self.away.record = record;
+    }
+
+    pub fn recorded(&self) -> Recorded<'_> {
+        let envs = RECORDED_ENVS.min(self.config.envs);
+        let rollout = self.config.rollout_steps as u64;
+        let now = self.progress.env_steps / self.config.envs as u64;
+        let begun = self.progress.iterations * rollout;
+        let first = if now == begun { now.saturating_sub(rollout) } else { begun };
+        let mut all = Recorded { envs, features: self.task.observation, first, now, steps: 0, place: Place::Here(&self.acting.actors) };
+        all.steps = (now - first) as usize;
+        if let Some(output) = self.away.offloaded.as_ref().and_then(Offloaded::newest) {
+            all.steps = (output.recorded_ended.len() / envs).min(output.recorded_observations.len() / all.step_len());
+            all.place = Place::There(output);
+        }
+        all
+    }
+}
+
+impl Recorded<'_> {
+    /// Floats of one step.
+    pub fn step_len(&self) -> usize {
+        self.envs.next_multiple_of(PANEL) * self.features
+    }
+
+    /// Appends some of the steps: what was shown before each, in panels `[steps][envs/32, rounded up][features][32]`, and
+    /// `[steps][envs]`, 1 where it ended an episode.
+    pub fn read(&self, steps: Range<usize>, observations: &mut Vec<f32>, ended: &mut Vec<u8>) {
+        let (step_len, width) = (self.step_len(), LANES * self.features);
+        match self.place {
+            Place::There(output) => {
+                observations.extend(&output.recorded_observations[steps.start * step_len..steps.end * step_len]);
+                ended.extend(&output.recorded_ended[steps.start * self.envs..steps.end * self.envs]);
+            }
+            Place::Here(actors) => {
+                for t in steps {
+                    for (actor, from) in actors.iter().zip((0..step_len).step_by(width)) {
+                        observations.extend(&actor.record.observations[t * width..][..width.min(step_len - from)]);
+                    }
+                    let ends = actors.iter().flat_map(|actor| &actor.record.ended[t * LANES..][..LANES]);
+                    ended.extend(ends.take(self.envs).map(|&end| u8::from(end != 0)));
+                }
+            }
+        }
+    }
+}
