@@ -4,6 +4,7 @@
 pub(crate) mod bench;
 mod ppo;
 pub(crate) mod stepped;
+mod text;
 mod worlds;
 
 pub use ppo::GpuPpo;

@@ -3,11 +3,11 @@
 //! Same seeds begin the same episodes; steps differ by roundings, for a GPU fuses and divides as it likes. It refuses
 //! to know who acts, and a world's text to bind anything: kernels read and write, worlds only compute.
 
+use super::text::Text;
 use crate::program::{Memory, Program, Region, Space, groups};
 use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use ::worlds::control::{Actions, Impossible, Kernels, Kind, Spec, Throws, Vector, cartpole};
-use math::{Isa, rng};
-use std::fmt::Write as _;
+use ::worlds::control::{Impossible, Kernels, Kind, Spec, Vector, cartpole};
+use math::Isa;
 
 /// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
 pub const POLY: &str = include_str!("../poly.wgsl");
@@ -55,63 +55,39 @@ pub fn world(kind: &Kind) -> Option<World> {
     let (spec, kernels) = (kind.spec, kind.kernels?);
     // A twin's may be longer.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
-    let mut text = format!("{POLY}{RNG}{ANGLE}");
-    for (name, word) in [
-        ("STATE", state as u32),
-        ("OBSERVATION", spec.observation.len() as u32),
-        ("STEP_LIMIT", spec.step_limit),
-        ("EPISODE_MASK", kernels.episode_mask),
-        ("TERMINATED", TERMINATED),
-        ("TRUNCATED", TRUNCATED),
-        ("LENGTH_SHIFT", LENGTH_SHIFT),
-    ] {
-        let _ = writeln!(text, "const {name}: u32 = {word}u;");
-    }
-    for (name, value) in (kernels.constants)() {
-        constant(&mut text, name, value as f32);
-    }
-    text += "alias State = array<f32, STATE>;\nalias Shown = array<f32, OBSERVATION>;\n";
-    text += "struct Stepped { state: State, reward: f32, terminated: bool }\n";
-    // What a step that draws numbers draws them by.
-    text += "struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }\n";
-    text += &unrolled(kernels.text, kernels.repeated);
-    text += EPISODE;
     let observation = spec.observation.len();
+    let mut text = Text::default().add(POLY).add(RNG).add(ANGLE).words(&[
+        ("STATE", state),
+        ("OBSERVATION", observation),
+        ("STEP_LIMIT", spec.step_limit as usize),
+        ("EPISODE_MASK", kernels.episode_mask as usize),
+        ("TERMINATED", TERMINATED as usize),
+        ("TRUNCATED", TRUNCATED as usize),
+        ("LENGTH_SHIFT", LENGTH_SHIFT as usize),
+    ]);
+    for (name, value) in (kernels.constants)() {
+        text = text.float(name, value as f32);
+    }
+    for &(name, times) in kernels.repeated {
+        text = text.count(name, times);
+    }
+    let text = text.add(TYPES).add(kernels.text).add(EPISODE).text;
     Some(World { spec, text, state, observation, step_limit: spec.step_limit, kernels })
 }
 
-/// An f32 written out as the f64 it equals, which is read back to the bit.
-fn constant(text: &mut String, name: &str, value: f32) {
-    let _ = writeln!(text, "const {name}: f32 = {:?};", f64::from(value));
-}
+/// What a world's own text is written in. A step that draws numbers draws them by its moment.
+const TYPES: &str = "alias State = array<f32, STATE>;
+alias Shown = array<f32, OBSERVATION>;
+struct Stepped { state: State, reward: f32, terminated: bool }
+struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
+";
 
 /// Invocations of a workgroup, as in `worlds/common.wgsl`.
 const GROUP: usize = 64;
 /// No region.
 const NOWHERE: u32 = u32::MAX;
-/// Words that say which environments these are: two keys, the first environment and the game.
-const SETUP: usize = 8;
-
-/// A range in 2¹⁶ levels: from one to the next, and the lowest.
-fn levels(low: f64, high: f64) -> [f32; 2] {
-    let step = (high - low) / 65_536.0;
-    [step as f32, (low + step / 2.0) as f32]
-}
-
-/// Writes out the lines that stand behind a mark, so many times, with the number of the time for each #: compilers of
-/// WGSL count the rounds of every loop, so that drivers do not unroll it, and an array indexed by what they do
-/// not know leaves the registers.
-fn unrolled(text: &str, times: &[(&str, usize)]) -> String {
-    let mut all = String::new();
-    for line in text.lines() {
-        let repeated = times.iter().find_map(|(mark, times)| Some((line.trim_start().strip_prefix(mark)?, times)));
-        match repeated {
-            Some((line, &times)) => (0..times).for_each(|i| all += &(line.replace('#', &i.to_string()) + "\n")),
-            None => all += &format!("{line}\n"),
-        }
-    }
-    all
-}
+/// Words that say which environments these are: the key, the first environment and the game.
+const SETUP: usize = 6;
 
 /// The arguments of a dispatch that differ between kernels.
 #[derive(Default)]
@@ -168,19 +144,14 @@ impl Worlds {
         }
     }
 
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
     /// Says which environments these are: `first..` of a seed; and what play is thrown, in force from the
     /// next submit on.
     pub fn set_up(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
         let [a, b, c, d] = (self.world.kernels.key)(seed);
-        let [e, f] = (self.world.kernels.coins)(seed);
-        memory.write_words(self.setup, &[a, b, c, d, e, f, first, game]);
+        memory.write_words(self.setup, &[a, b, c, d, first, game]);
     }
 
-    /// Appends what begins anew as [`Worlds::tell`] said, each environment at the start of its first episode.
+    /// Appends what begins anew as [`Worlds::set_up`] said, each environment at the start of its first episode.
     /// What they show is written where it is asked for.
     pub fn reset(&self, program: &mut Program, shown: Option<Region>) {
         self.begin(program, shown, true);
@@ -192,78 +163,43 @@ impl Worlds {
     }
 
     fn begin(&self, program: &mut Program, shown: Option<Region>, anew: bool) {
-        let text = format!("{ROWS}{}", include_str!("worlds/begin.wgsl"));
         let args = Args { shown: shown.map_or(NOWHERE, |region| region.at), anew: u32::from(anew), ..Args::default() };
-        self.append(program, "begin", &text, args);
+        self.append(program, "begin", &[ROWS, include_str!("worlds/begin.wgsl")], args);
     }
 
     /// Appends one step of every environment.
     pub fn step(&self, program: &mut Program, at: &Stepping) {
         let Stepping { actions, shown, reached, rewards, ended } = at;
-        let text = format!("{ROWS}{}", include_str!("worlds/step.wgsl"));
         let reached = reached.map_or(NOWHERE, |region| region.at);
         let (actions, shown, rewards, ended) = (actions.at, shown.at, rewards.at, ended.at);
-        self.append(program, "step", &text, Args { actions, shown, reached, rewards, ended, ..Args::default() });
+        let args = Args { actions, shown, reached, rewards, ended, ..Args::default() };
+        self.append(program, "step", &[ROWS, include_str!("worlds/step.wgsl")], args);
     }
 
-    /// Appends many steps in one dispatch, with actions that are thrown; which, [`Worlds::thrown`] tells. Only states,
+    /// Appends many steps of CartPole in one dispatch, with the coins of [`cartpole::CartPoles::coins`] for actions. Only states,
     /// clocks and the number of episodes that ended are left of it.
     pub fn play(&self, program: &mut Program, steps: u32) {
-        let mut text = include_str!("worlds/count.wgsl").to_string();
-        let mut word = |name: &str, word: u32| {
-            let _ = writeln!(text, "const {name}: u32 = {word}u;");
-        };
-        match (self.world.kernels.throws, self.world.spec.actions) {
-            (Throws::Coins, _) => {
-                word("STEP_BITS", cartpole::EPISODES.leading_zeros() + 1);
-                word("SHORTEST", cartpole::SHORTEST);
-                text += include_str!("worlds/random_steps_cartpole.wgsl");
-            }
-            (Throws::Parts, Actions::Choices(choices)) => {
-                text += &format!("fn thrown(half: u32) -> f32 {{ return f32((half * {choices}u) >> 16u); }}\n");
-                text += include_str!("worlds/random_steps.wgsl");
-            }
-            (Throws::Parts, Actions::Range(low, high)) => {
-                let [step, lowest] = levels(low, high);
-                constant(&mut text, "LEVEL_STEP", step);
-                constant(&mut text, "LEVEL_LOWEST", lowest);
-                text += "fn thrown(half: u32) -> f32 { return fma(f32(half), LEVEL_STEP, LEVEL_LOWEST); }\n";
-                text += include_str!("worlds/random_steps.wgsl");
-            }
-        }
-        self.append(program, "play", &text, Args { ended: self.ended.at, steps, ..Args::default() });
+        let texts = [include_str!("worlds/count.wgsl"), include_str!("worlds/random_steps_cartpole.wgsl")];
+        self.append(program, "play", &texts, Args { ended: self.ended.at, steps, ..Args::default() });
     }
 
-    fn append(&self, program: &mut Program, label: &str, text: &str, args: Args) {
-        let times = [("#STATE ", self.world.state), ("#OBSERVATION ", self.world.observation), ("#SHORTEST ", cartpole::SHORTEST as usize)];
-        let own = unrolled(&format!("{}{text}", include_str!("worlds/common.wgsl")), &times);
-        let text = format!("{}{own}", self.world.text);
-        let kernel = program.kernel(label, &text);
+    fn append(&self, program: &mut Program, label: &str, texts: &[&str], args: Args) {
+        let mut text = Text::default()
+            .add(&self.world.text)
+            .count("STATE", self.world.state)
+            .count("OBSERVATION", self.world.observation)
+            .word("STEP_BITS", cartpole::STEP_BITS as usize)
+            .word("SHORTEST", cartpole::SHORTEST as usize)
+            .add(include_str!("worlds/common.wgsl"));
+        for own in texts {
+            text = text.add(own);
+        }
+        let kernel = program.kernel(label, &text.text);
         let Args { actions, shown, reached, rewards, ended, steps, anew } = args;
         let (state, clocks, setup) = (self.state.at, self.clocks.at, self.setup.at);
         let (count, stride) = (self.count as u32, self.stride as u32);
         let args = [count, stride, state, clocks, setup, actions, shown, reached, rewards, ended, steps, anew];
         program.dispatch(&kernel, &args, groups(self.count, GROUP));
-    }
-
-    /// The actions that play takes at one step of a game.
-    pub fn thrown(&self, seed: u32, first: u32, game: u32, step: u32) -> Vec<f32> {
-        let [c, d] = (self.world.kernels.coins)(seed);
-        let words = |env: usize, a_hash: u32| rng::hash_1([c.wrapping_add(step / a_hash), d], [first.wrapping_add(env as u32), game]);
-        let one = |env| match (self.world.kernels.throws, self.world.spec.actions) {
-            (Throws::Coins, _) => (words(env, 128)[(step % 128 / 32) as usize] << (step % 32) >> 31) as f32,
-            (Throws::Parts, actions) => {
-                let half = words(env, 8)[(step % 8 / 2) as usize] >> (step % 2 * 16) & 0xFFFF;
-                match actions {
-                    Actions::Choices(choices) => ((half * choices) >> 16) as f32,
-                    Actions::Range(low, high) => {
-                        let [step, lowest] = levels(low, high);
-                        (half as f32).mul_add(step, lowest)
-                    }
-                }
-            }
-        };
-        (0..self.count).map(one).collect()
     }
 
     /// Writes the environments of a vector to the device.

@@ -6,7 +6,7 @@ use crate::{close, pause};
 use gpu::control::GpuPpo;
 use gpu::{Fault, Gpu, OpenOptions};
 use learn::control::{Accelerator, IterationOutput, IterationStats, Ppo, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
-use learn::{Data, Learner, Offload, Slice};
+use learn::{Data, Learner, Offload, Parts, Slice, part};
 use math::{Isa, PANEL};
 use worlds::control::Kind;
 
@@ -27,11 +27,8 @@ fn new(id: &str, config: &PpoConfig) -> Ppo {
     Ppo::new(kind(id), config.clone(), 7, Isa::best()).unwrap()
 }
 
-type Parts = Vec<(String, Vec<usize>, Data)>;
-
 fn restore(ppo: &Ppo, parts: &Parts) -> Ppo {
-    let find = |name: &str| parts.iter().find(|p| p.0 == name).map(|p| (p.1.as_slice(), &p.2));
-    Ppo::restore(ppo.kind(), ppo.config().clone(), 7, Isa::best(), &find).unwrap()
+    Ppo::restore(ppo.kind(), ppo.config().clone(), 7, Isa::best(), &|name| part(parts, name)).unwrap()
 }
 
 fn at_home(ppo: &mut Ppo) -> IterationStats {
@@ -94,11 +91,12 @@ fn assert_same(what: &str, found: &Ppo, expected: &Ppo) {
     }
     let episodes = |ppo: &Ppo| {
         let state = ppo.parts();
-        let find = |name| state.iter().find(|part| part.0 == name).map(|part| part.2.clone());
-        let (Some(Data::F32(totals)), Some(Data::U32(lengths))) = (find("recent.returns"), find("recent.lengths")) else {
+        let (Some((_, Data::F32(totals))), Some((_, Data::U32(lengths)))) =
+            (part(&state, "recent.returns"), part(&state, "recent.lengths"))
+        else {
             panic!("no episodes")
         };
-        let mut all: Vec<(u32, f32)> = lengths.into_iter().zip(totals).collect();
+        let mut all: Vec<(u32, f32)> = lengths.iter().copied().zip(totals.iter().copied()).collect();
         all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
         all
     };
@@ -296,8 +294,7 @@ async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
         let mut here = new("CartPole-v1", &config);
         let steps = |ppo: &Ppo| {
             let state = ppo.parts();
-            let part = state.iter().find(|part| part.0 == "adam.steps").unwrap();
-            if let Data::U64(steps) = &part.2 { steps[0] } else { 0 }
+            if let Some((_, Data::U64(steps))) = part(&state, "adam.steps") { steps[0] } else { 0 }
         };
         let mut there = new("CartPole-v1", &config);
         there.begin_offload(&gpu, 0).unwrap();

@@ -53,7 +53,7 @@ impl Player {
             return;
         }
         self.body.before.copy_from_slice(&self.body.state);
-        let step = self.world.advance_pushed(action, forces);
+        let step = self.world.advance(action, forces);
         self.body.state.copy_from_slice(self.world.state());
         self.body.observation = self.world.observation();
         self.body.action = action;

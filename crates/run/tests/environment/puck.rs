@@ -1,8 +1,8 @@
 //! An environment of the tests' own: a puck on ice that is to stay in the middle.
 
 use math::Simd;
-use worlds::control::many::{Many, Rules, spread};
-use worlds::control::{Actions, Kind, Spec, Step64, World64};
+use worlds::control::many::{Rules, spread};
+use worlds::control::{Actions, Kind, Moment, Spec, Twin};
 
 /// Speed that a push adds in a step.
 const PUSH: f64 = 0.02;
@@ -21,51 +21,25 @@ static SPEC: Spec = Spec {
     returns: [0.0, 100.0],
 };
 
-pub static KIND: Kind = Kind::new(
-    &SPEC,
-    || Box::new(Puck64 { state: [0.0; 2], steps: 0 }),
-    |isa, seed, first, count| Box::new(Many::<Puck, 2, 2>::new(isa, seed, first, count)),
-);
+pub static KIND: Kind = Kind::of::<Puck, 2, 2>();
 
-struct Puck64 {
-    state: [f64; 2],
-    steps: u32,
-}
+pub struct Puck;
 
-impl World64 for Puck64 {
-    fn spec(&self) -> &'static Spec {
-        &SPEC
+impl Twin<2> for Puck {
+    const SPEC: &'static Spec = &SPEC;
+
+    fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; 2] {
+        [uniform(-BEGINNING, BEGINNING), 0.0]
     }
 
-    fn state(&self) -> &[f64] {
-        &self.state
-    }
-
-    fn observation(&self) -> Vec<f64> {
-        self.state.to_vec()
-    }
-
-    fn parts(&mut self) -> (&mut [f64], &mut u32) {
-        (&mut self.state, &mut self.steps)
-    }
-
-    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
-        vec![uniform(-BEGINNING, BEGINNING), 0.0]
-    }
-
-    fn advance(&mut self, action: f64) -> Step64 {
-        let v = self.state[1] + (action - 1.0) * PUSH;
-        let x = self.state[0] + v;
-        self.state = [x, v];
-        self.steps += 1;
-        Step64 { reward: 1.0 - x.abs(), terminated: x.abs() > 1.0, truncated: self.steps >= SPEC.step_limit }
+    fn step([x, v]: &mut [f64; 2], action: f64, _: Moment) -> (f64, bool) {
+        *v += (action - 1.0) * PUSH;
+        *x += *v;
+        (1.0 - x.abs(), x.abs() > 1.0)
     }
 }
-
-struct Puck;
 
 impl Rules<2, 2> for Puck {
-    const SPEC: &'static Spec = &SPEC;
     const STREAM: u32 = 0x5075_636B;
 
     #[inline(always)]

@@ -7,9 +7,10 @@
 
 use super::angle;
 use super::kind::{Kernels, Kind};
-use super::many::{self, Many, Rules};
+use super::many::{self, Rules};
 use super::numpy::rounded;
-use super::world::{Actions, Spec, Step64, World64};
+use super::world::{Actions, Moment, Spec, Twin};
+use crate::named;
 use math::Simd;
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
@@ -46,68 +47,37 @@ static SPEC: Spec = Spec {
     returns: [-500.0, -60.0],
 };
 
-pub(super) static KIND: Kind = Kind {
-    kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)),
-    ..Kind::new(&SPEC, || Box::new(Acrobot64::new([0.0; 4])), |isa, seed, first, count| Box::new(Acrobots::new(isa, seed, first, count)))
-};
+pub(super) static KIND: Kind =
+    Kind { kernels: Some(Kernels::of::<Acrobot, 4, 6>(include_str!("acrobot.wgsl"), constants)), ..Kind::of::<Acrobot, 4, 6>() };
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Acrobot64 {
-    /// θ₁ from hanging, θ₂ from the line of the first link, and their speeds.
-    pub state: [f64; 4],
-    /// Steps taken in this episode.
-    pub steps: u32,
-}
+/// The rules; a state is θ₁ from hanging, θ₂ from the line of the first link, and their speeds.
+pub struct Acrobot;
 
-impl Acrobot64 {
-    pub fn new(state: [f64; 4]) -> Self {
-        Self { state, steps: 0 }
-    }
+impl Twin<4> for Acrobot {
+    const SPEC: &'static Spec = &SPEC;
 
-    /// The tip is more than a link above the bar.
-    pub fn is_over(&self) -> bool {
-        self.height() > 1.0
-    }
-
-    /// Of the tip over the bar, in links.
-    fn height(&self) -> f64 {
-        let [a, b, ..] = self.state;
-        -a.cos() - (b + a).cos()
-    }
-}
-
-impl World64 for Acrobot64 {
-    fn spec(&self) -> &'static Spec {
-        &SPEC
-    }
-
-    fn state(&self) -> &[f64] {
-        &self.state
-    }
-
-    fn observation(&self) -> Vec<f64> {
-        let [a, b, va, vb] = self.state;
+    fn show(&[a, b, va, vb]: &[f64; 4]) -> Vec<f64> {
         vec![a.cos(), a.sin(), b.cos(), b.sin(), va, vb]
     }
 
-    fn parts(&mut self) -> (&mut [f64], &mut u32) {
-        (&mut self.state, &mut self.steps)
+    fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; 4] {
+        [(); 4].map(|()| rounded(uniform(-RESET_SPREAD, RESET_SPREAD)))
     }
 
-    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
-        (0..4).map(|_| rounded(uniform(-RESET_SPREAD, RESET_SPREAD))).collect()
-    }
-
-    fn advance(&mut self, action: f64) -> Step64 {
+    fn step(state: &mut [f64; 4], action: f64, _: Moment) -> (f64, bool) {
         let torque = (action - 1.0) * TORQUE;
-        let [a, b, va, vb] = runge_kutta(self.state, torque);
+        let [a, b, va, vb] = runge_kutta(*state, torque);
         let [limit_a, limit_b] = SPEED_LIMITS;
-        self.state = [wrapped(a), wrapped(b), va.clamp(-limit_a, limit_a), vb.clamp(-limit_b, limit_b)];
-        self.steps = self.steps.saturating_add(1);
-        let terminated = self.is_over();
-        let reward = if terminated { 0.0 } else { -1.0 };
-        Step64 { reward, terminated, truncated: self.steps >= STEP_LIMIT }
+        *state = [wrapped(a), wrapped(b), va.clamp(-limit_a, limit_a), vb.clamp(-limit_b, limit_b)];
+        // The tip is more than a link above the bar.
+        let terminated = height(*state) > 1.0;
+        (if terminated { 0.0 } else { -1.0 }, terminated)
     }
+}
+
+/// Of the tip over the bar, in links.
+fn height([a, b, ..]: [f64; 4]) -> f64 {
+    -a.cos() - (b + a).cos()
 }
 
 fn runge_kutta(y: [f64; 4], torque: f64) -> [f64; 4] {
@@ -145,18 +115,11 @@ fn wrapped(angle: f64) -> f64 {
     angle
 }
 
-/// The rules for a vector of acrobots.
-pub struct Acrobot;
-
-/// Many acrobots in f32; an action is 0, 1 or 2.
-pub type Acrobots = Many<Acrobot, 4, 6>;
-
 /// Of a link about its own end.
 const END_INERTIA: f64 = MASS * CENTRE * CENTRE + INERTIA;
 const ARM: f64 = MASS * LENGTH * CENTRE;
 
 impl Rules<4, 6> for Acrobot {
-    const SPEC: &'static Spec = &SPEC;
     const STREAM: u32 = 0x0041_4331;
 
     #[inline(always)]
@@ -211,7 +174,7 @@ impl Rules<4, 6> for Acrobot {
         let limits = [half_turn, half_turn, SPEED_LIMITS[0] as f32, SPEED_LIMITS[1] as f32];
         let inside = state.iter().zip(limits).all(|(x, limit)| x.abs() <= limit);
         // The line lies elsewhere in f32 by a rounding.
-        inside && Acrobot64::new(state.map(f64::from)).height() <= 1.0 + 1e-5
+        inside && height(state.map(f64::from)) <= 1.0 + 1e-5
     }
 }
 
@@ -255,20 +218,16 @@ fn accelerations<S: Simd>(
 
 /// What the kernels read.
 fn constants() -> Vec<(&'static str, f64)> {
-    let (end_inertia, link_inertia) = (MASS * CENTRE * CENTRE + INERTIA, MASS * LENGTH * LENGTH);
-    vec![
-        ("RESET_SPREAD", RESET_SPREAD),
-        ("TORQUE", TORQUE),
-        ("STEP_S", STEP_S),
+    let link_inertia = MASS * LENGTH * LENGTH;
+    let derived = [
         ("HALF_S", STEP_S / 2.0),
         ("SIXTH_S", STEP_S / 6.0),
         ("SPEED_LIMIT_1", SPEED_LIMITS[0]),
         ("SPEED_LIMIT_2", SPEED_LIMITS[1]),
-        ("ARM", MASS * LENGTH * CENTRE),
-        ("END_INERTIA", end_inertia),
         ("LINK_INERTIA", link_inertia),
-        ("DETERMINANT", end_inertia * (end_inertia + link_inertia)),
+        ("DETERMINANT", END_INERTIA * (END_INERTIA + link_inertia)),
         ("LOWER_WEIGHT", MASS * CENTRE * GRAVITY),
         ("UPPER_WEIGHT", (MASS * CENTRE + MASS * LENGTH) * GRAVITY),
-    ]
+    ];
+    named![RESET_SPREAD, TORQUE, STEP_S, ARM, END_INERTIA].into_iter().chain(derived).collect()
 }

@@ -7,11 +7,10 @@
 //! *terminated* when the cart leaves the track or the pole leans over 12°, *truncated* at 500 steps,
 //! and both can happen on the same step.
 
-pub use super::kind::{Kernels, Kind, Throws};
-use super::world::Step64;
-
+use super::kind::{Kernels, Kind};
 use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
-use super::world::{Actions, Spec, World64};
+use super::world::{Actions, Moment, Single, Spec, Twin};
+use crate::named;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 
 /// m/s²
@@ -42,46 +41,35 @@ pub const ACTIONS: usize = 2;
 const MASS: f64 = MASS_CART + MASS_POLE;
 const POLE_MOMENT: f64 = MASS_POLE * HALF_LENGTH;
 
-/// One pole in f64: the reference for the fast form, and the large pole that a hand can push.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CartPole64 {
-    /// x, ẋ, θ, θ̇
-    pub state: [f64; 4],
-    /// Steps taken in this episode.
-    pub steps: u32,
-}
+/// The rules; a state is x, ẋ, θ, θ̇. In f64 they are the reference for the fast form, and the large pole that a hand can push.
+pub struct CartPole;
 
-impl CartPole64 {
-    pub fn new(state: [f64; 4]) -> Self {
-        Self { state, steps: 0 }
+pub type CartPole64 = Single<CartPole, OBSERVATION>;
+
+impl Twin<OBSERVATION> for CartPole {
+    const SPEC: &'static Spec = &SPEC;
+
+    fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; OBSERVATION] {
+        [(); OBSERVATION].map(|()| uniform(-RESET_SPREAD, RESET_SPREAD))
     }
 
-    /// One step; action 1 pushes right and any other left. It does not reset itself.
-    pub fn step(&mut self, action: u32) -> Step64 {
-        self.step_pushed(action, 0.0, 0.0)
-    }
-
-    /// One step under two more forces, N, both horizontal: on the cart and on the tip of the pole.
+    /// Action 1 pushes right and any other left. Two more forces, N, are both horizontal: on the cart and on the tip of the pole.
     ///
-    /// The tip lies 2l above the hinge: its force f adds f to the cart's equation and the torque
-    /// 2·l·f·cos θ to the pole's.
-    pub fn step_pushed(&mut self, action: u32, cart_force: f64, tip_force: f64) -> Step64 {
-        let [x, v, theta, w] = self.state;
-        let force = if action == 1 { FORCE } else { -FORCE } + cart_force + tip_force;
+    /// The tip lies 2l above the hinge: its force f adds f to the cart's equation and the torque 2·l·f·cos θ to the pole's.
+    fn step(state: &mut [f64; OBSERVATION], action: f64, moment: Moment) -> (f64, bool) {
+        let [x, v, theta, w] = *state;
+        let [cart_force, tip_force] = moment.forces;
+        let force = if action == 1.0 { FORCE } else { -FORCE } + cart_force + tip_force;
         let (sin, cos) = theta.sin_cos();
         let push = (force + POLE_MOMENT * (w * w) * sin) / MASS;
         let tip = 2.0 * tip_force * cos / MASS_POLE;
         let theta_acc = (GRAVITY * sin - cos * push + tip) / (HALF_LENGTH * (4.0 / 3.0 - MASS_POLE * (cos * cos) / MASS));
         let x_acc = push - POLE_MOMENT * theta_acc * cos / MASS;
-        self.state = [x + STEP_S * v, v + STEP_S * x_acc, theta + STEP_S * w, w + STEP_S * theta_acc];
-        self.steps = self.steps.saturating_add(1);
-        Step64 { reward: 1.0, terminated: self.is_out(), truncated: self.steps >= STEP_LIMIT }
-    }
-
-    /// The cart has left the track, or the pole leans too far. NaN counts as out.
-    pub fn is_out(&self) -> bool {
-        let [x, _, theta, _] = self.state;
-        !(x.abs() <= X_LIMIT && theta.abs() <= THETA_LIMIT)
+        let [x, v, theta, w] = [x + STEP_S * v, v + STEP_S * x_acc, theta + STEP_S * w, w + STEP_S * theta_acc];
+        *state = [x, v, theta, w];
+        // NaN counts as out.
+        let inside = x.abs() <= X_LIMIT && theta.abs() <= THETA_LIMIT;
+        (1.0, !inside)
     }
 }
 
@@ -99,47 +87,9 @@ static SPEC: Spec = Spec {
 
 pub(super) static KIND: Kind = Kind {
     tuned: &[("lr", 0.01), ("lr_floor", 0.001), ("hidden", 32.0), ("tanh", 0.0), ("normalize_observation", 0.0), ("normalize_reward", 0.0)],
-    kernels: Some(Kernels {
-        text: include_str!("cartpole.wgsl"),
-        repeated: &[],
-        constants,
-        key,
-        coins: |seed| Keys::new(seed).action,
-        episode_mask: EPISODES - 1,
-        throws: Throws::Coins,
-    }),
-    ..Kind::new(&SPEC, || Box::new(CartPole64::new([0.0; 4])), |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)))
+    kernels: Some(Kernels { text: include_str!("cartpole.wgsl"), repeated: &[], constants, key, episode_mask: EPISODES - 1 }),
+    ..Kind::new(&SPEC, || Box::new(CartPole64::new(0)), |isa, seed, first, count| Box::new(CartPoles::new(isa, seed, first, count)))
 };
-
-impl World64 for CartPole64 {
-    fn spec(&self) -> &'static Spec {
-        &SPEC
-    }
-
-    fn state(&self) -> &[f64] {
-        &self.state
-    }
-
-    fn observation(&self) -> Vec<f64> {
-        self.state.to_vec()
-    }
-
-    fn parts(&mut self) -> (&mut [f64], &mut u32) {
-        (&mut self.state, &mut self.steps)
-    }
-
-    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
-        (0..OBSERVATION).map(|_| uniform(-RESET_SPREAD, RESET_SPREAD)).collect()
-    }
-
-    fn advance(&mut self, action: f64) -> Step64 {
-        CartPole64::step(self, action as u32)
-    }
-
-    fn advance_pushed(&mut self, action: f64, [cart, tip]: [f64; 2]) -> Step64 {
-        self.step_pushed(action as u32, cart, tip)
-    }
-}
 
 /// Many poles in f32, 16 or 8 or 4 at a time, each beginning again by itself when its episode ends.
 ///
@@ -185,7 +135,7 @@ pub fn key(seed: u32) -> [u32; 4] {
 }
 
 /// The lower bits of a clock are steps, which end below [`STEP_LIMIT`].
-const STEP_BITS: u32 = 9;
+pub const STEP_BITS: u32 = 9;
 const STEP_MASK: u32 = (1 << STEP_BITS) - 1;
 /// Episodes are counted up to here, and from 0 again.
 pub const EPISODES: u32 = 1 << (32 - STEP_BITS);
@@ -214,12 +164,19 @@ impl CartPoles {
         words.map(|word| word.cast_signed() as f32 * SPREAD)
     }
 
+    /// Puts an environment at the start of an episode.
+    fn place(&mut self, env: usize, episode: u32) {
+        let (now, next) = (self.start(env, episode), self.start(env, episode + 1));
+        for i in 0..OBSERVATION {
+            (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
+        }
+        self.clock[env] = episode << STEP_BITS;
+    }
+
     /// Many steps with actions that are thrown like coins, and the number of episodes that ended.
     /// Nothing but the last state is seen. Which actions [`CartPoles::coins`] tells.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
-        let Self { isa, keys, first, count, state, clock, starts, .. } = self;
-        let (keys, first, count) = (*keys, *first, *count);
-        dispatch(*isa, Play { keys, first, count, game, steps, state, clock, starts })
+        dispatch(self.isa, Play { poles: self, game, steps })
     }
 
     /// The actions that [`CartPoles::play`] takes at one step of a game: 0 or 1, a function of (seed,
@@ -233,31 +190,6 @@ impl CartPoles {
             let words = rng::hash_1(key, [id, game]);
             *action = (words[(step % COINS / 32) as usize] << bit >> 31) as f32;
         }
-    }
-
-    /// State, steps and episodes so far of one environment: all there is to save.
-    pub fn environment(&self, env: usize) -> ([f32; OBSERVATION], u32, u32) {
-        let clock = self.clock[env];
-        (std::array::from_fn(|i| self.state[place(env, i)]), clock & STEP_MASK, clock >> STEP_BITS)
-    }
-
-    /// Puts back what [`CartPoles::environment`] gave.
-    pub fn set_environment(&mut self, env: usize, state: [f32; OBSERVATION], steps: u32, episodes: u32) -> Result<(), Impossible> {
-        let inside = state[0].abs() <= X_LIMIT as f32 && state[2].abs() <= THETA_LIMIT as f32;
-        let counted = steps < STEP_LIMIT && episodes < EPISODES;
-        if env >= self.count || !counted || !inside || state.iter().any(|s| !s.is_finite()) {
-            return Err(self.impossible(env));
-        }
-        let next = self.start(env, episodes + 1);
-        for i in 0..OBSERVATION {
-            (self.state[place(env, i)], self.starts[place(env, i)]) = (state[i], next[i]);
-        }
-        self.clock[env] = episodes << STEP_BITS | steps;
-        Ok(())
-    }
-
-    fn impossible(&self, env: usize) -> Impossible {
-        Impossible { env: self.first as usize + env, id: SPEC.id }
     }
 }
 
@@ -275,31 +207,18 @@ impl Vector for CartPoles {
     }
 
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        let Self { isa, keys, first, state, clock, starts, turn, .. } = self;
-        *turn = (*turn + 1) % SHORTEST as usize;
-        let (keys, first, turn) = (*keys, *first, *turn);
-        dispatch(*isa, Advance { keys, first, turn, state, clock, starts, actions, reached, rewards, ended });
+        self.turn = (self.turn + 1) % SHORTEST as usize;
+        dispatch(self.isa, Advance { poles: self, actions, reached, rewards, ended });
     }
 
     fn reset(&mut self, seed: u32, first: u32) {
         self.keys = Keys::new(seed);
         self.first = first;
-        self.clock.fill(0);
-        for env in 0..self.clock.len() {
-            let (now, next) = (self.start(env, 0), self.start(env, 1));
-            for i in 0..OBSERVATION {
-                (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
-            }
-        }
+        (0..self.clock.len()).for_each(|env| self.place(env, 0));
     }
 
     fn begin(&mut self, env: usize) {
-        let episode = ((self.clock[env] >> STEP_BITS) + 1) % EPISODES;
-        let (now, next) = (self.start(env, episode), self.start(env, episode + 1));
-        for i in 0..OBSERVATION {
-            (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
-        }
-        self.clock[env] = episode << STEP_BITS;
+        self.place(env, ((self.clock[env] >> STEP_BITS) + 1) % EPISODES);
     }
 
     fn state_len(&self) -> usize {
@@ -307,14 +226,22 @@ impl Vector for CartPoles {
     }
 
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
-        let (numbers, steps, episodes) = CartPoles::environment(self, env);
-        state.copy_from_slice(&numbers);
-        (steps, episodes)
+        state.iter_mut().enumerate().for_each(|(i, x)| *x = self.state[place(env, i)]);
+        (self.clock[env] & STEP_MASK, self.clock[env] >> STEP_BITS)
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
-        let state = state.try_into().map_err(|_| self.impossible(env))?;
-        CartPoles::set_environment(self, env, state, steps, episodes)
+        let inside = |&[x, _, theta, _]: &[f32; OBSERVATION]| x.abs() <= X_LIMIT as f32 && theta.abs() <= THETA_LIMIT as f32;
+        let possible = <&[f32; OBSERVATION]>::try_from(state).is_ok_and(inside) && state.iter().all(|x| x.is_finite());
+        if env >= self.count || steps >= STEP_LIMIT || episodes >= EPISODES || !possible {
+            return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
+        }
+        let next = self.start(env, episodes + 1);
+        for (i, &x) in state.iter().enumerate() {
+            (self.state[place(env, i)], self.starts[place(env, i)]) = (x, next[i]);
+        }
+        self.clock[env] = episodes << STEP_BITS | steps;
+        Ok(())
     }
 }
 
@@ -333,12 +260,7 @@ fn place(env: usize, i: usize) -> usize {
 }
 
 struct Advance<'a> {
-    keys: Keys,
-    first: u32,
-    turn: usize,
-    state: &'a mut [f32],
-    clock: &'a mut [u32],
-    starts: &'a mut [f32],
+    poles: &'a mut CartPoles,
     actions: &'a [f32],
     reached: &'a mut [f32],
     rewards: &'a mut [f32],
@@ -350,22 +272,23 @@ impl Kernel for Advance<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let lanes = self.clock.len();
+        let &mut CartPoles { keys, first, turn, ref mut state, ref mut clock, ref mut starts, .. } = self.poles;
+        let lanes = clock.len();
         assert!(self.actions.len() >= lanes && self.ended.len() >= lanes);
-        assert!(self.reached.len() >= self.state.len());
-        let state = self.state.as_chunks_mut::<STATE>().0.iter_mut();
-        let clock = self.clock.as_chunks_mut::<PANEL>().0.iter_mut();
-        let starts = self.starts.as_chunks_mut::<STATE>().0.iter_mut();
+        assert!(self.reached.len() >= state.len());
+        let state = state.as_chunks_mut::<STATE>().0.iter_mut();
+        let clock = clock.as_chunks_mut::<PANEL>().0.iter_mut();
+        let starts = starts.as_chunks_mut::<STATE>().0.iter_mut();
         let actions = self.actions.as_chunks::<PANEL>().0.iter();
         let reached = self.reached.as_chunks_mut::<STATE>().0.iter_mut();
         let rewards = self.rewards.as_chunks_mut::<PANEL>().0.iter_mut();
         let ended = self.ended.as_chunks_mut::<PANEL>().0.iter_mut();
         let panels = state.zip(clock).zip(starts).zip(actions).zip(reached).zip(rewards).zip(ended);
         for (panel, ((((((state, clock), starts), actions), reached), rewards), ended)) in panels.enumerate() {
-            if panel % SHORTEST as usize == self.turn {
+            if panel % SHORTEST as usize == turn {
                 for l in (0..PANEL).step_by(S::LANES) {
-                    let id = s.count_u(self.first.wrapping_add((panel * PANEL + l) as u32));
-                    store(s, start(s, self.keys.start, id, s.load_u(&clock[l..])), starts, l);
+                    let id = s.count_u(first.wrapping_add((panel * PANEL + l) as u32));
+                    store(s, start(s, keys.start, id, s.load_u(&clock[l..])), starts, l);
                 }
             }
             for l in (0..PANEL).step_by(S::LANES) {
@@ -385,14 +308,9 @@ impl Kernel for Advance<'_> {
 }
 
 struct Play<'a> {
-    keys: Keys,
-    first: u32,
-    count: usize,
+    poles: &'a mut CartPoles,
     game: u32,
     steps: u32,
-    state: &'a mut [f32],
-    clock: &'a mut [u32],
-    starts: &'a mut [f32],
 }
 
 /// Vectors of poles played at once: each waits for its own last step, so one alone would leave most of
@@ -404,7 +322,8 @@ impl Kernel for Play<'_> {
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) -> u64 {
-        let Self { keys, first, count, game, steps, state, clock, starts } = self;
+        let Self { poles, game, steps } = self;
+        let &mut CartPoles { keys, first, count, ref mut state, ref mut clock, ref mut starts, .. } = poles;
         let panels = state.as_chunks_mut::<STATE>().0.iter_mut();
         let mut ended = 0;
         let panels = panels.zip(clock.as_chunks_mut::<PANEL>().0).zip(starts.as_chunks_mut::<STATE>().0);
@@ -555,7 +474,7 @@ fn start<S: Simd>(s: S, key: [u32; 2], id: S::U, clock: S::U) -> [S::F; OBSERVAT
 /// next term of each series is not dropped but spread over the others, so that it errs both ways.
 const SQUARE: f64 = THETA_LIMIT * THETA_LIMIT;
 
-/// [`CartPole64::step`] for a vector of poles; `force` is an acceleration, N over the whole mass.
+/// [`CartPole::step`] for a vector of poles; `force` is an acceleration, N over the whole mass.
 #[inline(always)]
 fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [S::F; OBSERVATION] {
     let c = |value: f64| s.splat(value as f32);
@@ -578,23 +497,16 @@ fn euler<S: Simd>(s: S, [x, v, theta, w]: [S::F; OBSERVATION], force: S::F) -> [
 
 /// What the kernels read.
 fn constants() -> Vec<(&'static str, f64)> {
-    let mass = MASS;
-    // The largest θ² between two steps. The next term of each series is spread over the others, so that it errs
-    // both ways: θ⁷ ≈ 0.85·q·θ⁵ and θ⁶ ≈ 3/2·q·θ⁴ - 9/16·q²·θ² (+ q³/32) for θ² <= q.
-    let q = THETA_LIMIT * THETA_LIMIT;
+    let q = SQUARE;
     // 1 over the inertia a - b·cos²θ, with r = b/(a - b).
-    let (a, b) = (HALF_LENGTH * 4.0 / 3.0, HALF_LENGTH * MASS_POLE / mass);
+    let (a, b) = (HALF_LENGTH * 4.0 / 3.0, HALF_LENGTH * MASS_POLE / MASS);
     let r = b / (a - b);
     let last = -(2.0 / 45.0 * r + 2.0 / 3.0 * r * r + r * r * r);
     let ease = |c: f64| c / (a - b);
-    vec![
+    let derived = [
         ("SPREAD", f64::from(SPREAD)),
-        ("GRAVITY", GRAVITY),
-        ("PUSH", FORCE / mass),
-        ("POLE_SHARE", MASS_POLE * HALF_LENGTH / mass),
-        ("STEP_S", STEP_S),
-        ("X_LIMIT", X_LIMIT),
-        ("THETA_LIMIT", THETA_LIMIT),
+        ("PUSH", FORCE / MASS),
+        ("POLE_SHARE", POLE_MOMENT / MASS),
         ("SIN_3", -1.0 / 6.0),
         ("SIN_5", 1.0 / 120.0 - 0.85 * q / 5040.0),
         ("COS_2", -0.5 + 9.0 / 16.0 * q * q / 720.0),
@@ -602,5 +514,6 @@ fn constants() -> Vec<(&'static str, f64)> {
         ("EASE_0", ease(1.0 + last * q * q * q / 32.0)),
         ("EASE_2", ease(-r - 9.0 / 16.0 * last * q * q)),
         ("EASE_4", ease(r / 3.0 + r * r + 1.5 * last * q)),
-    ]
+    ];
+    named![GRAVITY, STEP_S, X_LIMIT, THETA_LIMIT].into_iter().chain(derived).collect()
 }

@@ -1,9 +1,15 @@
 //! What a file of an environment gives: its rules in all their forms, and what is special about it, each with a default.
 
-use super::many::Rules;
+use super::many::{Many, Rules};
 use super::vector::Vector;
-use super::world::{Spec, World64};
+use super::world::{Single, Spec, World64};
 use math::{Isa, Rng};
+
+/// Constants beside their names, for those who write them into another program.
+#[macro_export]
+macro_rules! named {
+    ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
+}
 
 /// A kind of environment.
 pub struct Kind {
@@ -24,6 +30,12 @@ pub type Make = fn(Isa, u32, u32, usize) -> Box<dyn Vector>;
 
 impl Kind {
     /// One with nothing special about it.
+    pub const fn of<R: Rules<S, O>, const S: usize, const O: usize>() -> Kind {
+        let many: Make = |isa, seed, first, count| Box::new(Many::<R, S, O>::new(isa, seed, first, count));
+        Kind::new(R::SPEC, || Box::new(Single::<R, S>::new(0)), many)
+    }
+
+    /// The same, where many are stepped in a way of their own.
     pub const fn new(spec: &'static Spec, twin: fn() -> Box<dyn World64>, many: Make) -> Kind {
         Kind { spec, twin, many, tuned: &[], steps: 1e6, kernels: None }
     }
@@ -40,20 +52,8 @@ pub struct Kernels {
     pub constants: fn() -> Vec<(&'static str, f64)>,
     /// What first states are drawn under, for a seed.
     pub key: fn(u32) -> [u32; 4],
-    /// What actions are thrown under when nobody chooses them.
-    pub coins: fn(u32) -> [u32; 2],
     /// Episodes are counted up to this, and from 0 again.
     pub episode_mask: u32,
-    pub throws: Throws,
-}
-
-/// How actions are thrown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Throws {
-    /// As [`CartPoles::coins`](super::CartPoles::coins): 128 of one hash.
-    Coins,
-    /// Choices or levels, 8 of one hash.
-    Parts,
 }
 
 impl Kernels {
@@ -62,18 +62,6 @@ impl Kernels {
         text: &'static str,
         constants: fn() -> Vec<(&'static str, f64)>,
     ) -> Kernels {
-        Kernels {
-            text,
-            repeated: &[],
-            constants,
-            key: |seed| Rng::new(seed, R::STREAM).key,
-            coins: |seed| {
-                // First states have 0 here.
-                let [a, b, ..] = Rng::new(seed, R::STREAM).block([0, 0, 0, 1]);
-                [a, b]
-            },
-            episode_mask: u32::MAX,
-            throws: Throws::Parts,
-        }
+        Kernels { text, repeated: &[], constants, key: |seed| Rng::new(seed, R::STREAM).key, episode_mask: u32::MAX }
     }
 }

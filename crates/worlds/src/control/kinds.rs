@@ -16,6 +16,11 @@ pub fn kinds() -> Vec<&'static Kind> {
     KINDS.iter().chain(more.iter()).copied().collect()
 }
 
+/// Their names.
+pub fn ids() -> Vec<&'static str> {
+    kinds().iter().map(|kind| kind.spec.id).collect()
+}
+
 /// The kind that Gymnasium calls so.
 pub fn kind(id: &str) -> Option<&'static Kind> {
     kinds().into_iter().find(|kind| kind.spec.id == id)

@@ -6,15 +6,16 @@
 //! episode *terminates* when the hull touches the ground or the craft leaves the picture (-100), or when all
 //! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
 
-use super::kind::{Kernels, Kind, Throws};
+use super::kind::{Kernels, Kind};
 use super::rigid::{
-    BENDS, BODIES, Body, Effort, HINGES, Hinge, NAMED, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn, V2, mass_of, v2,
+    self, BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn, V2, mass_of, v2,
 };
-use super::sweeps::Real;
-use super::sweeps::{System, sweep_many};
+use super::sweeps::{Real, System, sweep_many};
 use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
-use super::world::{Actions, Spec, Step64, World64};
+use super::world::{Actions, Moment, Single, Spec, Twin};
+use crate::named;
 use math::{Isa, PANEL, Rng, rng};
+use std::sync::LazyLock;
 
 /// Of the picture, in metres.
 pub const WIDTH: f64 = 20.0;
@@ -70,87 +71,34 @@ const SIDE_ABOVE: f64 = 14.0 / 30.0;
 /// An engine's place scatters by up to this, in metres.
 pub const SCATTER: f64 = 1.0 / 30.0;
 
+/// What the numbers of a state are, body by body.
+#[rustfmt::skip]
+static STATE_NAMES: [&str; TWIN_STATE] = [
+    "craft x (m)", "craft y (m)", "craft angle (rad)", "craft velocity x (m/s)", "craft velocity y (m/s)", "craft spin (rad/s)",
+    "leg 1 x (m)", "leg 1 y (m)", "leg 1 angle (rad)", "leg 1 velocity x (m/s)", "leg 1 velocity y (m/s)", "leg 1 spin (rad/s)",
+    "leg 2 x (m)", "leg 2 y (m)", "leg 2 angle (rad)", "leg 2 velocity x (m/s)", "leg 2 velocity y (m/s)", "leg 2 spin (rad/s)",
+    "hinge 1 push x (N s)", "hinge 1 push y (N s)", "hinge 1 stop (N m s)", "hinge 1 motor (N m s)",
+    "hinge 2 push x (N s)", "hinge 2 push y (N s)", "hinge 2 stop (N m s)", "hinge 2 motor (N m s)",
+    "leg 1 contact", "leg 2 contact", "steps at rest", "shaping", "main engine", "side engine",
+    "ground 0 (m)", "ground 1 (m)", "ground 2 (m)", "ground 3 (m)", "ground 4 (m)", "ground 5 (m)",
+    "ground 6 (m)", "ground 7 (m)", "ground 8 (m)", "ground 9 (m)", "ground 10 (m)",
+    "leg 1 touch 1 piece", "leg 1 touch 1 feature 1", "leg 1 touch 1 feature 2", "leg 1 touch 1 normal 1 (N s)",
+    "leg 1 touch 1 normal 2 (N s)", "leg 1 touch 1 friction 1 (N s)", "leg 1 touch 1 friction 2 (N s)",
+    "leg 1 touch 2 piece", "leg 1 touch 2 feature 1", "leg 1 touch 2 feature 2", "leg 1 touch 2 normal 1 (N s)",
+    "leg 1 touch 2 normal 2 (N s)", "leg 1 touch 2 friction 1 (N s)", "leg 1 touch 2 friction 2 (N s)",
+    "leg 2 touch 1 piece", "leg 2 touch 1 feature 1", "leg 2 touch 1 feature 2", "leg 2 touch 1 normal 1 (N s)",
+    "leg 2 touch 1 normal 2 (N s)", "leg 2 touch 1 friction 1 (N s)", "leg 2 touch 1 friction 2 (N s)",
+    "leg 2 touch 2 piece", "leg 2 touch 2 feature 1", "leg 2 touch 2 feature 2", "leg 2 touch 2 normal 1 (N s)",
+    "leg 2 touch 2 normal 2 (N s)", "leg 2 touch 2 friction 1 (N s)", "leg 2 touch 2 friction 2 (N s)",
+    "next scatter 1 (m)", "next scatter 2 (m)", "scatter seed",
+];
+
 static SPEC: Spec = Spec {
     id: "LunarLander-v3",
     summary: "set a craft down between the flags, on its legs and gently",
     actions: Actions::Choices(4),
     choices: &["nothing", "left engine", "main engine", "right engine"],
-    state: &[
-        "craft x (m)",
-        "craft y (m)",
-        "craft angle (rad)",
-        "craft velocity x (m/s)",
-        "craft velocity y (m/s)",
-        "craft spin (rad/s)",
-        "leg 1 x (m)",
-        "leg 1 y (m)",
-        "leg 1 angle (rad)",
-        "leg 1 velocity x (m/s)",
-        "leg 1 velocity y (m/s)",
-        "leg 1 spin (rad/s)",
-        "leg 2 x (m)",
-        "leg 2 y (m)",
-        "leg 2 angle (rad)",
-        "leg 2 velocity x (m/s)",
-        "leg 2 velocity y (m/s)",
-        "leg 2 spin (rad/s)",
-        "hinge 1 push x (N s)",
-        "hinge 1 push y (N s)",
-        "hinge 1 stop (N m s)",
-        "hinge 1 motor (N m s)",
-        "hinge 2 push x (N s)",
-        "hinge 2 push y (N s)",
-        "hinge 2 stop (N m s)",
-        "hinge 2 motor (N m s)",
-        "leg 1 contact",
-        "leg 2 contact",
-        "steps at rest",
-        "shaping",
-        "main engine",
-        "side engine",
-        "ground 0 (m)",
-        "ground 1 (m)",
-        "ground 2 (m)",
-        "ground 3 (m)",
-        "ground 4 (m)",
-        "ground 5 (m)",
-        "ground 6 (m)",
-        "ground 7 (m)",
-        "ground 8 (m)",
-        "ground 9 (m)",
-        "ground 10 (m)",
-        "leg 1 touch 1 piece",
-        "leg 1 touch 1 feature 1",
-        "leg 1 touch 1 feature 2",
-        "leg 1 touch 1 normal 1 (N s)",
-        "leg 1 touch 1 normal 2 (N s)",
-        "leg 1 touch 1 friction 1 (N s)",
-        "leg 1 touch 1 friction 2 (N s)",
-        "leg 1 touch 2 piece",
-        "leg 1 touch 2 feature 1",
-        "leg 1 touch 2 feature 2",
-        "leg 1 touch 2 normal 1 (N s)",
-        "leg 1 touch 2 normal 2 (N s)",
-        "leg 1 touch 2 friction 1 (N s)",
-        "leg 1 touch 2 friction 2 (N s)",
-        "leg 2 touch 1 piece",
-        "leg 2 touch 1 feature 1",
-        "leg 2 touch 1 feature 2",
-        "leg 2 touch 1 normal 1 (N s)",
-        "leg 2 touch 1 normal 2 (N s)",
-        "leg 2 touch 1 friction 1 (N s)",
-        "leg 2 touch 1 friction 2 (N s)",
-        "leg 2 touch 2 piece",
-        "leg 2 touch 2 feature 1",
-        "leg 2 touch 2 feature 2",
-        "leg 2 touch 2 normal 1 (N s)",
-        "leg 2 touch 2 normal 2 (N s)",
-        "leg 2 touch 2 friction 1 (N s)",
-        "leg 2 touch 2 friction 2 (N s)",
-        "next scatter 1 (m)",
-        "next scatter 2 (m)",
-        "scatter seed",
-    ],
+    state: &STATE_NAMES,
     observation: &[
         "horizontal position",
         "height",
@@ -170,12 +118,10 @@ pub(super) static KIND: Kind = Kind {
     steps: 3e6,
     kernels: Some(Kernels {
         text: include_str!("lunar_lander.wgsl"),
-        repeated: &[("#BEND ", BENDS), ("#PIECE ", BENDS - 1)],
+        repeated: &[("BEND", BENDS), ("PIECE", BENDS - 1)],
         constants,
         key,
-        coins,
         episode_mask: u32::MAX,
-        throws: Throws::Parts,
     }),
     ..Kind::new(&SPEC, || Box::new(LunarLander64::new(0)), |isa, seed, first, count| Box::new(LunarLanders::new(isa, seed, first, count)))
 };
@@ -424,31 +370,11 @@ pub fn constants() -> Vec<(&'static str, f64)> {
         ("LEG_HIGH", leg.corners[2].y),
         ("LEG_MOST", rig.hinges[0].most),
     ];
-    let of_rules = [
-        ("WIDTH", WIDTH),
-        ("HEIGHT", HEIGHT),
-        ("PAD_HEIGHT", PAD_HEIGHT),
-        ("STEP_S", STEP_S),
-        ("GRAVITY", GRAVITY),
-        ("FIRST_FORCE", FIRST_FORCE),
-        ("LEG_AWAY", LEG_AWAY),
-        ("LEG_UP", LEG_UP),
-        ("LEG_IN", LEG_IN),
-        ("LEG_OUT", LEG_OUT),
-        ("LEG_SPEED", LEG_SPEED),
-        ("LEG_LEAN", LEG_LEAN),
-        ("MAIN_POWER", MAIN_POWER),
-        ("MAIN_PRICE", MAIN_PRICE),
-        ("SIDE_POWER", SIDE_POWER),
-        ("SIDE_PRICE", SIDE_PRICE),
-        ("MAIN_BELOW", MAIN_BELOW),
-        ("SIDE_AWAY", SIDE_AWAY),
-        ("SIDE_ALONG", SIDE_ALONG),
-        ("SIDE_ABOVE", SIDE_ABOVE),
-        ("SCATTER", SCATTER),
-    ];
+    let of_scene = named![WIDTH, HEIGHT, PAD_HEIGHT, STEP_S, GRAVITY, FIRST_FORCE];
+    let of_legs = named![LEG_AWAY, LEG_UP, LEG_IN, LEG_OUT, LEG_SPEED, LEG_LEAN];
+    let of_engines = named![MAIN_POWER, MAIN_PRICE, SIDE_POWER, SIDE_PRICE, MAIN_BELOW, SIDE_AWAY, SIDE_ALONG, SIDE_ABOVE, SCATTER];
     let of_solids = of_solids.map(|(name, value)| (name, f64::from(value)));
-    of_solids.into_iter().chain(of_rules).chain(NAMED).collect()
+    of_solids.into_iter().chain(of_scene).chain(of_legs).chain(of_engines).chain(rigid::constants()).collect()
 }
 
 /// What a seed's numbers are drawn under.
@@ -456,27 +382,12 @@ pub fn key(seed: u32) -> [u32; 4] {
     Rng::new(seed, STREAM).key
 }
 
-/// What actions may be thrown under when nobody chooses them.
-pub fn coins(seed: u32) -> [u32; 2] {
-    let [a, b, ..] = Rng::new(seed, STREAM).block([0, 0, 0, COINS]);
-    [a, b]
-}
+/// The rules; a state is a craft's, then how its engines will scatter in the next step, and the seed of that.
+pub struct LunarLander;
 
-/// One craft in f64.
-pub struct LunarLander64 {
-    state: [f64; TWIN_STATE],
-    steps: u32,
-    rules: Rules<f64>,
-}
+pub type LunarLander64 = Single<LunarLander, TWIN_STATE>;
 
-impl LunarLander64 {
-    /// At the first episode of a seed.
-    pub fn new(seed: u32) -> Self {
-        let mut lander = Self { state: [0.0; TWIN_STATE], steps: 0, rules: Rules::new() };
-        lander.reset(seed);
-        lander
-    }
-}
+static RULES: LazyLock<Rules<f64>> = LazyLock::new(Rules::new);
 
 /// How the engines scatter in a step.
 fn scatter(seed: f64, steps: u32) -> [f64; 2] {
@@ -490,44 +401,32 @@ const STREAM: u32 = 0x004C_4C33;
 const TWIN: u32 = 0;
 const BEGINNING: u32 = 1;
 const NOISE: u32 = 2;
-const COINS: u32 = 3;
 
-impl World64 for LunarLander64 {
-    fn spec(&self) -> &'static Spec {
-        &SPEC
+impl Twin<TWIN_STATE> for LunarLander {
+    const SPEC: &'static Spec = &SPEC;
+
+    fn show(state: &[f64; TWIN_STATE]) -> Vec<f64> {
+        RULES.observe(&Craft::unpack(&state[..STATE])).to_vec()
     }
 
-    fn state(&self) -> &[f64] {
-        &self.state
-    }
-
-    fn observation(&self) -> Vec<f64> {
-        self.rules.observe(&Craft::unpack(&self.state[..STATE])).to_vec()
-    }
-
-    fn parts(&mut self) -> (&mut [f64], &mut u32) {
-        (&mut self.state, &mut self.steps)
-    }
-
-    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
+    fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; TWIN_STATE] {
         let seed = uniform(0.0, 1e6).floor();
-        let mut state = vec![0.0; TWIN_STATE];
-        self.rules.first(uniform).pack(&mut state[..STATE]);
+        let mut state = [0.0; TWIN_STATE];
+        RULES.first(uniform).pack(&mut state[..STATE]);
         let [first, second] = scatter(seed, 0);
         state[STATE..].copy_from_slice(&[first, second, seed]);
         state
     }
 
-    fn advance(&mut self, action: f64) -> Step64 {
-        let mut craft = Craft::unpack(&self.state[..STATE]);
-        let [first, second, seed] = [0, 1, 2].map(|i| self.state[STATE + i]);
-        self.rules.fire(&mut craft, action as u32, [first, second]);
-        let rests = craft.scene.step(&self.rules.rig, V2::default());
-        let (_, reward, terminated) = self.rules.settle(&mut craft, rests);
-        craft.pack(&mut self.state[..STATE]);
-        self.steps = self.steps.saturating_add(1);
-        self.state[STATE..STATE + 2].copy_from_slice(&scatter(seed, self.steps));
-        Step64 { reward, terminated, truncated: self.steps >= STEP_LIMIT }
+    fn step(state: &mut [f64; TWIN_STATE], action: f64, Moment { steps, .. }: Moment) -> (f64, bool) {
+        let mut craft = Craft::unpack(&state[..STATE]);
+        let [first, second, seed] = [0, 1, 2].map(|i| state[STATE + i]);
+        RULES.fire(&mut craft, action as u32, [first, second]);
+        let rests = craft.scene.step(&RULES.rig, V2::default());
+        let (_, reward, terminated) = RULES.settle(&mut craft, rests);
+        craft.pack(&mut state[..STATE]);
+        state[STATE..STATE + 2].copy_from_slice(&scatter(seed, steps.saturating_add(1)));
+        (reward, terminated)
     }
 }
 

@@ -7,13 +7,12 @@
 //! of (seed, environment, episode), whatever the lanes or threads.
 
 use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
-use super::world::Spec;
+use super::world::Twin;
 use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
 use std::marker::PhantomData;
 
 /// One kind of environment, a vector of them at a time. Everything is inlined into a kernel: mark it so.
-pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Send + Sync {
-    const SPEC: &'static Spec;
+pub trait Rules<const STATE: usize, const OBSERVATION: usize>: Twin<STATE> {
     /// What first states are drawn from; apart from every other stream of the same seed.
     const STREAM: u32;
 
@@ -60,34 +59,6 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
         many.reset(seed, first);
         many
     }
-
-    /// State, steps and episodes so far of one environment: all there is to save.
-    pub fn environment(&self, env: usize) -> ([f32; STATE], u32, u32) {
-        (std::array::from_fn(|i| self.state[place::<STATE>(env, i)]), self.steps[env], self.episodes[env])
-    }
-
-    /// Puts back what [`Many::environment`] gave.
-    pub fn set_environment(&mut self, env: usize, state: [f32; STATE], steps: u32, episodes: u32) -> Result<(), Impossible> {
-        if env >= self.count || steps >= R::SPEC.step_limit || !R::possible(state) {
-            return Err(self.impossible(env));
-        }
-        state.into_iter().enumerate().for_each(|(i, x)| self.state[place::<STATE>(env, i)] = x);
-        (self.steps[env], self.episodes[env]) = (steps, episodes);
-        let panel = env / PANEL;
-        dispatch(
-            self.isa,
-            Show::<R, STATE, OBSERVATION> {
-                state: &self.state[panel * STATE * PANEL..(panel + 1) * STATE * PANEL],
-                shown: &mut self.shown[panel * OBSERVATION * PANEL..(panel + 1) * OBSERVATION * PANEL],
-                rules: PhantomData,
-            },
-        );
-        Ok(())
-    }
-
-    fn impossible(&self, env: usize) -> Impossible {
-        Impossible { env: self.first as usize + env, id: R::SPEC.id }
-    }
 }
 
 impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Vector for Many<R, STATE, OBSERVATION> {
@@ -108,18 +79,9 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     fn begin(&mut self, env: usize) {
         let episode = self.episodes[env].wrapping_add(1);
         // A panel whose first lane is this environment.
-        let (mut state, mut shown) = (vec![0.0; STATE * PANEL], vec![0.0; OBSERVATION * PANEL]);
-        dispatch(
-            self.isa,
-            Begin::<R, STATE, OBSERVATION> {
-                key: self.rng.key,
-                first: self.first.wrapping_add(env as u32),
-                episode,
-                state: &mut state,
-                shown: &mut shown,
-                rules: PhantomData,
-            },
-        );
+        let (state, shown) = (&mut vec![0.0; STATE * PANEL], &mut vec![0.0; OBSERVATION * PANEL]);
+        let (key, first) = (self.rng.key, self.first.wrapping_add(env as u32));
+        dispatch(self.isa, Begin::<R, STATE, OBSERVATION> { key, first, episode, state, shown, rules: PhantomData });
         (0..STATE).for_each(|i| self.state[place::<STATE>(env, i)] = state[i * PANEL]);
         (0..OBSERVATION).for_each(|i| self.shown[place::<OBSERVATION>(env, i)] = shown[i * PANEL]);
         (self.steps[env], self.episodes[env]) = (0, episode);
@@ -134,23 +96,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
-        let Self { isa, rng, first, state, shown, steps, episodes, .. } = self;
-        dispatch(
-            *isa,
-            Advance::<R, STATE, OBSERVATION> {
-                key: rng.key,
-                first: *first,
-                state,
-                shown,
-                steps,
-                episodes,
-                actions,
-                reached,
-                rewards,
-                ended,
-                rules: PhantomData,
-            },
-        );
+        dispatch(self.isa, Advance { many: self, actions, reached, rewards, ended });
     }
 
     fn state_len(&self) -> usize {
@@ -158,14 +104,19 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
-        let (numbers, steps, episodes) = Many::environment(self, env);
-        state.copy_from_slice(&numbers);
-        (steps, episodes)
+        state.iter_mut().enumerate().for_each(|(i, x)| *x = self.state[place::<STATE>(env, i)]);
+        (self.steps[env], self.episodes[env])
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
-        let state = state.try_into().map_err(|_| self.impossible(env))?;
-        Many::set_environment(self, env, state, steps, episodes)
+        let possible = state.try_into().is_ok_and(R::possible);
+        if env >= self.count || steps >= R::SPEC.step_limit || !possible {
+            return Err(Impossible { env: self.first as usize + env, id: R::SPEC.id });
+        }
+        state.iter().enumerate().for_each(|(i, &x)| self.state[place::<STATE>(env, i)] = x);
+        (self.steps[env], self.episodes[env]) = (steps, episodes);
+        dispatch(self.isa, Show { many: self, panel: env / PANEL });
+        Ok(())
     }
 }
 
@@ -220,10 +171,10 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     }
 }
 
+/// What the environments of a panel show.
 struct Show<'a, R, const STATE: usize, const OBSERVATION: usize> {
-    state: &'a [f32],
-    shown: &'a mut [f32],
-    rules: PhantomData<R>,
+    many: &'a mut Many<R, STATE, OBSERVATION>,
+    panel: usize,
 }
 
 impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Show<'_, R, STATE, OBSERVATION> {
@@ -231,25 +182,20 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        for env in (0..self.state.len() / STATE).step_by(S::LANES) {
-            let state = load::<S, STATE>(s, self.state, env);
-            store(s, R::observe(s, state), self.shown, env);
+        let Self { many, panel } = self;
+        for env in (panel * PANEL..(panel + 1) * PANEL).step_by(S::LANES) {
+            let state = load::<S, STATE>(s, &many.state, env);
+            store(s, R::observe(s, state), &mut many.shown, env);
         }
     }
 }
 
 struct Advance<'a, R, const STATE: usize, const OBSERVATION: usize> {
-    key: [u32; 4],
-    first: u32,
-    state: &'a mut [f32],
-    shown: &'a mut [f32],
-    steps: &'a mut [u32],
-    episodes: &'a mut [u32],
+    many: &'a mut Many<R, STATE, OBSERVATION>,
     actions: &'a [f32],
     reached: &'a mut [f32],
     rewards: &'a mut [f32],
     ended: &'a mut [u32],
-    rules: PhantomData<R>,
 }
 
 impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize> Kernel for Advance<'_, R, STATE, OBSERVATION> {
@@ -257,44 +203,45 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let lanes = self.steps.len();
+        let Many { rng: Rng { key }, first, state: all, shown: all_shown, steps: all_steps, episodes: all_episodes, .. } = self.many;
+        let lanes = all_steps.len();
         assert!(self.actions.len() >= lanes && self.rewards.len() >= lanes && self.ended.len() >= lanes);
-        assert!(self.reached.len() >= self.shown.len());
+        assert!(self.reached.len() >= all_shown.len());
         for env in (0..lanes).step_by(S::LANES) {
-            let old = load::<S, STATE>(s, self.state, env);
-            let shown = load::<S, OBSERVATION>(s, self.shown, env);
+            let old = load::<S, STATE>(s, all, env);
+            let shown = load::<S, OBSERVATION>(s, all_shown, env);
             let (new, reward, terminated) = R::advance(s, old, shown, s.load(&self.actions[env..]));
             let reached = R::observe(s, new);
             store(s, reached, self.reached, env);
             s.store(reward, &mut self.rewards[env..]);
 
             let zero = s.splat_u(0);
-            let steps = s.add_u(s.load_u(&self.steps[env..]), s.splat_u(1));
+            let steps = s.add_u(s.load_u(&all_steps[env..]), s.splat_u(1));
             let truncated = s.eq_u(steps, s.splat_u(R::SPEC.step_limit));
             let over = s.or_mask(terminated, truncated);
             if s.mask_bits(over) == 0 {
-                store(s, new, self.state, env);
-                store(s, reached, self.shown, env);
-                s.store_u(steps, &mut self.steps[env..]);
+                store(s, new, all, env);
+                store(s, reached, all_shown, env);
+                s.store_u(steps, &mut all_steps[env..]);
                 s.store_u(zero, &mut self.ended[env..]);
                 continue;
             }
             let flags = s.add_u(s.select_u(terminated, s.splat_u(TERMINATED), zero), s.select_u(truncated, s.splat_u(TRUNCATED), zero));
             let end = s.or_u(flags, s.shl_u(steps, LENGTH_SHIFT));
             s.store_u(s.select_u(over, end, zero), &mut self.ended[env..]);
-            s.store_u(s.select_u(over, zero, steps), &mut self.steps[env..]);
+            s.store_u(s.select_u(over, zero, steps), &mut all_steps[env..]);
 
-            let episodes = s.load_u(&self.episodes[env..]);
+            let episodes = s.load_u(&all_episodes[env..]);
             let episodes = s.select_u(over, s.add_u(episodes, s.splat_u(1)), episodes);
-            s.store_u(episodes, &mut self.episodes[env..]);
-            let words = words(s, self.key, self.first.wrapping_add(env as u32), episodes);
+            s.store_u(episodes, &mut all_episodes[env..]);
+            let words = words(s, *key, first.wrapping_add(env as u32), episodes);
             let fresh = R::first(s, words);
             let mut state = new;
             for i in 0..STATE {
                 state[i] = s.select(over, fresh[i], new[i]);
             }
-            store(s, state, self.state, env);
-            store(s, R::observe(s, state), self.shown, env);
+            store(s, state, all, env);
+            store(s, R::observe(s, state), all_shown, env);
         }
     }
 }

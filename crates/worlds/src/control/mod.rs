@@ -15,13 +15,10 @@ mod sweeps;
 pub mod vector;
 pub mod world;
 
-pub use acrobot::{Acrobot64, Acrobots};
 pub use cartpole::{CartPole64, CartPoles};
-pub use kind::{Kernels, Kind, Make, Throws};
-pub use kinds::{add, kind, kinds};
+pub use kind::{Kernels, Kind, Make};
+pub use kinds::{add, ids, kind, kinds};
 pub use lunar_lander::{LunarLander64, LunarLanders};
 pub use many::Many;
-pub use mountain_car::{MountainCar64, MountainCarContinuous64, MountainCars, MountainCarsContinuous};
-pub use pendulum::{Pendulum64, Pendulums};
 pub use vector::{Impossible, Vector};
-pub use world::{Action, Actions, Spec, Step64, World64, WorldError};
+pub use world::{Action, Actions, Moment, Single, Spec, Step64, Twin, World64, WorldError};

@@ -10,13 +10,12 @@
 //! the end of the range does, and is paid for in full.
 
 use super::angle;
-use super::kind::{Kernels, Kind, Make};
-use super::many::{self, Many, Rules};
+use super::kind::{Kernels, Kind};
+use super::many::{self, Rules};
 use super::numpy::{Number, f64_number, fits_f32, from_outside, python, rounded};
-use super::world::{Actions, Spec, Step64, World64};
+use super::world::{Actions, Moment, Spec, Twin};
+use crate::named;
 use math::Simd;
-use std::fmt::Debug;
-use std::marker::PhantomData;
 
 /// The road begins here, at a wall without bounce.
 pub const X_MIN: f64 = -1.2;
@@ -30,7 +29,7 @@ pub const RESET_FROM: f64 = -0.6;
 pub const RESET_TO: f64 = -0.4;
 
 /// What the cars differ in.
-pub trait Car: Clone + Copy + Debug + PartialEq + Send + Sync + Sync + 'static {
+pub trait Car: Send + Sync + 'static {
     const SPEC: &'static Spec;
     /// What first states are drawn from; apart from every other stream of the same seed.
     const STREAM: u32;
@@ -49,11 +48,9 @@ pub trait Car: Clone + Copy + Debug + PartialEq + Send + Sync + Sync + 'static {
 }
 
 /// Back, none or forward.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MountainCar;
 
 /// A throttle.
-#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MountainCarContinuous;
 
 impl Car for MountainCar {
@@ -112,63 +109,30 @@ pub(super) static CONTINUOUS_KIND: Kind = Kind { tuned: &[("gamma", 0.999)], ..o
 
 const fn of<C: Car>() -> Kind {
     let kernels = Kernels::of::<C, 2, 2>(include_str!("mountain_car.wgsl"), constants::<C>);
-    let many: Make = |isa, seed, first, count| Box::new(Many::<C, 2, 2>::new(isa, seed, first, count));
-    Kind { kernels: Some(kernels), ..Kind::new(C::SPEC, || Box::new(Car64::<C>::new([-0.5, 0.0])), many) }
+    Kind { kernels: Some(kernels), ..Kind::of::<C, 2, 2>() }
 }
 
 const NUMBERS: &[&str] = &["position", "velocity"];
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Car64<C> {
-    /// x and ẋ, in road and road a step.
-    pub state: [f64; 2],
-    /// Steps taken in this episode.
-    pub steps: u32,
-    car: PhantomData<C>,
-}
 
-pub type MountainCar64 = Car64<MountainCar>;
-pub type MountainCarContinuous64 = Car64<MountainCarContinuous>;
+impl<C: Car> Twin<2> for C {
+    const SPEC: &'static Spec = C::SPEC;
 
-impl<C: Car> Car64<C> {
-    pub fn new(state: [f64; 2]) -> Self {
-        Self { state, steps: 0, car: PhantomData }
-    }
-}
-
-impl<C: Car> World64 for Car64<C> {
-    fn spec(&self) -> &'static Spec {
-        C::SPEC
+    fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; 2] {
+        [uniform(RESET_FROM, RESET_TO), 0.0]
     }
 
-    fn state(&self) -> &[f64] {
-        &self.state
-    }
-
-    fn observation(&self) -> Vec<f64> {
-        self.state.to_vec()
-    }
-
-    fn parts(&mut self) -> (&mut [f64], &mut u32) {
-        (&mut self.state, &mut self.steps)
-    }
-
-    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
-        vec![uniform(RESET_FROM, RESET_TO), 0.0]
-    }
-
-    fn advance(&mut self, action: f64) -> Step64 {
+    fn step(state: &mut [f64; 2], action: f64, Moment { steps, .. }: Moment) -> (f64, bool) {
         let number: fn(f64) -> Number = if C::NARROW { from_outside } else { f64_number };
         let given = action - C::REST;
         let throttle = if given.abs() > 1.0 { python(given.clamp(-1.0, 1.0)) } else { number(given) };
         // A car at rest at the beginning of an episode is as a reset leaves it: in f64.
-        let fresh = self.steps == 0 && self.state[1] == 0.0;
-        let wide = fresh || !self.state.iter().all(|&s| fits_f32(s));
-        let [x, v] = drive(self.state.map(if wide { f64_number } else { number }), throttle, C::POWER);
-        self.state = [x, v].map(|s| if C::NARROW { rounded(s.value) } else { s.value });
-        self.steps = self.steps.saturating_add(1);
+        let fresh = steps == 0 && state[1] == 0.0;
+        let wide = fresh || !state.iter().all(|&s| fits_f32(s));
+        let [x, v] = drive(state.map(if wide { f64_number } else { number }), throttle, C::POWER);
+        *state = [x, v].map(|s| if C::NARROW { rounded(s.value) } else { s.value });
         let terminated = x >= python(C::GOAL) && v >= python(0.0);
         let gained = C::STEP_REWARD + if terminated { C::GOAL_REWARD } else { 0.0 };
-        Step64 { reward: gained - given * given * C::THROTTLE_COST, terminated, truncated: self.steps >= C::SPEC.step_limit }
+        (gained - given * given * C::THROTTLE_COST, terminated)
     }
 }
 
@@ -194,13 +158,7 @@ fn drive([mut x, mut v]: [Number; 2], throttle: Number, power: f64) -> [Number; 
     [x, v]
 }
 
-/// Many cars in f32; the state is its own observation. An action is 0, 1 or 2.
-pub type MountainCars = Many<MountainCar, 2, 2>;
-/// An action is a throttle.
-pub type MountainCarsContinuous = Many<MountainCarContinuous, 2, 2>;
-
 impl<C: Car> Rules<2, 2> for C {
-    const SPEC: &'static Spec = C::SPEC;
     const STREAM: u32 = C::STREAM;
 
     #[inline(always)]
@@ -239,18 +197,14 @@ impl<C: Car> Rules<2, 2> for C {
 
 /// What the kernels read.
 fn constants<C: Car>() -> Vec<(&'static str, f64)> {
-    vec![
-        ("RESET_FROM", RESET_FROM),
+    let derived = [
         ("RESET_WIDTH", RESET_TO - RESET_FROM),
-        ("GRAVITY", GRAVITY),
-        ("SPEED_LIMIT", SPEED_LIMIT),
-        ("X_MIN", X_MIN),
-        ("X_MAX", X_MAX),
         ("GOAL", C::GOAL),
         ("POWER", C::POWER),
         ("REST", C::REST),
         ("STEP_REWARD", C::STEP_REWARD),
         ("LAST_REWARD", C::STEP_REWARD + C::GOAL_REWARD),
         ("THROTTLE_COST", C::THROTTLE_COST),
-    ]
+    ];
+    named![RESET_FROM, GRAVITY, SPEED_LIMIT, X_MIN, X_MAX].into_iter().chain(derived).collect()
 }

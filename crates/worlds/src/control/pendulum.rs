@@ -7,9 +7,10 @@
 
 use super::angle;
 use super::kind::{Kernels, Kind};
-use super::many::{self, Many, Rules};
+use super::many::{self, Rules};
 use super::numpy::{from_outside, python};
-use super::world::{Actions, Spec, Step64, World64};
+use super::world::{Actions, Moment, Spec, Twin};
+use crate::named;
 use math::Simd;
 use std::f64::consts::{PI, TAU};
 
@@ -42,49 +43,26 @@ static SPEC: Spec = Spec {
     returns: [-1600.0, 0.0],
 };
 
-pub(super) static KIND: Kind = Kind {
-    kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)),
-    ..Kind::new(&SPEC, || Box::new(Pendulum64::new([0.0; 2])), |isa, seed, first, count| Box::new(Pendulums::new(isa, seed, first, count)))
-};
+pub(super) static KIND: Kind =
+    Kind { kernels: Some(Kernels::of::<Pendulum, 2, 3>(include_str!("pendulum.wgsl"), constants)), ..Kind::of::<Pendulum, 2, 3>() };
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pendulum64 {
-    /// θ, θ̇
-    pub state: [f64; 2],
-    /// Steps taken in this episode.
-    pub steps: u32,
-}
+/// The rules; a state is θ and θ̇. Of many in f32 the angle is kept within ±π, which keeps its digits and shows nowhere: neither
+/// observation nor reward knows turns.
+pub struct Pendulum;
 
-impl Pendulum64 {
-    pub fn new(state: [f64; 2]) -> Self {
-        Self { state, steps: 0 }
-    }
-}
+impl Twin<2> for Pendulum {
+    const SPEC: &'static Spec = &SPEC;
 
-impl World64 for Pendulum64 {
-    fn spec(&self) -> &'static Spec {
-        &SPEC
-    }
-
-    fn state(&self) -> &[f64] {
-        &self.state
-    }
-
-    fn observation(&self) -> Vec<f64> {
-        let [theta, w] = self.state;
+    fn show(&[theta, w]: &[f64; 2]) -> Vec<f64> {
         vec![theta.cos(), theta.sin(), w]
     }
 
-    fn parts(&mut self) -> (&mut [f64], &mut u32) {
-        (&mut self.state, &mut self.steps)
+    fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; 2] {
+        [uniform(-PI, PI), uniform(-RESET_SPEED, RESET_SPEED)]
     }
 
-    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64> {
-        vec![uniform(-PI, PI), uniform(-RESET_SPEED, RESET_SPEED)]
-    }
-
-    fn advance(&mut self, action: f64) -> Step64 {
-        let [theta, w] = self.state;
+    fn step(state: &mut [f64; 2], action: f64, _: Moment) -> (f64, bool) {
+        let [theta, w] = *state;
         // A torque that came as f32 is multiplied in f32.
         let torque = from_outside(action.clamp(-TORQUE_LIMIT, TORQUE_LIMIT));
         let pushed = (python(3.0 / (MASS * LENGTH * LENGTH)) * torque).value;
@@ -94,21 +72,12 @@ impl World64 for Pendulum64 {
         let cost = lean * lean + 0.1 * (w * w) + effort;
         let w = w + (3.0 * GRAVITY / (2.0 * LENGTH) * theta.sin() + pushed) * STEP_S;
         let w = w.clamp(-SPEED_LIMIT, SPEED_LIMIT);
-        self.state = [theta + w * STEP_S, w];
-        self.steps = self.steps.saturating_add(1);
-        Step64 { reward: -cost, terminated: false, truncated: self.steps >= STEP_LIMIT }
+        *state = [theta + w * STEP_S, w];
+        (-cost, false)
     }
 }
 
-/// The rules for a vector of pendulums.
-pub struct Pendulum;
-
-/// Many pendulums in f32; an action is a torque. Their angle is kept within ±π, which keeps its digits
-/// and shows nowhere: neither observation nor reward knows turns.
-pub type Pendulums = Many<Pendulum, 2, 3>;
-
 impl Rules<2, 3> for Pendulum {
-    const SPEC: &'static Spec = &SPEC;
     const STREAM: u32 = 0x0050_4531;
 
     #[inline(always)]
@@ -145,13 +114,10 @@ impl Rules<2, 3> for Pendulum {
 
 /// What the kernels read.
 fn constants() -> Vec<(&'static str, f64)> {
-    vec![
+    let derived = [
         ("HALF_TURN", PI),
-        ("RESET_SPEED", RESET_SPEED),
-        ("TORQUE_LIMIT", TORQUE_LIMIT),
-        ("SPEED_LIMIT", SPEED_LIMIT),
-        ("STEP_S", STEP_S),
         ("GRAVITY_GAIN", 3.0 * GRAVITY / (2.0 * LENGTH) * STEP_S),
         ("TORQUE_GAIN", 3.0 / (MASS * LENGTH * LENGTH) * STEP_S),
-    ]
+    ];
+    named![RESET_SPEED, TORQUE_LIMIT, SPEED_LIMIT, STEP_S].into_iter().chain(derived).collect()
 }

@@ -8,7 +8,8 @@
 //! be felt: 180 sweeps do not converge where a heavy body stands on light legs. In free flight they all but do;
 //! f32 takes at once what they tend to, which is the motion of one rigid body.
 
-use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching};
+use super::sweeps::{BLOCK, Fixed, Hinged, Real, SWEEPS, System, TOUCHED, Touching, rub, sweep_one};
+use crate::named;
 use std::ops::{Add, Mul, Neg, Sub};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -37,19 +38,17 @@ impl<R: Real> V2<R> {
     }
 }
 
-impl<R: Real> Add for V2<R> {
-    type Output = Self;
-    fn add(self, o: Self) -> Self {
-        v2(self.x + o.x, self.y + o.y)
-    }
+macro_rules! by_parts {
+    ($($trait:ident $method:ident)*) => {$(
+        impl<R: Real> $trait for V2<R> {
+            type Output = Self;
+            fn $method(self, o: Self) -> Self {
+                v2(self.x.$method(o.x), self.y.$method(o.y))
+            }
+        }
+    )*};
 }
-
-impl<R: Real> Sub for V2<R> {
-    type Output = Self;
-    fn sub(self, o: Self) -> Self {
-        v2(self.x - o.x, self.y - o.y)
-    }
-}
+by_parts! { Add add  Sub sub }
 
 impl<R: Real> Neg for V2<R> {
     type Output = Self;
@@ -124,24 +123,11 @@ const REST_TURN: f64 = std::f64::consts::PI / 90.0;
 const RESTING_STEPS: u32 = 25;
 
 /// The same by name, for those who step bodies elsewhere.
-pub const NAMED: [(&str, f64); 16] = [
-    ("PIECE", PIECE),
-    ("SLOP", SLOP),
-    ("ANGLE_SLOP", ANGLE_SLOP),
-    ("SKIN", SKIN),
-    ("BOX_MARGIN", BOX_MARGIN),
-    ("NEAR", NEAR),
-    ("TOLERANCE", TOLERANCE),
-    ("MENDED", MENDED),
-    ("MENDED_AT_TOUCH", MENDED_AT_TOUCH),
-    ("MOST_MENDED", MOST_MENDED),
-    ("MOST_TURNED", MOST_TURNED),
-    ("MOST_MOVED", MOST_MOVED),
-    ("MOST_SPUN", MOST_SPUN),
-    ("REST_SPEED", REST_SPEED),
-    ("REST_TURN", REST_TURN),
-    ("RESTING_STEPS", RESTING_STEPS as f64),
-];
+pub fn constants() -> impl Iterator<Item = (&'static str, f64)> {
+    let lengths = named![PIECE, SLOP, ANGLE_SLOP, SKIN, BOX_MARGIN, NEAR, TOLERANCE, MENDED, MENDED_AT_TOUCH];
+    let limits = named![MOST_MENDED, MOST_TURNED, MOST_MOVED, MOST_SPUN, REST_SPEED, REST_TURN];
+    lengths.into_iter().chain(limits).chain([("RESTING_STEPS", f64::from(RESTING_STEPS))])
+}
 
 /// What is fixed about a body. Places are measured from its centre of mass.
 #[derive(Clone, Copy)]
@@ -838,7 +824,7 @@ impl<R: Real> Scene<R> {
         let mut system = System::none();
         let step = self.begin(rig, force, &mut system);
         if !step.flown {
-            R::sweep(&rig.fixed, &mut system);
+            sweep_one(&rig.fixed, &mut system);
         }
         self.finish(rig, step, &system)
     }
@@ -1038,20 +1024,10 @@ impl<R: Real> Scene<R> {
         let angle = angle_b - angle_a - hinge.zero;
         let most = R::of(MOST_TURNED);
         let slop = R::of(ANGLE_SLOP);
-        let beyond = match joint.stop {
-            Stop::Free => zero,
-            Stop::Low => angle - hinge.low,
-            Stop::High => angle - hinge.high,
-        };
-        let by = match joint.stop {
-            Stop::Free => zero,
-            Stop::Low => (beyond + slop).within(-most, zero),
-            Stop::High => (beyond - slop).within(zero, most),
-        };
-        let turned = match joint.stop {
-            Stop::Free => zero,
-            Stop::Low => -beyond,
-            Stop::High => beyond,
+        let (by, turned) = match joint.stop {
+            Stop::Free => (zero, zero),
+            Stop::Low => ((angle - hinge.low + slop).within(-most, zero), -(angle - hinge.low)),
+            Stop::High => ((angle - hinge.high - slop).within(zero, most), angle - hinge.high),
         };
         let impulse = -joint.motor_mass * by;
         angle_a -= a.inv_inertia * impulse;
@@ -1124,7 +1100,7 @@ impl<R: Real> Scene<R> {
                 for contact in contacts.each() {
                     let two = contact.two();
                     let inverses = [solid.inv_mass, solid.inv_inertia];
-                    R::rub(&mut contact.rows, two, solid.friction, inverses, &mut motion);
+                    rub((), &mut contact.rows, two, solid.friction, inverses, &mut motion);
                 }
                 if motion == before {
                     break;

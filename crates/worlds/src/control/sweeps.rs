@@ -7,23 +7,11 @@
 
 use super::angle;
 use math::{Isa, Kernel, Simd, dispatch};
-use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// f64 for the twin, f32 for thousands.
 pub trait Real:
-    Copy
-    + Default
-    + PartialOrd
-    + Add<Output = Self>
-    + AddAssign
-    + Sub<Output = Self>
-    + SubAssign
-    + Mul<Output = Self>
-    + std::ops::Div<Output = Self>
-    + Neg<Output = Self>
-    + Send
-    + Sync
-    + 'static
+    Number<One = Self, Token = ()> + Default + PartialOrd + AddAssign + SubAssign + Div<Output = Self> + Send + Sync + 'static
 {
     /// Whether free flight is solved at once.
     const DIRECT: bool;
@@ -33,8 +21,6 @@ pub trait Real:
     fn f64(self) -> f64;
     fn sqrt(self) -> Self;
     fn sin_cos(self) -> (Self, Self);
-    fn sweep(fixed: &Fixed<Self>, system: &mut System<Self>);
-    fn rub(touch: &mut Touching<Self>, two: bool, friction: Self, inverses: [Self; 2], b: &mut Motion<Self>);
     fn abs(self) -> Self {
         if self < Self::of(0.0) { -self } else { self }
     }
@@ -46,52 +32,6 @@ pub trait Real:
     }
     fn within(self, low: Self, high: Self) -> Self {
         self.most(low).least(high)
-    }
-}
-
-impl Real for f64 {
-    const DIRECT: bool = false;
-    const STILL: f64 = 1e-13;
-    fn of(x: f64) -> f64 {
-        x
-    }
-    fn f64(self) -> f64 {
-        self
-    }
-    fn sqrt(self) -> f64 {
-        f64::sqrt(self)
-    }
-    fn sin_cos(self) -> (f64, f64) {
-        f64::sin_cos(self)
-    }
-    fn sweep(fixed: &Fixed<f64>, system: &mut System<f64>) {
-        sweep_one(fixed, system);
-    }
-    fn rub(touch: &mut Touching<f64>, two: bool, friction: f64, inverses: [f64; 2], b: &mut Motion<f64>) {
-        rub((), touch, two, friction, inverses, b);
-    }
-}
-
-impl Real for f32 {
-    const DIRECT: bool = true;
-    const STILL: f64 = 1e-6;
-    fn of(x: f64) -> f32 {
-        x as f32
-    }
-    fn f64(self) -> f64 {
-        f64::from(self)
-    }
-    fn sqrt(self) -> f32 {
-        f32::sqrt(self)
-    }
-    fn sin_cos(self) -> (f32, f32) {
-        angle::sin_cos_1(self)
-    }
-    fn sweep(fixed: &Fixed<f32>, system: &mut System<f32>) {
-        sweep_one(fixed, system);
-    }
-    fn rub(touch: &mut Touching<f32>, two: bool, friction: f32, inverses: [f32; 2], b: &mut Motion<f32>) {
-        rub((), touch, two, friction, inverses, b);
     }
 }
 
@@ -162,7 +102,24 @@ pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = 
 }
 
 macro_rules! single {
-    ($($real:ty)*) => {$(
+    ($($real:ty: direct $direct:literal, still $still:literal, $sin_cos:path;)*) => {$(
+        impl Real for $real {
+            const DIRECT: bool = $direct;
+            const STILL: f64 = $still;
+            fn of(x: f64) -> $real {
+                x as $real
+            }
+            fn f64(self) -> f64 {
+                f64::from(self)
+            }
+            fn sqrt(self) -> $real {
+                <$real>::sqrt(self)
+            }
+            fn sin_cos(self) -> ($real, $real) {
+                $sin_cos(self)
+            }
+        }
+
         impl Number for $real {
             type One = $real;
             type Token = ();
@@ -201,7 +158,10 @@ macro_rules! single {
         }
     )*};
 }
-single! { f32 f64 }
+single! {
+    f64: direct false, still 1e-13, f64::sin_cos;
+    f32: direct true, still 1e-6, angle::sin_cos_1;
+}
 
 #[derive(Clone, Copy)]
 struct Lanes<S: Simd> {
@@ -379,6 +339,28 @@ pub fn rub<N: Number>(token: N::Token, touch: &mut Touching<N>, two: bool, frict
     b[2] = b[2] + inertia * turn;
 }
 
+/// One number of each scene, a lane each.
+#[inline(always)]
+fn gather<N: Number>(token: N::Token, scenes: &[System<N::One>], of: impl Fn(&System<N::One>) -> N::One) -> N {
+    let mut lanes = [N::One::of(0.0); 16];
+    for (lane, scene) in lanes.iter_mut().zip(scenes) {
+        *lane = of(scene);
+    }
+    N::load(token, &lanes)
+}
+
+/// The same back, into the scenes whose bit is set.
+#[inline(always)]
+fn put_down<N: Number>(x: N, done: u32, scenes: &mut [System<N::One>], of: impl Fn(&mut System<N::One>) -> &mut N::One) {
+    let mut lanes = [N::One::of(0.0); 16];
+    x.store(&mut lanes);
+    for (l, scene) in scenes.iter_mut().enumerate() {
+        if done >> l & 1 == 1 {
+            *of(scene) = lanes[l];
+        }
+    }
+}
+
 /// All sweeps over as many scenes as there are lanes, or fewer.
 #[inline(always)]
 fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [System<N::One>]) {
@@ -389,36 +371,24 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
     let mut hinges = [[zero; 21]; 2];
     let mut touches = [[zero; 21]; 6];
     let (mut on, mut two) = ([false; 6], [false; 6]);
-    let mut lanes = [none; 16];
+    let scenes = &mut scenes[..count];
     for b in 0..3 {
         for i in 0..3 {
-            for l in 0..count {
-                lanes[l] = scenes[l].motions[b][i];
-            }
-            motions[b][i] = N::load(token, &lanes);
+            motions[b][i] = gather(token, scenes, |scene| scene.motions[b][i]);
         }
     }
     for h in 0..2 {
         for i in 0..21 {
-            for l in 0..count {
-                lanes[l] = scenes[l].hinges[h][i];
-            }
-            hinges[h][i] = N::load(token, &lanes);
+            hinges[h][i] = gather(token, scenes, |scene| scene.hinges[h][i]);
         }
     }
     for c in 0..6 {
-        for scene in &scenes[..count] {
-            on[c] |= scene.touches[c][FIRST_MASS] > none;
-            two[c] |= scene.touches[c][BLOCK] > none;
-        }
-        if !on[c] {
-            continue;
-        }
-        for i in 0..21 {
-            for l in 0..count {
-                lanes[l] = scenes[l].touches[c][i];
+        on[c] = scenes.iter().any(|scene| scene.touches[c][FIRST_MASS] > none);
+        two[c] = scenes.iter().any(|scene| scene.touches[c][BLOCK] > none);
+        if on[c] {
+            for i in 0..21 {
+                touches[c][i] = gather(token, scenes, |scene| scene.touches[c][i]);
             }
-            touches[c][i] = N::load(token, &lanes);
         }
     }
     let all = |x: N::One| N::all(token, x);
@@ -442,24 +412,14 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
         swing(token, &mut hinges[1], motors[1], [inverses[0], inverses[2]], hull, leg_2);
         swing(token, &mut hinges[0], motors[0], [inverses[0], inverses[1]], hull, leg_1);
         // One by one, so that all of it stays in registers.
-        if on[0] {
-            rub(token, &mut touches[0], two[0], friction[2], inverses[2], leg_2);
+        macro_rules! rubbed {
+            ($($c:literal $body:ident $b:literal;)*) => {$(
+                if on[$c] {
+                    rub(token, &mut touches[$c], two[$c], friction[$b], inverses[$b], $body);
+                }
+            )*};
         }
-        if on[1] {
-            rub(token, &mut touches[1], two[1], friction[2], inverses[2], leg_2);
-        }
-        if on[2] {
-            rub(token, &mut touches[2], two[2], friction[0], inverses[0], hull);
-        }
-        if on[3] {
-            rub(token, &mut touches[3], two[3], friction[0], inverses[0], hull);
-        }
-        if on[4] {
-            rub(token, &mut touches[4], two[4], friction[1], inverses[1], leg_1);
-        }
-        if on[5] {
-            rub(token, &mut touches[5], two[5], friction[1], inverses[1], leg_1);
-        }
+        rubbed! { 0 leg_2 2; 1 leg_2 2; 2 hull 0; 3 hull 0; 4 leg_1 1; 5 leg_1 1; }
 
         let mut change = zero;
         for b in 0..3 {
@@ -475,12 +435,7 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
         going &= !done;
         for b in 0..3 {
             for i in 0..3 {
-                motions[b][i].store(&mut lanes);
-                for l in 0..count {
-                    if done >> l & 1 == 1 {
-                        scenes[l].motions[b][i] = lanes[l];
-                    }
-                }
+                put_down(motions[b][i], done, scenes, |scene| &mut scene.motions[b][i]);
             }
         }
         for h in 0..2 {
@@ -494,24 +449,12 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
             let wound = wound.or_else((side * side).reaches(all(N::One::of(0.5))), motor);
             let impulses = [x, y, stop - (wound - motor), wound];
             for i in 0..4 {
-                impulses[i].store(&mut lanes);
-                for l in 0..count {
-                    if done >> l & 1 == 1 {
-                        scenes[l].hinges[h][i] = lanes[l];
-                    }
-                }
+                put_down(impulses[i], done, scenes, |scene| &mut scene.hinges[h][i]);
             }
         }
-        for c in 0..6 {
+        for c in (0..6).filter(|&c| on[c]) {
             for i in 0..4 {
-                if on[c] {
-                    touches[c][i].store(&mut lanes);
-                    for l in 0..count {
-                        if done >> l & 1 == 1 {
-                            scenes[l].touches[c][i] = lanes[l];
-                        }
-                    }
-                }
+                put_down(touches[c][i], done, scenes, |scene| &mut scene.touches[c][i]);
             }
         }
         if going == 0 {
@@ -521,7 +464,7 @@ fn sweep_lanes<N: Number>(token: N::Token, fixed: &Fixed<N::One>, scenes: &mut [
 }
 
 /// One scene.
-pub fn sweep_one<R: Number<One = R, Token = ()>>(fixed: &Fixed<R>, scene: &mut System<R>) {
+pub fn sweep_one<R: Real>(fixed: &Fixed<R>, scene: &mut System<R>) {
     sweep_lanes::<R>((), fixed, std::slice::from_mut(scene));
 }
 

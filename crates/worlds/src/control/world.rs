@@ -4,6 +4,7 @@
 //! the driver's to keep.
 
 use math::Rng;
+use std::marker::PhantomData;
 
 /// What one step gave.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,25 +67,90 @@ pub enum WorldError {
 /// Larger numbers mean nothing in any world, and their squares would leave f64 sooner or later.
 const LARGEST: f64 = 1e6;
 
-/// One environment in f64, with Gymnasium's own internal state.
+/// What a step depends on beside state and action.
+#[derive(Clone, Copy)]
+pub struct Moment {
+    /// Steps taken in this episode before.
+    pub steps: u32,
+    /// Two forces more, N, where a world says what they push: CartPole's cart and the tip of its pole.
+    pub forces: [f64; 2],
+}
+
+/// The rules of one environment in f64, with Gymnasium's own internal state.
+pub trait Twin<const STATE: usize>: Send + Sync + 'static {
+    const SPEC: &'static Spec;
+
+    fn show(state: &[f64; STATE]) -> Vec<f64> {
+        state.to_vec()
+    }
+    /// Where an episode begins; `uniform(low, high)` draws a number.
+    fn begin(uniform: &mut dyn FnMut(f64, f64) -> f64) -> [f64; STATE];
+    /// One step: the reward, and whether it terminates. `action` is one of [`Spec::actions`]; a choice is a whole number.
+    fn step(state: &mut [f64; STATE], action: f64, moment: Moment) -> (f64, bool);
+}
+
+/// One environment by these rules.
+pub struct Single<T, const STATE: usize> {
+    pub state: [f64; STATE],
+    /// Steps taken in this episode.
+    pub steps: u32,
+    rules: PhantomData<T>,
+}
+
+impl<T: Twin<STATE>, const STATE: usize> Single<T, STATE> {
+    /// At the first episode of a seed.
+    pub fn new(seed: u32) -> Self {
+        let mut single = Self::at([0.0; STATE]);
+        single.reset(seed);
+        single
+    }
+
+    /// At the beginning of an episode in this state.
+    pub fn at(state: [f64; STATE]) -> Self {
+        Self { state, steps: 0, rules: PhantomData }
+    }
+}
+
+/// One environment, whatever its rules.
 pub trait World64: Send + Sync {
     fn spec(&self) -> &'static Spec;
     fn state(&self) -> &[f64];
     fn observation(&self) -> Vec<f64>;
-    /// The state, and the steps taken in this episode.
-    fn parts(&mut self) -> (&mut [f64], &mut u32);
-    /// Where an episode begins; `uniform(low, high)` draws a number.
-    fn first_state(&self, uniform: &mut dyn FnMut(f64, f64) -> f64) -> Vec<f64>;
-    /// One step by the rules. `action` is one of [`Spec::actions`]; a choice is a whole number.
-    fn advance(&mut self, action: f64) -> Step64;
-
-    /// One step under two forces more, N, where a world says what they push: CartPole's cart and the tip of
-    /// its pole.
-    fn advance_pushed(&mut self, action: f64, _forces: [f64; 2]) -> Step64 {
-        self.advance(action)
-    }
 
     /// A new episode, the same for the same seed (not the one NumPy would draw from it).
+    fn reset(&mut self, seed: u32);
+
+    /// An episode taken up at a state, `elapsed` steps after its beginning.
+    fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError>;
+
+    /// One step by the rules, of an action that they know, under [`Moment::forces`].
+    fn advance(&mut self, action: f64, forces: [f64; 2]) -> Step64;
+
+    /// One step; it does not reset itself.
+    fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
+        let id = self.spec().id;
+        match (self.spec().actions, action) {
+            (Actions::Choices(count), Action::Choice(choice)) if choice < count => Ok(self.advance(f64::from(choice), [0.0; 2])),
+            (Actions::Range(..), Action::Level(level)) if level.abs() <= LARGEST => Ok(self.advance(level, [0.0; 2])),
+            (Actions::Choices(count), _) => Err(WorldError::Choice { id, count }),
+            (Actions::Range(low, high), _) => Err(WorldError::Range { id, low, high }),
+        }
+    }
+}
+
+impl<T: Twin<STATE>, const STATE: usize> World64 for Single<T, STATE> {
+    fn spec(&self) -> &'static Spec {
+        T::SPEC
+    }
+
+    fn state(&self) -> &[f64] {
+        &self.state
+    }
+
+    fn observation(&self) -> Vec<f64> {
+        T::show(&self.state)
+    }
+
     fn reset(&mut self, seed: u32) {
         let mut numbers = Rng::new(seed, STREAM).sequence(0);
         let mut uniform = |low: f64, high: f64| {
@@ -92,18 +158,12 @@ pub trait World64: Send + Sync {
             let unit = (high_bits << 21 | low_bits >> 11) as f64 / (1u64 << 53) as f64;
             low + (high - low) * unit
         };
-        let first = self.first_state(&mut uniform);
-        let (state, elapsed) = self.parts();
-        state.copy_from_slice(&first);
-        *elapsed = 0;
+        (self.state, self.steps) = (T::begin(&mut uniform), 0);
     }
 
-    /// An episode taken up at a state, `elapsed` steps after its beginning.
     fn set_state(&mut self, new: &[f64], elapsed: u32) -> Result<(), WorldError> {
-        let &Spec { id, state, step_limit: limit, .. } = self.spec();
-        if new.len() != state.len() {
-            return Err(WorldError::StateLength { id, state });
-        }
+        let &Spec { id, state, step_limit: limit, .. } = T::SPEC;
+        let new: [f64; STATE] = new.try_into().map_err(|_| WorldError::StateLength { id, state })?;
         // NaN is not within either.
         if !new.iter().all(|x| x.abs() <= LARGEST) {
             return Err(WorldError::StateSize);
@@ -111,21 +171,14 @@ pub trait World64: Send + Sync {
         if elapsed >= limit {
             return Err(WorldError::Elapsed { id, limit });
         }
-        let (state, steps) = self.parts();
-        state.copy_from_slice(new);
-        *steps = elapsed;
+        (self.state, self.steps) = (new, elapsed);
         Ok(())
     }
 
-    /// One step; it does not reset itself.
-    fn step(&mut self, action: Action) -> Result<Step64, WorldError> {
-        let id = self.spec().id;
-        match (self.spec().actions, action) {
-            (Actions::Choices(count), Action::Choice(choice)) if choice < count => Ok(self.advance(f64::from(choice))),
-            (Actions::Range(..), Action::Level(level)) if level.abs() <= LARGEST => Ok(self.advance(level)),
-            (Actions::Choices(count), _) => Err(WorldError::Choice { id, count }),
-            (Actions::Range(low, high), _) => Err(WorldError::Range { id, low, high }),
-        }
+    fn advance(&mut self, action: f64, forces: [f64; 2]) -> Step64 {
+        let (reward, terminated) = T::step(&mut self.state, action, Moment { steps: self.steps, forces });
+        self.steps = self.steps.saturating_add(1);
+        Step64 { reward, terminated, truncated: self.steps >= T::SPEC.step_limit }
     }
 }
 

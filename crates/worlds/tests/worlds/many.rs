@@ -2,13 +2,13 @@
 //! are cut into groups, nor the way through a checkpoint changes a bit.
 
 use crate::fleet::{Fleet, Saved, wide};
-use crate::lunar_lander;
+use crate::lunar_lander::{self as flying, ID as LANDER};
 use crate::recorded::{BEGINNINGS, CART_POLE, PENDULUM, RECORDED, act, begin_evenly, episodes, twin};
 use math::Isa;
 use std::f64::consts::{PI, TAU};
 use testkit::{distance, test, worst};
 use worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use worlds::control::{Impossible, cartpole, kinds};
+use worlds::control::{Impossible, cartpole, kinds, lunar_lander};
 
 const ACROBOT: &str = "Acrobot-v1";
 
@@ -141,7 +141,7 @@ pub fn play(fleet: &mut Fleet, first: usize, steps: std::ops::Range<usize>) -> P
                 let lean = 0.1 * shown[0] + 0.3 * shown[1] + 3.0 * shown[2] + 0.6 * shown[3];
                 if (lean > 0.0) == (env % 2 == 0 || t % 3 == 0) { 1.0 } else { 0.0 }
             }
-            lunar_lander::ID => lunar_lander::fly("mostly_example", shown, first + env, t),
+            LANDER => flying::fly("mostly_example", shown, first + env, t),
             // Some actions push with the speed, some against it, and some environments are pushed one way alone.
             _ => {
                 let with = env % 4 != 3 && (shown[shown.len() - 1] >= 0.0) == (t % 7 != env % 3);
@@ -162,7 +162,7 @@ fn count_ends(played: &Played) -> usize {
 fn all_sets_of_a_class_agree_bit_for_bit() {
     for kind in kinds() {
         let id = kind.spec.id;
-        let is_lander = id == lunar_lander::ID;
+        let is_lander = id == LANDER;
         let runs: Vec<_> = Isa::available()
             .into_iter()
             .chain([Isa::Portable])
@@ -185,7 +185,7 @@ fn all_sets_of_a_class_agree_bit_for_bit() {
 fn a_group_is_the_same_wherever_it_is_cut_and_resumed() {
     for kind in kinds() {
         let id = kind.spec.id;
-        let is_lander = id == lunar_lander::ID;
+        let is_lander = id == LANDER;
         let mut whole = Fleet::new(id, Isa::best(), 3, 0, 200);
         let mut part = Fleet::new(id, Isa::best(), 3, 96, 104);
         let (all, some) = (play(&mut whole, 0, 0..300), play(&mut part, 96, 0..300));
@@ -261,6 +261,11 @@ fn states_that_cannot_be_are_refused() {
     let late = [cartpole::STEP_LIMIT, cartpole::EPISODES];
     let of = |id: &'static str, state: &[f32], steps: u32, episodes: u32| (id, (state.to_vec(), steps, episodes));
     let (car, nan) = ("MountainCar-v0", f32::NAN);
+    let craft = |seventh: f32| {
+        let mut state = [0.0; lunar_lander::STATE];
+        state[7] = seventh;
+        state
+    };
     for (id, wrong) in [
         of(CART_POLE, &[3.0, 0.0, 0.0, 0.0], 0, 0),
         of(CART_POLE, &[0.0, 0.0, 0.3, 0.0], 0, 0),
@@ -280,6 +285,11 @@ fn states_that_cannot_be_are_refused() {
         of(ACROBOT, &[0.0, 0.0, 12.7, 0.0], 0, 0),
         of(ACROBOT, &[0.0, 0.0, 0.0, 28.3], 0, 0),
         of(ACROBOT, &[nan, 0.0, 0.0, 0.0], 0, 0),
+        of(LANDER, &craft(nan), 0, 0),
+        of(LANDER, &craft(f32::INFINITY), 0, 0),
+        of(LANDER, &craft(1e5), 0, 0),
+        of(LANDER, &craft(0.0), lunar_lander::STEP_LIMIT, 0),
+        of(LANDER, &craft(0.0)[1..], 0, 0),
     ] {
         let mut fleet = Fleet::new(id, Isa::best(), 1, 100, 8);
         assert_eq!(fleet.set(2, &wrong), Err(Impossible { env: 102, id }), "{wrong:?}");

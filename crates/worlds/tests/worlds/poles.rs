@@ -7,28 +7,24 @@ use math::Isa;
 use testkit::test;
 use worlds::control::cartpole::{EPISODES, STEP_LIMIT};
 use worlds::control::vector::{LENGTH_SHIFT, Vector};
-use worlds::control::{CartPole64, CartPoles};
+use worlds::control::{CartPole64, CartPoles, World64};
 
 #[test]
 fn a_hand_pushes_where_it_says() {
-    // No hand: exactly the rules.
-    let (mut free, mut held) = (CartPole64::new([0.1, 0.2, 0.03, -0.4]), CartPole64::new([0.1, 0.2, 0.03, -0.4]));
-    free.step(1);
-    held.step_pushed(1, 0.0, 0.0);
-    assert_eq!(free.state, held.state);
+    let pushed = |state, action, forces| {
+        let mut pole = CartPole64::at(state);
+        pole.advance(action, forces);
+        pole.state
+    };
     // A cart pushed right runs from under its pole; a pushed tip turns the pole to the right.
-    let mut cart = CartPole64::new([0.0; 4]);
-    cart.step_pushed(0, 30.0, 0.0);
-    assert!(cart.state[1] > 0.0 && cart.state[3] < 0.0);
-    let mut tip = CartPole64::new([0.0; 4]);
-    tip.step_pushed(0, 10.0, 2.0);
-    assert!(tip.state[3] > 0.0);
+    let [_, cart_speed, _, turn] = pushed([0.0; 4], 0.0, [30.0, 0.0]);
+    assert!(cart_speed > 0.0 && turn < 0.0);
+    assert!(pushed([0.0; 4], 0.0, [10.0, 2.0])[3] > 0.0);
 }
 
 #[test]
 fn a_pole_that_is_not_a_number_is_out() {
-    let mut pole = CartPole64::new([f64::NAN; 4]);
-    assert!(pole.step(0).terminated);
+    assert!(CartPole64::at([f64::NAN; 4]).advance(0.0, [0.0; 2]).terminated);
 }
 
 /// Many steps in one call are the same steps, on every set, whichever environments lie beside.
@@ -42,7 +38,7 @@ fn playing_by_coins_is_stepping_by_coins() {
         for env in 0..35 {
             // Some are about to be cut short, and all of them soon fall.
             for poles in [&mut played, &mut stepped] {
-                poles.set_environment(env, [0.0; 4], STEP_LIMIT - 5, EPISODES - 1).unwrap();
+                poles.set_environment(env, &[0.0; 4], STEP_LIMIT - 5, EPISODES - 1).unwrap();
             }
         }
         for step in 0..STEPS {
@@ -66,9 +62,9 @@ fn playing_by_coins_is_stepping_by_coins() {
 /// What [`CartPoles::play`] stands on: pushed one way from the worst corner, and from anywhere at the start.
 #[test]
 fn no_episode_is_shorter_than_eight_steps() {
-    for (state, action) in [([-0.05; 4], 1), ([0.05; 4], 0), ([0.0, 0.0, 0.05, 0.05], 0)] {
-        let mut pole = CartPole64::new(state);
-        while !pole.step(action).terminated {}
+    for (state, action) in [([-0.05; 4], 1.0), ([0.05; 4], 0.0), ([0.0, 0.0, 0.05, 0.05], 0.0)] {
+        let mut pole = CartPole64::at(state);
+        while !pole.advance(action, [0.0; 2]).terminated {}
         assert!(pole.steps >= 8, "{} steps", pole.steps);
     }
     let mut poles = CartPoles::new(Isa::best(), 2, 0, 4096);

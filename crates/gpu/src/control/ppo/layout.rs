@@ -3,6 +3,7 @@
 //! Samples lie `[T][envs][features + 4]` (observation as the world shows it, action, its log-probability, advantage,
 //! value): a minibatch reads each from one place. The rest of a rollout lies `[T][envs]`, states `[state][envs]`.
 
+use crate::control::text::Text;
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
@@ -14,7 +15,6 @@ use learn::control::ppo::accelerator::Shuffle;
 use learn::control::ppo::{Head, METRICS, NORMALIZED_LIMIT, SPREAD};
 use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use math::PANEL;
-use std::fmt::{Display, Write as _};
 use std::ops::Range;
 
 /// Threads of a workgroup that each have an environment or a sample, and of one that adds up.
@@ -50,17 +50,8 @@ pub mod input {
     /// The normaliser follows.
     pub const LEN: usize = SUMS + SUMMED;
 
-    pub const NAMES: [(&str, usize); 9] = [
-        ("GAMMA", GAMMA),
-        ("DECAY", DECAY),
-        ("NORMALIZED_ADVANTAGES", NORMALIZED_ADVANTAGES),
-        ("KL_LIMIT", KL_LIMIT),
-        ("RETURN_SHARE", RETURN_SHARE),
-        ("NEW_SHARE", NEW_SHARE),
-        ("RETURN_MEAN", RETURN_MEAN),
-        ("RETURN_VARIANCE", RETURN_VARIANCE),
-        ("SUMS", SUMS),
-    ];
+    pub const NAMES: [(&str, usize); 9] =
+        ::worlds::named![GAMMA, DECAY, NORMALIZED_ADVANTAGES, KL_LIMIT, RETURN_SHARE, NEW_SHARE, RETURN_MEAN, RETURN_VARIANCE, SUMS,];
 }
 
 /// The same of the whole numbers.
@@ -75,7 +66,7 @@ pub mod counters {
     /// The rounds of each epoch's shuffle follow.
     pub const LEN: usize = 5;
 
-    pub const NAMES: [(&str, usize); 2] = [("UPDATE", UPDATE), ("UPDATES", UPDATES)];
+    pub const NAMES: [(&str, usize); 2] = ::worlds::named![UPDATE, UPDATES];
 }
 
 /// What is written before an iteration or read back after it.
@@ -220,64 +211,9 @@ impl Layout {
     }
 }
 
-/// A kernel's text behind its constants. A line that begins with `#NAME ` is repeated as often as the constant says,
-/// each time with its number for #: WGSL's compilers count the rounds of every loop, so drivers do not unroll it, and
-/// what it indexes leaves the registers.
-struct Text {
-    text: String,
-    words: Vec<(String, usize)>,
-}
-
-impl Text {
-    fn new(threads: usize) -> Text {
-        Text { text: String::new(), words: Vec::new() }.word("THREADS", threads)
-    }
-
-    fn constant(mut self, name: &str, ty: &str, value: impl Display) -> Text {
-        let _ = writeln!(self.text, "const {name}: {ty} = {value};");
-        self
-    }
-
-    fn word(self, name: &str, value: usize) -> Text {
-        self.constant(name, "u32", format_args!("{value}u")).count(name, value)
-    }
-
-    /// For repetitions only.
-    fn count(mut self, name: &str, value: usize) -> Text {
-        self.words.push((name.into(), value));
-        self
-    }
-
-    fn float(self, name: &str, value: f32) -> Text {
-        // The f64 that an f32 equals is read back to the bit.
-        self.constant(name, "f32", format_args!("{:?}", f64::from(value)))
-    }
-
-    fn flag(self, name: &str, value: bool) -> Text {
-        self.constant(name, "bool", value)
-    }
-
-    fn names(self, names: &[(&str, usize)]) -> Text {
-        names.iter().fold(self, |text, (name, value)| text.word(name, *value))
-    }
-
-    fn add(mut self, text: &str) -> Text {
-        for line in text.lines() {
-            let counted = line.trim_start().strip_prefix('#').and_then(|line| line.split_once(' '));
-            let (times, line) = match counted {
-                Some((name, line)) => {
-                    let word = self.words.iter().find(|word| word.0 == name);
-                    (word.expect("a constant of this text").1, line)
-                }
-                None => (1, line),
-            };
-            for i in 0..times {
-                let line = if counted.is_some() { line.replace('#', &i.to_string()) } else { line.into() };
-                self.text += &(line + "\n");
-            }
-        }
-        self
-    }
+/// For a kernel of so many threads a workgroup.
+fn text_of(threads: usize) -> Text {
+    Text::default().word("THREADS", threads)
 }
 
 const NORMALIZE: &str = include_str!("normalize.wgsl");
@@ -301,7 +237,7 @@ impl Builder<'_> {
     fn text(&self, threads: usize) -> Text {
         let config = &self.spec.config;
         let features = self.world.observation;
-        Text::new(threads)
+        text_of(threads)
             .word("FEATURES", features)
             .word("SAMPLE_LEN", features + 4)
             .word("STEPS", config.rollout_steps)
@@ -316,8 +252,8 @@ impl Builder<'_> {
             .flag("REWARDS_NORMALIZED", self.spec.config.normalize_reward)
             .word("TERMINATED", TERMINATED as usize)
             .word("LENGTH_SHIFT", LENGTH_SHIFT as usize)
-            .names(&input::NAMES)
-            .names(&counters::NAMES)
+            .words(&input::NAMES)
+            .words(&counters::NAMES)
     }
 
     fn observe(&self, program: &mut Program, acting: &Lowered) -> Range<usize> {
@@ -394,7 +330,7 @@ impl Builder<'_> {
         let Places { discounted_returns, input, moments, counters, finished, lengths, .. } = self.places;
         let return_parts = space.floats(if config.normalize_reward { 3 * blocks } else { 0 });
         let parts = space.floats(3 * blocks * self.quantities);
-        let merge = Text::new(MANY_THREADS).add(MOMENTS).add(include_str!("merge_moments.wgsl"));
+        let merge = text_of(MANY_THREADS).add(MOMENTS).add(include_str!("merge_moments.wgsl"));
         let merge = program.kernel("merge", &merge.text);
         let from = program.len();
         if config.normalize_reward {

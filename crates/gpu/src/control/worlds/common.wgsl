@@ -11,7 +11,7 @@ struct Args {
     state: u32,
     // [2][stride] in words: steps, episodes.
     clocks: u32,
-    // In words: the world's key, the key of what `play` throws, the first environment, the game.
+    // In words: the world's key, the first environment, the game.
     setup: u32,
     // [envs] in mem.
     actions: u32,
@@ -35,11 +35,9 @@ fn setup_key() -> vec4<u32> {
     return vec4<u32>(words[args.setup], words[args.setup + 1u], words[args.setup + 2u], words[args.setup + 3u]);
 }
 
-fn setup_coins() -> vec2<u32> { return vec2<u32>(words[args.setup + 4u], words[args.setup + 5u]); }
+fn setup_first() -> u32 { return words[args.setup + 4u]; }
 
-fn setup_first() -> u32 { return words[args.setup + 6u]; }
-
-fn setup_game() -> u32 { return words[args.setup + 7u]; }
+fn setup_game() -> u32 { return words[args.setup + 5u]; }
 
 fn state_of(env: u32) -> State {
     let at = args.state + env;

@@ -38,7 +38,6 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
     var ended = 0u;
     if (env < args.envs) {
         let key = setup_key();
-        let thrown = setup_coins();
         let id = setup_first() + env;
         let pair = vec2<u32>(id, setup_game());
         let begun = words[args.clocks + args.stride + env];
@@ -46,7 +45,7 @@ fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: ve
         var drawn = vec4<u32>();
         var coins = 0u;
         for (var t = 0u; t < args.steps; t += SHORTEST) {
-            if (t % 128u == 0u) { drawn = hash(vec2<u32>(thrown.x + t / 128u, thrown.y), pair); }
+            if (t % 128u == 0u) { drawn = hash(vec2<u32>(key.z + t / 128u, key.w), pair); }
             if (t % 32u == 0u) {
                 coins = drawn.x;
                 drawn = drawn.yzwx;

@@ -1,0 +1,54 @@
+//! WGSL behind its constants. A line that begins with `#NAME ` is written out as often as the count of that name says, each time with
+//! its number for #: compilers of WGSL count the rounds of every loop, so that drivers do not unroll it, and an array
+//! indexed by what they do not know leaves the registers.
+
+use std::fmt::{Display, Write as _};
+
+#[derive(Default)]
+pub(super) struct Text {
+    pub text: String,
+    counts: Vec<(&'static str, usize)>,
+}
+
+impl Text {
+    fn constant(mut self, name: &str, ty: &str, value: impl Display) -> Text {
+        let _ = writeln!(self.text, "const {name}: {ty} = {value};");
+        self
+    }
+
+    pub fn word(self, name: &'static str, value: usize) -> Text {
+        self.constant(name, "u32", format_args!("{value}u")).count(name, value)
+    }
+
+    pub fn words(self, words: &[(&'static str, usize)]) -> Text {
+        words.iter().fold(self, |text, &(name, value)| text.word(name, value))
+    }
+
+    /// For repetitions only.
+    pub fn count(mut self, name: &'static str, value: usize) -> Text {
+        self.counts.push((name, value));
+        self
+    }
+
+    pub fn float(self, name: &str, value: f32) -> Text {
+        // The f64 that an f32 equals is read back to the bit.
+        self.constant(name, "f32", format_args!("{:?}", f64::from(value)))
+    }
+
+    pub fn flag(self, name: &str, value: bool) -> Text {
+        self.constant(name, "bool", value)
+    }
+
+    pub fn add(mut self, text: &str) -> Text {
+        for line in text.lines() {
+            match line.trim_start().strip_prefix('#').and_then(|line| line.split_once(' ')) {
+                Some((name, line)) => {
+                    let count = self.counts.iter().find(|count| count.0 == name).expect("a count of this text").1;
+                    (0..count).for_each(|i| self.text += &(line.replace('#', &i.to_string()) + "\n"));
+                }
+                None => self.text += &format!("{line}\n"),
+            }
+        }
+        self
+    }
+}
