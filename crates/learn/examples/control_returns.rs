@@ -3,6 +3,7 @@
 //! `--env all` takes one environment after the other; `--set lr=0.005` changes a setting of its preset.
 
 use learn::control::{Ppo, PpoConfig};
+use learn::settings::Settings;
 use learn::{Learner, Slice};
 use math::Isa;
 use worlds::control::Kind;
@@ -44,34 +45,8 @@ struct Run {
 
 fn set(config: &mut PpoConfig, text: &str) {
     let (name, value) = text.split_once('=').unwrap_or_else(|| panic!("--set name=value, not {text}"));
-    let value: f64 = value.parse().unwrap_or_else(|_| panic!("{text}: the value is no number"));
-    let (count, float) = (value as usize, value as f32);
-    match name {
-        "envs" => config.envs = count,
-        "rollout_steps" => config.rollout_steps = count,
-        "epochs" => config.epochs = count,
-        "minibatches" => config.minibatches = count,
-        "hidden" => config.hidden = count,
-        "lr" => config.lr = float,
-        "gamma" => config.gamma = float,
-        "lambda" => config.lambda = float,
-        "clip" => config.clip = float,
-        "entropy" => config.entropy = float,
-        "value_coef" => config.value_coef = float,
-        "max_grad_norm" => config.max_grad_norm = float,
-        "anneal_steps" => config.anneal_steps = float,
-        "lr_floor" => config.lr_floor = float,
-        "clip_value" => config.clip_value = value != 0.0,
-        "target_kl" => config.target_kl = float,
-        "spread" => config.spread = float,
-        "shared" => config.shared = value != 0.0,
-        "tanh" => config.tanh = value != 0.0,
-        "squash" => config.squash = value != 0.0,
-        "normalize_observation" => config.normalize_observation = value != 0.0,
-        "normalize_reward" => config.normalize_reward = value != 0.0,
-        "normalize_advantage" => config.normalize_advantage = value != 0.0,
-        _ => panic!("no setting {name}"),
-    }
+    let known = config.parse(name, value).unwrap_or_else(|error| panic!("{error}"));
+    assert!(known, "no setting {name}");
 }
 
 impl Run {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub use crate::container::Tensors;
 pub use crate::questions::{Answer, TypeName, type_name};
 pub use crate::schema::{COMMON_PARTS, Schema};
-pub use learn::{ByName, Iteration};
+pub use learn::{ByName, Iteration, Policy};
 
 /// What a room's learner is made from.
 #[derive(Clone, Copy)]
@@ -50,18 +50,6 @@ impl Saved<'_> {
     pub fn find(&self, name: &str) -> Option<(&[usize], &Data)> {
         learn::part(self.tensors, name)
     }
-}
-
-/// What was learned by a moment, apart from its run: it acts on batches of observations, `[n][observation]`.
-pub trait Policy: Send + Sync {
-    /// Numbers of an observation.
-    fn observation_len(&self) -> usize;
-    /// Numbers that [`Policy::predict`] gives of the policy in a state.
-    fn policy_len(&self) -> usize;
-    /// The best action in each state: a choice as a whole number.
-    fn act(&mut self, observations: &[f32], actions: &mut [f32]);
-    /// The probability of every choice, or the mean action and its spread, `[n][policy_len]`; and what a state is worth, `[n]`.
-    fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]);
 }
 
 /// One room's run, without what every run has: a learner, its settings and tests, and what can be asked.

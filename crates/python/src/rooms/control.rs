@@ -4,7 +4,7 @@
 use crate::arrays;
 use crate::host::{self, Threads, Turns};
 use math::{Isa, Kernel, PANEL, Simd, dispatch};
-use numpy::{PyArray1, PyArray2, PyArray3};
+use numpy::{Element, PyArray1, PyArray2, PyArray3, PyReadonlyArray1};
 use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::sync::MutexGuard;
@@ -25,8 +25,15 @@ enum Autoreset {
     NextStep,
     /// At once; the last observation is told apart.
     SameStep,
-    /// When somebody resets it.
+    /// When a call resets it.
     Disabled,
+}
+
+impl Autoreset {
+    fn named(name: &str) -> Option<Autoreset> {
+        let all = [("NextStep", Autoreset::NextStep), ("SameStep", Autoreset::SameStep), ("Disabled", Autoreset::Disabled)];
+        all.into_iter().find(|(known, _)| *known == name).map(|(_, mode)| mode)
+    }
 }
 
 /// Some neighbouring environments, and what one step of them gives.
@@ -51,7 +58,7 @@ struct Out<'a> {
     rewards: &'a mut [f32],
     terminated: &'a mut [bool],
     truncated: &'a mut [bool],
-    /// Of episodes that ended: their last observation, and which they are; empty where the next begins later.
+    /// Of episodes that ended: their last observation, and whether rules or time limit ended one; empty where the next begins later.
     last: &'a mut [f32],
     done: &'a mut [bool],
 }
@@ -79,16 +86,7 @@ impl Shard {
         self.world.step(&self.actions, &mut self.reached, &mut self.rewards, &mut self.ended);
         self.release();
         let panels = if mode == Autoreset::SameStep { self.world.observations() } else { &self.reached };
-        let give = Give {
-            panels,
-            rewards: &self.rewards,
-            ended: &self.ended,
-            features,
-            over: &mut self.found,
-            out: &mut *out.observations,
-            to: (&mut *out.rewards, &mut *out.terminated, &mut *out.truncated, &mut *out.done),
-        };
-        dispatch(isa, give);
+        dispatch(isa, Give { panels, rewards: &self.rewards, ended: &self.ended, features, over: &mut self.found, out });
         // Those that begin only now.
         for &env in &self.over {
             show(self.world.observations(), features, env as usize, out.observations);
@@ -134,33 +132,30 @@ fn show(panels: &[f32], features: usize, env: usize, rows: &mut [f32]) {
 }
 
 /// What a step gave, as NumPy has it.
-struct Give<'a> {
+struct Give<'a, 'b> {
     panels: &'a [f32],
     rewards: &'a [f32],
     ended: &'a [u32],
     features: usize,
     /// Takes those whose episode ended.
     over: &'a mut Vec<u32>,
-    out: &'a mut [f32],
-    /// Rewards; whether the rules or the time limit ended an episode, and where it is asked for, whether anything did.
-    to: (&'a mut [f32], &'a mut [bool], &'a mut [bool], &'a mut [bool]),
+    out: &'a mut Out<'b>,
 }
 
-impl Kernel for Give<'_> {
+impl Kernel for Give<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Self { panels, rewards, ended, features, over, out, to } = self;
-        let (to_rewards, terminated, truncated, done) = to;
-        let count = to_rewards.len();
-        to_rewards.copy_from_slice(&rewards[..count]);
-        let flags = terminated.iter_mut().zip(truncated.iter_mut());
+        let Self { panels, rewards, ended, features, over, out } = self;
+        let count = out.rewards.len();
+        out.rewards.copy_from_slice(&rewards[..count]);
+        let flags = out.terminated.iter_mut().zip(out.truncated.iter_mut());
         for (&end, (terminated, truncated)) in ended[..count].iter().zip(flags) {
             *terminated = end & TERMINATED != 0;
             *truncated = end & TRUNCATED != 0;
         }
-        done.iter_mut().zip(ended).for_each(|(done, &end)| *done = end != 0);
+        out.done.iter_mut().zip(ended).for_each(|(done, &end)| *done = end != 0);
         over.clear();
         // A whole panel at a time: how many of it end can hardly be foreseen, and each wrong guess costs as much as the rest.
         for (panel, ended) in ended.chunks_exact(PANEL).enumerate() {
@@ -177,6 +172,7 @@ impl Kernel for Give<'_> {
         // Lanes beyond the last environment.
         while over.pop_if(|&mut env| env as usize >= count).is_some() {}
         // Loops of known length are a few moves an environment.
+        let out = &mut *out.observations;
         match features {
             2 => rows::<2>(panels, out),
             3 => rows::<3>(panels, out),
@@ -201,63 +197,55 @@ fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
     }
 }
 
-/// Choices as the worlds take them; whether all are among so many.
-struct Choices<'a> {
-    from: &'a [i64],
-    to: &'a mut [f32],
-    count: u32,
-}
-
-impl Kernel for Choices<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) -> bool {
-        // In halves, which vectors compare sooner than whole words.
-        let (mut beyond, mut most) = (0, 0);
-        for (&from, to) in self.from.iter().zip(self.to) {
-            let choice = from as u32;
-            beyond |= (from >> 32) as u32;
-            most = most.max(choice);
-            *to = choice.cast_signed() as f32;
-        }
-        beyond == 0 && most < self.count
-    }
-}
-
-/// Numbers as the worlds take them; whether all are finite.
-struct Levels<'a> {
-    from: &'a [f32],
-    to: &'a mut [f32],
-}
-
-impl Kernel for Levels<'_> {
-    type Output = bool;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) -> bool {
-        let mut all = true;
-        for (&from, to) in self.from.iter().zip(self.to) {
-            all &= from.abs() < f32::INFINITY;
-            *to = from;
-        }
-        all
-    }
-}
-
 /// A batch of actions, in the type that the environments ask for.
 #[derive(Clone, Copy)]
 enum Batch<'a> {
+    /// Of so many.
     Choices(&'a [i64], u32),
     Levels(&'a [f32]),
 }
 
 impl Batch<'_> {
-    /// Those of a shard; false where one of them is none.
-    fn take(self, isa: Isa, first: usize, to: &mut [f32]) -> bool {
+    fn len(self) -> usize {
         match self {
-            Batch::Choices(from, count) => dispatch(isa, Choices { from: shard(from, first), to, count }),
-            Batch::Levels(from) => dispatch(isa, Levels { from: shard(from, first), to }),
+            Batch::Choices(from, _) => from.len(),
+            Batch::Levels(from) => from.len(),
+        }
+    }
+}
+
+/// Actions of a shard as the worlds take them; whether each is among its choices, or finite.
+struct Take<'a> {
+    batch: Batch<'a>,
+    first: usize,
+    to: &'a mut [f32],
+}
+
+impl Kernel for Take<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn run<S: Simd>(self, _: S) -> bool {
+        match self.batch {
+            Batch::Choices(from, count) => {
+                // In halves, which vectors compare sooner than whole words.
+                let (mut beyond, mut most) = (0, 0);
+                for (&from, to) in shard(from, self.first).iter().zip(self.to) {
+                    let choice = from as u32;
+                    beyond |= (from >> 32) as u32;
+                    most = most.max(choice);
+                    *to = choice.cast_signed() as f32;
+                }
+                beyond == 0 && most < count
+            }
+            Batch::Levels(from) => {
+                let mut all = true;
+                for (&from, to) in shard(from, self.first).iter().zip(self.to) {
+                    all &= from.abs() < f32::INFINITY;
+                    *to = from;
+                }
+                all
+            }
         }
     }
 }
@@ -333,28 +321,20 @@ impl Envs {
 
     /// Copies the actions: all of them are looked at before any environment moves.
     fn take(&self, shards: &mut [Shard], actions: &Bound<PyAny>) -> PyResult<()> {
-        let wrong = |kind: &str| PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"));
         match self.kind.spec.actions {
             Actions::Choices(count) => {
-                let actions = actions.cast::<PyArray1<i64>>().map_err(|_| wrong("int64"))?;
-                let choices = arrays::read(actions)?;
-                let choices = choices.as_slice().map_err(|_| wrong("int64"))?;
-                self.take_batch(shards, Batch::Choices(choices, count))
+                let choices = in_one_piece::<i64>(actions, "int64")?;
+                self.take_batch(shards, Batch::Choices(choices.as_slice()?, count))
             }
             Actions::Range(..) => {
-                let actions = actions.cast::<PyArray1<f32>>().map_err(|_| wrong("float32"))?;
-                let levels = arrays::read(actions)?;
-                let levels = levels.as_slice().map_err(|_| wrong("float32"))?;
-                self.take_batch(shards, Batch::Levels(levels))
+                let levels = in_one_piece::<f32>(actions, "float32")?;
+                self.take_batch(shards, Batch::Levels(levels.as_slice()?))
             }
         }
     }
 
     fn take_batch(&self, shards: &mut [Shard], batch: Batch) -> PyResult<()> {
-        let given = match batch {
-            Batch::Choices(from, _) => from.len(),
-            Batch::Levels(from) => from.len(),
-        };
+        let given = batch.len();
         if given != self.count {
             return Err(PyValueError::new_err(format!(
                 "{given} actions are not one for each of {} environments. Give as many",
@@ -362,7 +342,7 @@ impl Envs {
             )));
         }
         let isa = self.isa;
-        let taken = |(i, shard): (usize, &mut Shard)| batch.take(isa, i * SHARD, &mut shard.actions);
+        let taken = |(i, shard): (usize, &mut Shard)| dispatch(isa, Take { batch, first: i * SHARD, to: &mut shard.actions });
         if shards.iter_mut().enumerate().all(taken) {
             return Ok(());
         }
@@ -375,6 +355,13 @@ impl Envs {
     }
 }
 
+/// Actions of a type, in the order of memory.
+fn in_one_piece<'py, T: Element>(actions: &Bound<'py, PyAny>, kind: &str) -> PyResult<PyReadonlyArray1<'py, T>> {
+    let wrong = || PyTypeError::new_err(format!("actions are not {kind} in one piece. Give a NumPy array of them"));
+    let actions = arrays::read(actions.cast::<PyArray1<T>>().map_err(|_| wrong())?)?;
+    if actions.as_slice().is_ok() { Ok(actions) } else { Err(wrong()) }
+}
+
 /// Environments whose episode has ended and whose next has not been shown.
 fn over(shards: &[Shard]) -> usize {
     shards.iter().map(|shard| shard.over.len()).sum()
@@ -385,20 +372,14 @@ impl Envs {
     #[new]
     fn new(py: Python, id: &str, count: usize, mode: &str, threads: Option<usize>) -> PyResult<Envs> {
         let kind = worlds::control::kind(id).ok_or_else(|| {
-            let known: Vec<_> = worlds::control::kinds().iter().map(|kind| kind.spec.id).collect();
-            PyValueError::new_err(format!("there is no environment '{id}'. Choose one of: {}", known.join(", ")))
+            let known = worlds::control::ids().join(", ");
+            PyValueError::new_err(format!("there is no environment '{id}'. Choose one of: {known}"))
         })?;
         if !(1..=MOST).contains(&count) {
             return Err(PyValueError::new_err(format!("num_envs = {count} is out of range. Choose 1 to {MOST}")));
         }
-        let mode = match mode {
-            "NextStep" => Autoreset::NextStep,
-            "SameStep" => Autoreset::SameStep,
-            "Disabled" => Autoreset::Disabled,
-            _ => {
-                return Err(PyValueError::new_err(format!("there is no autoreset mode '{mode}'. Choose NextStep, SameStep or Disabled")));
-            }
-        };
+        let mode = Autoreset::named(mode)
+            .ok_or_else(|| PyValueError::new_err(format!("there is no autoreset mode '{mode}'. Choose NextStep, SameStep or Disabled")))?;
         let isa = Isa::best();
         let shards: Vec<_> = (0..count).step_by(SHARD).map(|first| Shard::new(kind, isa, first, SHARD.min(count - first))).collect();
         let busy = (count * shards[0].world.state_len()).div_ceil(NUMBERS_A_THREAD);
@@ -546,7 +527,7 @@ impl Envs {
 /// The names of the environments of control.
 #[pyfunction]
 fn environments() -> Vec<&'static str> {
-    worlds::control::kinds().iter().map(|kind| kind.spec.id).collect()
+    worlds::control::ids()
 }
 
 pub fn register(module: &Bound<PyModule>) -> PyResult<()> {

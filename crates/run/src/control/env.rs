@@ -41,10 +41,8 @@ enum Phase {
 
 impl Env {
     pub fn new(id: &str) -> Result<Env, EnvError> {
-        let kind = worlds::control::kind(id).ok_or_else(|| {
-            let known: Vec<_> = specs().into_iter().map(|spec| spec.id).collect();
-            EnvError::Unknown { id: id.into(), known: known.join(", ") }
-        })?;
+        let unknown = || EnvError::Unknown { id: id.into(), known: worlds::control::ids().join(", ") };
+        let kind = worlds::control::kind(id).ok_or_else(unknown)?;
         Ok(Env { world: (kind.twin)(), phase: Phase::Fresh })
     }
 

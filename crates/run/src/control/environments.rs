@@ -24,7 +24,7 @@ pub fn variants() -> Vec<Variant> {
 }
 
 pub fn kind(id: &str) -> Result<&'static Kind, RunError> {
-    let known = || worlds::control::kinds().iter().map(|kind| kind.spec.id).collect::<Vec<_>>().join(", ");
+    let known = || worlds::control::ids().join(", ");
     worlds::control::kind(id).ok_or_else(|| RunError::UnknownVariant { word: SCHEMA.variant_word, id: id.into(), known: known() })
 }
 

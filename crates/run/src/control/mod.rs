@@ -5,7 +5,6 @@ pub mod env;
 mod environments;
 mod knobs;
 mod plan;
-mod policy;
 pub mod protocol;
 mod room;
 mod schema;

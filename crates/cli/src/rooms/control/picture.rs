@@ -4,6 +4,7 @@
 use crate::format::{fitted, grouped};
 use crate::outputs::screen::braille::Braille;
 use crate::outputs::screen::{ACCENT, FAINT, Picture};
+use math::PANEL;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
@@ -15,8 +16,6 @@ use std::time::Instant;
 /// Half the track of CartPole-v1 (m), and the part of a pole's height that is the pole.
 const TRACK_M: f64 = 2.4;
 const POLE_SHARE: f64 = 0.78;
-/// Environments of a panel of a frame.
-const PANEL: usize = 32;
 
 pub struct Environments {
     environment: Environment,

@@ -2,6 +2,7 @@
 
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log};
+use crate::state::Unusable;
 use worlds::control::{Impossible, Kind};
 
 /// Samples of one iteration at most: they take about 100 bytes each.
@@ -127,4 +128,13 @@ pub enum PpoError {
     Impossible(#[from] Impossible),
     #[error(transparent)]
     Plan(#[from] graph::PlanError),
+}
+
+impl From<Unusable> for PpoError {
+    fn from(unusable: Unusable) -> PpoError {
+        match unusable {
+            Unusable::Missing { name } => PpoError::Missing { name },
+            Unusable::BadValue { name } => PpoError::BadValue { name },
+        }
+    }
 }

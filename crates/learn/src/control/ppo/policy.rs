@@ -51,24 +51,22 @@ impl Ppo {
     }
 }
 
-impl Policy {
-    pub fn observation_len(&self) -> usize {
+impl crate::Policy for Policy {
+    fn observation_len(&self) -> usize {
         self.task.observation
     }
 
-    pub fn policy_len(&self) -> usize {
+    fn policy_len(&self) -> usize {
         self.task.policy_len()
     }
 
-    /// The greedy actions in some states `[n][observation]`: a choice as a whole number.
-    pub fn act(&mut self, observations: &[f32], actions: &mut [f32]) {
+    fn act(&mut self, observations: &[f32], actions: &mut [f32]) {
         let Self { isa, task, params, acting: Runner { packed, executor }, normalizer, .. } = self;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
         with.act(executor, observations, actions);
     }
 
-    /// As [`Ppo::predict`].
-    pub fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
+    fn predict(&mut self, observations: &[f32], policy: &mut [f32], values: &mut [f32]) {
         let Self { isa, task, params, both: Runner { packed, executor }, normalizer, unit, .. } = self;
         let with = Context { isa: *isa, task: *task, params, packed, normalizer: normalizer.as_ref() };
         with.predict(executor, *unit, observations, policy, values);

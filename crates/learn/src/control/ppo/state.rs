@@ -7,6 +7,7 @@ use super::offloaded::Offloaded;
 use super::rollout::LANES;
 use super::stats::{Episode, RECENT};
 use super::{Ppo, PpoConfig, PpoError, Progress};
+use crate::state::{load, save};
 use crate::{Data, Find, Parts};
 use graph::Optimizer;
 use math::Isa;
@@ -16,16 +17,7 @@ impl Ppo {
     /// All there is to go on from, at a boundary.
     pub(super) fn saved(&self) -> Parts {
         let envs = self.config.envs;
-        let mut parts: Vec<_> = self
-            .params
-            .table()
-            .specs()
-            .iter()
-            .map(|spec| {
-                let values = self.params.values()[spec.range()].to_vec();
-                (spec.name.to_string(), spec.file_shape().to_vec(), Data::F32(values))
-            })
-            .collect();
+        let mut parts = save(self.params.table(), [("", self.params.values())]);
         let mut part = |name: &str, shape: &[usize], data| parts.push((name.into(), shape.to_vec(), data));
         let Optimizer { m, v, steps } = &self.optimizer;
         part("adam.m", &[m.len()], Data::F32(m.to_vec()));
@@ -104,10 +96,8 @@ impl Ppo {
             _ => Err(missing(name)),
         };
 
-        for spec in ppo.params.table().clone().specs() {
-            let values = floats(&spec.name, spec.file_shape())?;
-            ppo.params.values_mut()[spec.range()].copy_from_slice(values);
-        }
+        let table = ppo.params.table().clone();
+        load(find, &table, [("", ppo.params.values_mut())])?;
         let len = ppo.params.values().len();
         let (m, v) = (floats("adam.m", &[len])?, floats("adam.v", &[len])?);
         ppo.optimizer.m.copy_from_slice(m);
