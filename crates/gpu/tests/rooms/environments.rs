@@ -154,6 +154,27 @@ struct Seen {
     ended: Vec<u32>,
 }
 
+impl Seen {
+    /// Steps and episodes.
+    fn age(&self, env: usize) -> (u32, u32) {
+        (self.clocks[env], self.clocks[self.clocks.len() / 2 + env])
+    }
+
+    fn state(&self, env: usize) -> Vec<f32> {
+        self.state.iter().skip(env).step_by(self.clocks.len() / 2).copied().collect()
+    }
+
+    fn shown(&self, env: usize) -> &[f32] {
+        row(&self.shown, env)
+    }
+}
+
+/// Of an environment, from `[ENVS][features]`.
+fn row(rows: &[f32], env: usize) -> &[f32] {
+    let features = rows.len() / ENVS;
+    &rows[features * env..][..features]
+}
+
 impl Device {
     fn new(gpu: &Gpu, world: World) -> Device {
         Device::playing(gpu, world, None)
@@ -250,11 +271,6 @@ fn step(host: &mut Fleet, actions: &[f32]) {
     host.step();
 }
 
-/// Of an environment, from `[features][stride]`.
-fn column(rows: &[f32], stride: usize, env: usize) -> Vec<f32> {
-    rows.iter().skip(env).step_by(stride).copied().collect()
-}
-
 /// Numbers of a state that are angles, of which whole turns do not count.
 fn angles(id: &str) -> usize {
     match id {
@@ -279,23 +295,22 @@ fn apart(found: &[f32], expected: &[f32], angles: usize) -> f32 {
 /// Within a rounding of the interval's end: a compiler may fuse the product with the sum.
 async fn episodes_begin_where_they_begin_on_the_cpu(gpu: Gpu) {
     for (kind, world) in both() {
-        let (features, id) = (world.observation, kind.spec.id);
+        let id = kind.spec.id;
         let device = Device::new(&gpu, world);
         device.run(RESET);
         let seen = device.see().await;
         let host = host(id);
-        let stride = seen.clocks.len() / 2;
         assert!(seen.clocks.iter().all(|&n| n == 0));
         for env in 0..ENVS {
             let (state, ..) = host.state(env);
-            let found = column(&seen.state, stride, env);
+            let found = seen.state(env);
             let end = if id == "Pendulum-v1" { 3.2 } else { state.iter().fold(0.05, |m: f32, x| m.max(x.abs())) };
             let worst = testkit::distance(&found, &state) as f32;
             // A craft's episode begins with a step.
             let few = if id == "LunarLander-v3" { 4.0 } else { 1.0 };
             assert!(worst <= few * 1.2e-7 * end, "{id}: {found:?}, not {state:?}");
             let shown = host.shown(env);
-            assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= few * 4e-7, "{id}");
+            assert!(apart(seen.shown(env), &shown, 0) <= few * 4e-7, "{id}");
         }
     }
 }
@@ -315,7 +330,7 @@ fn pushed(id: &str, state: &[f32]) -> Option<f32> {
 async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
     const STEPS: u32 = 250;
     for (kind, world) in both().filter(|(kind, _)| kind.spec.id != "LunarLander-v3") {
-        let (features, id, limit) = (world.observation, kind.spec.id, world.step_limit);
+        let (id, limit) = (kind.spec.id, world.step_limit);
         let turning = angles(id);
         // Four slopes a step at up to 28 rad/s, each of the one before, make more of a rounding.
         let few = if id == "Acrobot-v1" { 2e-5 } else { 1e-6 };
@@ -331,10 +346,8 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
             device.step(&actions);
             step(&mut host, &actions);
             let seen = device.see().await;
-            let stride = seen.clocks.len() / 2;
             for env in 0..ENVS {
-                let reached = &seen.reached[features * env..][..features];
-                let gap = apart(reached, &host.reached(env), 0);
+                let gap = apart(row(&seen.reached, env), &host.reached(env), 0);
                 assert!(gap <= few, "{id}, {env} at {t}: reached {gap} elsewhere");
                 worst = worst.max(gap);
                 let (found, expected) = (seen.ended[env], host.ended[env]);
@@ -347,11 +360,11 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
                 terminated += u32::from(found & TERMINATED != 0);
                 truncated += u32::from(found & TRUNCATED != 0);
                 let (state, steps, episodes) = host.state(env);
-                assert_eq!([seen.clocks[env], seen.clocks[stride + env]], [steps, episodes], "{id}");
-                let gap = apart(&column(&seen.state, stride, env), &state, turning);
+                assert_eq!(seen.age(env), (steps, episodes), "{id}");
+                let gap = apart(&seen.state(env), &state, turning);
                 assert!(gap <= few, "{id}, {env} at {t}: {gap} elsewhere");
                 let shown = host.shown(env);
-                assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= few, "{id}");
+                assert!(apart(seen.shown(env), &shown, 0) <= few, "{id}");
             }
         }
         println!("{id}: {terminated} terminated, {truncated} truncated, {otherwise} otherwise; {worst:e} apart");
@@ -374,8 +387,7 @@ async fn play_is_as_many_single_steps(gpu: Gpu) {
         device.step(&coins);
     }
     let stepped = device.see().await;
-    let stride = stepped.clocks.len() / 2;
-    let ends = stepped.clocks[stride..][..ENVS].iter().sum::<u32>();
+    let ends = (0..ENVS).map(|env| stepped.age(env).1).sum::<u32>();
     device.worlds.put(&device.memory, &*aged.many);
     device.run(PLAY);
     let played = device.see().await;
@@ -395,9 +407,8 @@ async fn poles_are_played_as_on_the_cpu(gpu: Gpu) {
     device.run(PLAY);
     let (found, expected) = (device.over().await, poles.play(GAME, STEPS));
     let seen = device.see().await;
-    let stride = seen.clocks.len() / 2;
     let age = |env| poles.environment(env, &mut [0.0; 4]);
-    let same = (0..ENVS).filter(|&env| (seen.clocks[env], seen.clocks[stride + env]) == age(env)).count();
+    let same = (0..ENVS).filter(|&env| seen.age(env) == age(env)).count();
     println!("{found} episodes, {expected} on the CPU; {same} of {ENVS} poles of the same age");
     // A pole that ended at another step takes other coins than it would have, and some 5 episodes more or less.
     assert!(same >= ENVS - 3, "{same} of the same age");
@@ -439,7 +450,7 @@ async fn millions_of_poles_are_all_played(gpu: Gpu) {
 /// From the CPU to the device and back nothing is lost, and both go on alike.
 async fn environments_move_to_the_device_and_back(gpu: Gpu) {
     for (kind, world) in both() {
-        let (features, id) = (world.observation, kind.spec.id);
+        let id = kind.spec.id;
         let device = Device::new(&gpu, world);
         let mut host = host(id);
         (0..40).for_each(|t| step(&mut host, &thrown(kind, t)));
@@ -451,7 +462,7 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
         for env in 0..ENVS {
             assert_eq!(back.state(env), host.state(env), "{id}");
             let shown = host.shown(env);
-            assert!(apart(&seen.shown[features * env..][..features], &shown, 0) <= 4e-7, "{id}");
+            assert!(apart(seen.shown(env), &shown, 0) <= 4e-7, "{id}");
         }
         // What the device reached is a state that the CPU takes.
         (40..60).for_each(|t| device.step(&thrown(kind, t)));

@@ -135,6 +135,13 @@ fn recorded(ppo: &Ppo) -> (Vec<f32>, Vec<u8>) {
     ((0..all.len()).filter(is_shown).map(|at| all[at]).collect(), ended)
 }
 
+/// Two of the same poles, of which the first is offloaded.
+fn pair(gpu: &Gpu, config: &PpoConfig) -> [Ppo; 2] {
+    let mut pair = [(); 2].map(|()| new("CartPole-v1", config));
+    pair[0].begin_offload(gpu, 0).unwrap();
+    pair
+}
+
 /// An iteration on either side.
 async fn both(gpu: &Gpu, what: &str, there: &mut Ppo, here: &mut Ppo) {
     there.record(true);
@@ -215,9 +222,7 @@ async fn what_cannot_be_is_refused_before_it_begins(gpu: Gpu) {
 
 async fn a_learner_outlives_its_device(_: Gpu) {
     let gpu = crate::common::open().await;
-    let mut here = new("CartPole-v1", &small());
-    let mut there = new("CartPole-v1", &small());
-    there.begin_offload(&gpu, 0).unwrap();
+    let [mut there, mut here] = pair(&gpu, &small());
     both(&gpu, "before", &mut there, &mut here).await;
     assert_eq!(there.advance(), Slice::Waiting);
     gpu.destroy();
@@ -259,9 +264,7 @@ async fn episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects(gp
 /// Slices of a rollout are single steps with so many environments, so the processor too tells them in order.
 async fn the_newest_episodes_are_told_in_order(gpu: Gpu) {
     let config = PpoConfig { envs: 8200, rollout_steps: 21, hidden: 4, epochs: 1, minibatches: 4, ..small() };
-    let mut here = new("CartPole-v1", &config);
-    let mut there = new("CartPole-v1", &config);
-    there.begin_offload(&gpu, 0).unwrap();
+    let [mut there, mut here] = pair(&gpu, &config);
     let recent = |ppo: &Ppo| {
         let state = ppo.parts();
         state.into_iter().filter(|part| part.0.starts_with("recent.")).collect::<Parts>()
@@ -291,13 +294,11 @@ async fn episodes_are_cut_short_more_than_once(gpu: Gpu) {
 async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
     for target_kl in [1e-5, 0.002] {
         let config = PpoConfig { target_kl, lr: 0.01, epochs: 4, ..small() };
-        let mut here = new("CartPole-v1", &config);
+        let [mut there, mut here] = pair(&gpu, &config);
         let steps = |ppo: &Ppo| {
             let state = ppo.parts();
             if let Some((_, Data::U64(steps))) = part(&state, "adam.steps") { steps[0] } else { 0 }
         };
-        let mut there = new("CartPole-v1", &config);
-        there.begin_offload(&gpu, 0).unwrap();
         both(&gpu, "stopped", &mut there, &mut here).await;
         assert!((1..12).contains(&steps(&there)), "{}", steps(&there));
         both(&gpu, "stopped again", &mut there, &mut here).await;
@@ -305,9 +306,7 @@ async fn learning_stops_where_the_policy_has_moved_far_enough(gpu: Gpu) {
 }
 
 async fn knobs_turn_between_iterations(gpu: Gpu) {
-    let mut here = new("CartPole-v1", &small());
-    let mut there = new("CartPole-v1", &small());
-    there.begin_offload(&gpu, 0).unwrap();
+    let [mut there, mut here] = pair(&gpu, &small());
     both(&gpu, "before", &mut there, &mut here).await;
     for config in [
         PpoConfig { lr: 0.001, epochs: 3, gamma: 0.9, lambda: 0.8, ..small() },

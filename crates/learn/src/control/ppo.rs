@@ -50,14 +50,14 @@ pub use stats::{IterationStats, LossSums, Progress, Times};
 use crate::settings::Settings;
 use crate::{Learner, Offload, Parts, Slice, WorkedOn};
 use actor::{Actor, RolloutContext};
-use evaluation::Evaluators;
+use evaluation::{Context, Evaluators};
 use gradients::{Gradients, Minibatch, Sharding};
 use graph::{Adam, Executor, Layout, Optimizer, Packed, Params, Plan};
 use math::Shuffle;
 use math::{Isa, PANEL, Rng, par, poly};
 use nets::Task;
 use normalizer::{Moments, Normalizer, Scaling};
-use offloaded::{Away, Offloaded};
+use offloaded::Away;
 use rollout::LANES;
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
@@ -203,14 +203,16 @@ impl Ppo {
     /// The actors, and what they act with.
     fn actors(&mut self) -> (RolloutContext<'_>, &mut [Actor]) {
         let with = RolloutContext {
-            isa: self.isa,
-            task: self.task,
+            acting: Context {
+                isa: self.isa,
+                task: self.task,
+                params: &self.params,
+                packed: &self.acting.packed,
+                normalizer: self.scaling.observations.as_ref(),
+            },
             spread: nets::spread(&self.params, self.isa),
             reward_scale: self.reward_scale(),
             normalize_reward: self.config.normalize_reward,
-            params: &self.params,
-            packed: &self.acting.packed,
-            normalizer: self.scaling.observations.as_ref(),
             rng: Rng::new(self.seed, ACT),
             first_step: self.progress.iterations * self.config.rollout_steps as u64,
             gamma: self.config.gamma,
@@ -429,7 +431,7 @@ impl Learner for Ppo {
     }
 
     fn at_boundary(&self) -> bool {
-        self.phase == BOUNDARY && !self.away.offloaded.as_ref().is_some_and(Offloaded::is_in_flight)
+        self.phase == BOUNDARY && !self.away.offloaded.as_ref().is_some_and(|away| away.in_flight)
     }
 
     fn progress(&self) -> Progress {

@@ -40,37 +40,26 @@ fn preset_solves(id: &str, seed: u32, limit: u64) {
     assert!(steps.is_some(), "{id}, seed {seed}");
 }
 
-#[test]
-fn cart_pole_is_solved_with_every_seed() {
-    (1..=5).for_each(|seed| preset_solves("CartPole-v1", seed, 1_500_000));
+macro_rules! solved {
+    ($($(#[$where:meta])* $name:ident: $id:literal, seeds $seeds:expr, within $limit:literal;)*) => {$(
+        $(#[$where])*
+        #[test]
+        fn $name() {
+            $seeds.for_each(|seed| preset_solves($id, seed, $limit));
+        }
+    )*};
 }
 
-#[test]
-fn acrobot_is_solved() {
-    preset_solves("Acrobot-v1", 1, 500_000);
-}
-
-#[test]
-fn mountain_car_continuous_is_solved() {
-    preset_solves("MountainCarContinuous-v0", 1, 1_000_000);
-}
-
-#[cfg(not(target_arch = "wasm32"))] // too long for one thread
-#[test]
-fn pendulum_is_solved() {
-    preset_solves("Pendulum-v1", 1, 2_000_000);
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-#[test]
-fn mountain_car_is_solved() {
-    preset_solves("MountainCar-v0", 2, 4_000_000);
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-#[test]
-fn lunar_lander_is_solved() {
-    preset_solves("LunarLander-v3", 1, 3_000_000);
+solved! {
+    cart_pole_is_solved_with_every_seed: "CartPole-v1", seeds (1..=5), within 1_500_000;
+    acrobot_is_solved: "Acrobot-v1", seeds (1..=1), within 500_000;
+    mountain_car_continuous_is_solved: "MountainCarContinuous-v0", seeds (1..=1), within 1_000_000;
+    #[cfg(not(target_arch = "wasm32"))] // too long for one thread, as the next two
+    pendulum_is_solved: "Pendulum-v1", seeds (1..=1), within 2_000_000;
+    #[cfg(not(target_arch = "wasm32"))]
+    mountain_car_is_solved: "MountainCar-v0", seeds (2..=2), within 4_000_000;
+    #[cfg(not(target_arch = "wasm32"))]
+    lunar_lander_is_solved: "LunarLander-v3", seeds (1..=1), within 3_000_000;
 }
 
 /// Solved means something: what the first weights do does not pass for it, in any world.

@@ -21,18 +21,6 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn defaults_lie_in_their_own_ranges_and_survive_the_round_trip() {
-        for kind in worlds::control::kinds() {
-            let table = table(kind.spec.id);
-            for knob in table.knobs() {
-                knob.kind.check(knob.name, &knob.default).unwrap();
-            }
-            let all = table.values(&PpoConfig::preset(kind));
-            assert_eq!(table.values(&table.settings(&all).unwrap()), all);
-        }
-    }
-
-    #[test]
     fn each_refusal_names_what_would_do() {
         let table = table("CartPole-v1");
         let refused = |name: &str, value: f64| {
@@ -47,11 +35,6 @@ mod tests {
         let set = |name: &str, value: Value| table.changed(&config, name, &value);
         let (changed, _) = set("anneal_steps", 1e6.into()).unwrap();
         assert_eq!(changed, PpoConfig { anneal_steps: 1e6, ..PpoConfig::default() }, "a knob sets what it names alone");
-        let live: Vec<&str> = table.knobs().iter().filter(|knob| knob.live).map(|knob| knob.name).collect();
-        assert_eq!(
-            live.join(" "),
-            "lr entropy gamma lambda clip epochs value_coef max_grad_norm normalize_advantage clip_value target_kl anneal_steps lr_floor"
-        );
         assert!(set("envs", 64.0.into()).unwrap_err().to_string().contains("Reset"));
         assert_eq!(set("clip", 0.3.into()).unwrap().1, (Value::Number(0.2), Value::Number(0.3)));
         assert!(set("clip", "wide".into()).unwrap_err().to_string().contains("wrong kind"));

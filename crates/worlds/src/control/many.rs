@@ -79,9 +79,10 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
     fn begin(&mut self, env: usize) {
         let episode = self.episodes[env].wrapping_add(1);
         // A panel whose first lane is this environment.
-        let (state, shown) = (&mut vec![0.0; STATE * PANEL], &mut vec![0.0; OBSERVATION * PANEL]);
+        let (mut state, mut shown) = (vec![0.0; STATE * PANEL], vec![0.0; OBSERVATION * PANEL]);
         let (key, first) = (self.rng.key, self.first.wrapping_add(env as u32));
-        dispatch(self.isa, Begin::<R, STATE, OBSERVATION> { key, first, episode, state, shown, rules: PhantomData });
+        let begin = Begin::<R, STATE, OBSERVATION> { key, first, episode, state: &mut state, shown: &mut shown, rules: PhantomData };
+        dispatch(self.isa, begin);
         (0..STATE).for_each(|i| self.state[place::<STATE>(env, i)] = state[i * PANEL]);
         (0..OBSERVATION).for_each(|i| self.shown[place::<OBSERVATION>(env, i)] = shown[i * PANEL]);
         (self.steps[env], self.episodes[env]) = (0, episode);

@@ -1,12 +1,13 @@
 //! An actor: environments, the policy that acts in them, and the rollout that comes of it.
 
 use super::advantages::Advantages;
-use super::nets::{Head, Task};
+use super::evaluation::Context;
+use super::nets::Head;
 use super::normalizer::{NORMALIZED_LIMIT, Normalizer};
 use super::rollout::{LANES, Rollout, SAMPLE};
 use super::sampling::{Draw, SampleChoice, SampleGaussian};
 use super::stats::Episode;
-use graph::{Executor, Packed, Params, Plan};
+use graph::{Executor, Plan};
 use math::{Isa, PANEL, Rng, dispatch};
 use std::sync::Arc;
 use worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
@@ -49,11 +50,7 @@ pub(super) struct Actor {
 /// What all actors share in a slice.
 #[derive(Clone, Copy)]
 pub(super) struct RolloutContext<'a> {
-    pub isa: Isa,
-    pub task: Task,
-    pub params: &'a Params,
-    pub packed: &'a Packed,
-    pub normalizer: Option<&'a Normalizer>,
+    pub acting: Context<'a>,
     pub rng: Rng,
     /// Steps every environment had taken when the rollout began.
     pub first_step: u64,
@@ -122,8 +119,7 @@ impl Actor {
             let lanes = t * LANES..(t + 1) * LANES;
             let observation = &mut self.record.observations[t * LANES * self.features..][..LANES * self.features];
             observation.copy_from_slice(self.world.observations());
-            Normalizer::apply(with.normalizer, with.isa, observation, self.executor.input_mut("observation"));
-            self.executor.run(with.params, with.packed);
+            with.acting.run_panels(&mut self.executor, observation);
             self.record.values[lanes.clone()].copy_from_slice(self.executor.output("value"));
             let step = with.first_step + t as u64;
             let draw = Draw {
@@ -133,15 +129,15 @@ impl Actor {
                 actions: &mut self.record.actions[lanes.clone()],
                 log_probs: &mut self.record.log_probs[lanes.clone()],
             };
-            let env_actions = match with.task.head {
+            let env_actions = match with.acting.task.head {
                 Head::Choices(count) => {
-                    dispatch(with.isa, SampleChoice { draw, count });
+                    dispatch(with.acting.isa, SampleChoice { draw, count });
                     &self.record.actions[lanes.clone()]
                 }
                 Head::Gaussian { middle, half, squash } => {
                     let (log_spread, spread) = with.spread;
                     let env_actions = &mut self.env_actions;
-                    dispatch(with.isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions });
+                    dispatch(with.acting.isa, SampleGaussian { draw, log_spread, spread, middle, half, squash, env_actions });
                     &self.env_actions
                 }
             };
@@ -197,8 +193,7 @@ impl Actor {
     /// bootstraps of the episodes that were cut short.
     fn bootstrap(&mut self, with: RolloutContext) {
         let Self { executor, features, .. } = self;
-        Normalizer::apply(with.normalizer, with.isa, self.world.observations(), executor.input_mut("observation"));
-        executor.run(with.params, with.packed);
+        with.acting.run_panels(executor, self.world.observations());
         let last = self.record.values.len() - LANES;
         self.record.values[last..].copy_from_slice(executor.output("value"));
 
@@ -208,8 +203,7 @@ impl Actor {
                 let at = lane / PANEL * PANEL * *features + lane % PANEL;
                 state.iter().enumerate().for_each(|(i, &x)| self.next_observations[at + i * PANEL] = x);
             }
-            Normalizer::apply(with.normalizer, with.isa, &self.next_observations, executor.input_mut("observation"));
-            executor.run(with.params, with.packed);
+            with.acting.run_panels(executor, &self.next_observations);
             let values = executor.output("value");
             truncations.iter().zip(values).for_each(|(&place, &value)| self.record.bootstraps[place] = value);
         }
@@ -219,7 +213,7 @@ impl Actor {
     pub fn estimate_advantages(&mut self, with: RolloutContext) {
         self.bootstrap(with);
         dispatch(
-            with.isa,
+            with.acting.isa,
             Advantages {
                 gamma: with.gamma,
                 decay: with.gamma * with.lambda,
@@ -252,16 +246,16 @@ impl Actor {
         let rows = self.samples.chunks_exact_mut(count * (features + SAMPLE));
         for (t, rows) in rows.enumerate() {
             let observations = &self.record.observations[t * LANES * features..][..LANES * features];
-            if let Some(normalizer) = with.normalizer {
+            if let Some(normalizer) = with.acting.normalizer {
                 for (lane, i) in (0..count).flat_map(|lane| (0..features).map(move |i| (lane, i))) {
                     let at = (lane / PANEL * features + i) * PANEL + lane % PANEL;
                     let apart = f64::from(observations[at]) - f64::from(normalizer.mean[i]);
                     self.observation_sums[i][0] += apart;
                     self.observation_sums[i][1] += apart * apart;
                 }
-                Normalizer::apply(with.normalizer, with.isa, observations, shown);
+                Normalizer::apply(with.acting.normalizer, with.acting.isa, observations, shown);
             }
-            let shown = if with.normalizer.is_some() { &*shown } else { observations };
+            let shown = if with.acting.normalizer.is_some() { &*shown } else { observations };
             let lanes = t * LANES..(t + 1) * LANES;
             let (actions, log_probs) = (&self.record.actions[lanes.clone()], &self.record.log_probs[lanes.clone()]);
             let (advantages, values) = (&self.record.advantages[lanes.clone()], &self.record.values[lanes]);
@@ -286,9 +280,10 @@ impl Actor {
 #[cfg(test)]
 mod tests {
     use super::super::config::PpoConfig;
-    use super::super::nets::plan_acting;
+    use super::super::nets::{Task, plan_acting};
     use super::super::testing::close;
     use super::*;
+    use graph::{Packed, Params};
     use worlds::control::vector::TRUNCATED;
     use worlds::control::{Actions, Impossible, Spec};
 
@@ -423,11 +418,7 @@ mod tests {
             let mut episode_returns = [0.0; COUNT];
             for rollout in 0..2 {
                 let with = RolloutContext {
-                    isa,
-                    task,
-                    params: &params,
-                    packed: &packed,
-                    normalizer,
+                    acting: Context { isa, task, params: &params, packed: &packed, normalizer },
                     rng: Rng::new(1, 2),
                     first_step: rollout * STEPS as u64,
                     spread: (0.0, 1.0),

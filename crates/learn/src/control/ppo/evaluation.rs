@@ -197,9 +197,7 @@ impl Evaluator {
             if self.going == 0 {
                 return;
             }
-            let input = self.executor.input_mut("observation");
-            Normalizer::apply(with.normalizer, with.isa, self.world.observations(), input);
-            self.executor.run(with.params, with.packed);
+            with.run_panels(&mut self.executor, self.world.observations());
             with.decide(self.executor.output("policy"), &mut self.actions);
             self.world.step(&self.actions, &mut self.next_observations, &mut self.rewards, &mut self.ended);
             for lane in 0..PANEL {
@@ -213,7 +211,7 @@ impl Evaluator {
     }
 }
 
-/// What all evaluators share.
+/// What the networks run with.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub isa: Isa,
@@ -224,6 +222,12 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Networks on panels of states.
+    pub fn run_panels(self, executor: &mut Executor, observations: &[f32]) {
+        Normalizer::apply(self.normalizer, self.isa, observations, executor.input_mut("observation"));
+        executor.run(self.params, self.packed);
+    }
+
     /// See [`Ppo::predict`](super::Ppo::predict); `executor` runs a panel, and `unit` is what a value is multiplied by.
     pub fn predict(self, executor: &mut Executor, unit: f32, observations: &[f32], policies: &mut [f32], values: &mut [f32]) {
         let Context { isa, task, params, .. } = self;
@@ -266,7 +270,7 @@ impl Context<'_> {
         }
     }
 
-    /// Networks on a panel of states or less.
+    /// Networks on a panel of states, or less, that come row by row.
     fn run(self, executor: &mut Executor, states: &[f32]) {
         let (features, input) = (self.task.observation, executor.input_mut("observation"));
         ops::rows_to_panels(self.isa, states.len() / features, features, states, input);

@@ -2,14 +2,14 @@
 
 use super::accelerator::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 use super::normalizer::Moments;
-use super::offloaded::{Offloaded, Probe};
+use super::offloaded::Offloaded;
 use super::rollout::LANES;
 use super::stats::Episode;
 use super::{ACT, IterationStats, Ppo, PpoError, SHUFFLE, nets};
 use crate::offload::request;
 use crate::{Fault, Learner, Machine, Offload, Pass, Slice};
 use graph::Layout;
-use math::{Rng, par::Pinned};
+use math::Rng;
 
 /// Whole iterations are offloaded, and nothing less.
 impl Offload for Ppo {
@@ -23,13 +23,7 @@ impl Offload for Ppo {
 
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         self.end_offload();
-        self.away.offloaded = Some(Offloaded {
-            accelerator: Pinned::new(self.accelerator(machine)?),
-            output: IterationOutput::default(),
-            has_output: false,
-            in_flight: false,
-            began_s: 0.0,
-        });
+        self.away.offloaded = Some(Offloaded::new(self.accelerator(machine)?));
         Ok(())
     }
 
@@ -41,8 +35,7 @@ impl Offload for Ppo {
     }
 
     fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
-        let accelerator = Pinned::new(self.accelerator(machine)?);
-        self.away.probe = Some(Probe { accelerator, output: IterationOutput::default(), in_flight: false });
+        self.away.probe = Some(Offloaded::new(self.accelerator(machine)?));
         Ok(())
     }
 

@@ -7,7 +7,8 @@ use math::par::Pinned;
 #[derive(Default)]
 pub(super) struct Away {
     pub offloaded: Option<Offloaded>,
-    pub probe: Option<Probe>,
+    /// A second learner at work on the other machine, of which nothing is taken.
+    pub probe: Option<Offloaded>,
     /// Steps are to be given back.
     pub record: bool,
 }
@@ -23,18 +24,12 @@ pub(super) struct Offloaded {
 }
 
 impl Offloaded {
-    pub fn is_in_flight(&self) -> bool {
-        self.in_flight
+    pub fn new(accelerator: Box<dyn Accelerator>) -> Offloaded {
+        let accelerator = Pinned::new(accelerator);
+        Offloaded { accelerator, output: IterationOutput::default(), has_output: false, in_flight: false, began_s: 0.0 }
     }
 
     pub fn newest(&self) -> Option<&IterationOutput> {
         self.has_output.then_some(&self.output)
     }
-}
-
-/// A second learner at work on the other machine, of which nothing is taken.
-pub(super) struct Probe {
-    pub accelerator: Pinned<Box<dyn Accelerator>>,
-    pub output: IterationOutput,
-    pub in_flight: bool,
 }
