@@ -241,11 +241,9 @@ isa: string, threads: number, arithmetic: string, version: string, };
  * Where a reader that is not of this crate finds what a page draws, in words from the beginning; see
  * `www/run/monitor.ts`.
  */
-export type Layout = { words: number, generation: number, epoch: number, heartbeat: number,
+export type Layout = { words: number, epoch: number,
 /** Iteration, seconds of training, then the room's counters: each a number of 64 bits. */
-progress: number, metrics: TrackLayout, tests: TrackLayout,
-/** Where what a page needs ends, as long as it keeps up. */
-histories: number, };
+progress: number, metrics: TrackLayout, tests: TrackLayout, };
 
 /**
  * A record is its sequence number, its place among all that was told, and its numbers: iteration, seconds of training, the
@@ -253,9 +251,7 @@ histories: number, };
  */
 export type TrackLayout = {
 /** Ordinal of the next record. */
-head: number,
-/** Records in the history. */
-kept: number, ring: number, ring_records: number, history: number, history_records: number,
+head: number, ring: number, ring_records: number,
 /** Words of a record, and of them those before its numbers. */
 record: number, record_head: number, counters: number, values: number, };
 

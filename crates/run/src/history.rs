@@ -1,10 +1,10 @@
 //! What a run keeps of its past: how long it trained, and its rows from the beginning on.
 
-use crate::protocol::Row;
+use crate::protocol::{Progress, Row};
 
 /// A longer gap between two slices is a sleeping machine, not training.
 const MAX_GAP_S: f64 = 1.0;
-/// Past this many rows the history keeps every second one, so that a long run stays small.
+/// Past this many rows a history keeps every second one, so that a long run stays small.
 const MAX_HISTORY: usize = 4096;
 
 /// Seconds of an iteration, and those of testing beside it.
@@ -61,34 +61,72 @@ impl Clock {
     }
 }
 
-/// The numbers of a run from its beginning on, thinned as they become many: all, then every second, and so on.
-pub(crate) struct History {
+/// Which of ever more records are kept where there is room for so many: all, then every second, and so on, the first of them always.
+#[derive(Clone, Debug)]
+pub(crate) struct Thinning {
+    most: usize,
+    stride: u64,
+    /// Records so far, and how many of them are kept.
+    seen: u64,
+    kept: usize,
+}
+
+impl Thinning {
+    /// Of an even number, or none.
+    pub const fn new(most: usize) -> Thinning {
+        Thinning { most, stride: 1, seen: 0, kept: 0 }
+    }
+
+    /// Whether the next record is one to keep. Where there is no room for it, `halve` drops every second of those that are kept.
+    pub fn takes(&mut self, halve: impl FnOnce()) -> bool {
+        let takes = self.most > 0 && self.seen.is_multiple_of(self.stride);
+        self.seen += 1;
+        if takes && self.kept >= self.most {
+            halve();
+            (self.kept, self.stride) = (self.kept.div_ceil(2), 2 * self.stride);
+        }
+        self.kept += usize::from(takes);
+        takes
+    }
+
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+}
+
+/// Rows of a run from its beginning on, thinned as they become many.
+#[derive(Clone, Debug)]
+pub struct History {
     rows: Vec<Row>,
-    stride: u32,
+    thinning: Thinning,
+}
+
+impl Default for History {
+    fn default() -> History {
+        History { rows: Vec::new(), thinning: Thinning::new(MAX_HISTORY) }
+    }
 }
 
 impl History {
-    pub fn new() -> History {
-        History { rows: Vec::new(), stride: 1 }
-    }
-
-    /// It goes on being thinned as it was.
-    pub fn restored(rows: Vec<Row>) -> History {
+    /// Of a run that has done so many iterations. It goes on being thinned as it was.
+    pub(crate) fn restored(rows: Vec<Row>, iterations: u32) -> History {
+        let at = |row: &Row| u64::from(row.progress.iteration);
         let stride = match &rows[..] {
-            [.., a, b] => b.progress.iteration.saturating_sub(a.progress.iteration).max(1),
+            [.., a, b] => at(b).saturating_sub(at(a)).max(1),
             _ => 1,
         };
-        History { rows, stride }
+        let seen = rows.first().map_or(0, |first| (u64::from(iterations) + 1).saturating_sub(at(first)));
+        History { thinning: Thinning { stride, seen, kept: rows.len(), ..Thinning::new(MAX_HISTORY) }, rows }
     }
 
     pub fn add(&mut self, row: Row) {
-        let stride = self.stride;
-        if row.progress.iteration.is_multiple_of(stride) {
-            self.rows.push(row);
-        }
-        if self.rows.len() > MAX_HISTORY {
-            self.stride = 2 * stride;
-            self.rows.retain(|row| row.progress.iteration.is_multiple_of(2 * stride));
+        let History { rows, thinning } = self;
+        let halve = || {
+            let mut place = 0..;
+            rows.retain(|_| place.next().is_some_and(|at: usize| at.is_multiple_of(2)));
+        };
+        if thinning.takes(halve) {
+            rows.push(row);
         }
     }
 
@@ -97,10 +135,34 @@ impl History {
     }
 }
 
+/// Seconds of training that went to each part of the room's schema.
+#[derive(Clone, Debug, Default)]
+pub struct TimeByPart {
+    pub parts_s: Vec<f64>,
+    /// The training time that they reach to.
+    known_s: f64,
+}
+
+impl TimeByPart {
+    /// Of a run that has begun or was taken up here.
+    pub fn since(progress: &Progress, parts: usize) -> TimeByPart {
+        TimeByPart { parts_s: vec![0.0; parts], known_s: progress.train_s }
+    }
+
+    /// The time since the last metrics went to the parts as this iteration's did.
+    pub fn add(&mut self, row: &Row) {
+        let passed_s = row.progress.train_s - self.known_s;
+        self.known_s = row.progress.train_s;
+        let shares = &row.values[row.values.len().saturating_sub(self.parts_s.len())..];
+        for (part_s, share) in self.parts_s.iter_mut().zip(shares) {
+            *part_s += share.unwrap_or(0.0) * passed_s;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Progress;
 
     fn row(iteration: u32) -> Row {
         Row { progress: Progress { iteration, ..Progress::default() }, values: Vec::new() }
@@ -108,16 +170,16 @@ mod tests {
 
     #[test]
     fn a_long_history_keeps_its_beginning_and_its_end_evenly() {
-        let mut history = History::new();
+        let mut history = History::default();
         (1..=20_000).for_each(|i| history.add(row(i)));
         let rows = history.rows().to_vec();
         assert!((MAX_HISTORY / 2..=MAX_HISTORY).contains(&rows.len()));
-        let stride = rows[0].progress.iteration;
-        assert_eq!(stride, 8);
+        let stride = rows[1].progress.iteration - rows[0].progress.iteration;
+        assert_eq!((rows[0].progress.iteration, stride), (1, 8));
         assert!(rows.windows(2).all(|two| two[1].progress.iteration - two[0].progress.iteration == stride));
-        assert!(rows[rows.len() - 1].progress.iteration > 20_000 - stride);
+        assert!(rows[rows.len() - 1].progress.iteration + stride > 20_000);
         // One that was saved goes on in the same steps.
-        let mut restored = History::restored(rows);
+        let mut restored = History::restored(rows, 20_000);
         (20_001..=50_000).for_each(|i| {
             history.add(row(i));
             restored.add(row(i));

@@ -45,6 +45,7 @@ pub mod words;
 pub use container::{data_wanted, room_of};
 pub use digest::DIGEST_EVERY;
 pub use error::RunError;
+pub use history::{History, TimeByPart};
 pub use host::Host;
 pub use learn::{Data, Fault, Learner, Machine, Slice, choices, progress, settings};
 pub use permalink::{MOST_CHANGES, native_command};

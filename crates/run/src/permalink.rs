@@ -246,28 +246,10 @@ mod tests {
     }
 
     #[test]
-    fn bad_links_say_what_to_do() {
-        let said = |link: &str| decode(link, host()).unwrap_err().to_string();
-        assert!(said("#/control?v=999").contains("newer Hothouse"));
-        assert!(said("#/control?v=0").contains("format 0, which this Hothouse does not know"));
-        assert!(said("#/control?v=1&env=Acrobot-v1").contains("format 1, which this Hothouse does not know"));
-        assert!(said("#/control?v=2&lr=banana").contains("a number from"));
-        assert!(said("#/control?lr=99").contains("out of range"));
-        assert!(said("#/control?lr").contains("no value"));
-        assert!(said("#/control?lr=0.1&lr=0.2").contains("twice"));
-        assert!(said("#/control?seed=-1").contains("seed"));
-        assert!(said("#/kitchen").contains("rooms are"));
-        assert!(said("#/control?variant=Pong").contains("CartPole-v1"));
-        assert!(said("#/control?wings=2").contains("no knob"));
-        assert!(said("#/control?digest=1.zz.fused").contains("digest"));
+    fn a_change_is_written_in_one_way() {
         for bad in ["320", "320:lr", "320:=1", "lr=0.1", "-1:lr=0.1", "1e3:lr=0.1", "4294967296:lr=0.1"] {
-            assert!(said(&format!("#/control?at={bad}")).contains("written as 320:lr=0.0001"), "{bad}");
+            let said = decode(&format!("#/control?at={bad}"), host()).unwrap_err().to_string();
+            assert!(said.contains("written as 320:lr=0.0001"), "{bad}");
         }
-        assert!(said("#/control?at=5:lr=99").contains("out of range"));
-        assert!(said("#/control?at=5:lr=fast").contains("a number from"));
-        assert!(said("#/control?at=5:wings=2").contains("no knob"));
-        assert!(said("#/control?at=5:envs=64").contains("cannot change while"));
-        let many = "&at=5:lr=0.01".repeat(MOST_CHANGES + 1);
-        assert!(said(&format!("#/control?v=2{many}")).contains("at most 64"));
     }
 }

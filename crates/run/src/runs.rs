@@ -92,7 +92,7 @@ impl<R: Room> Run<R> {
             diverged: false,
             told: Told::default(),
             clock: Clock::new(),
-            history: History::new(),
+            history: History::default(),
             before: Progress::default(),
             partly_here: false,
             ended: None,
@@ -124,7 +124,7 @@ impl<R: Room> Run<R> {
         let mut run = Self::around(header.config, variant, host, room);
         run.clock.train_s = header.progress.train_s;
         run.before = run.progress();
-        run.history = History::restored(history);
+        run.history = History::restored(history, header.progress.iteration);
         run.changes = Changes::restored(&run.config, run.before.iteration, header.marks);
         run.tests = Tests::restored(header.tests, header.solved, header.attempts);
         run.digests = Digests::of(Arithmetic::restored(&header.arithmetic));

@@ -160,7 +160,7 @@ impl<W: Write> Printer<W> {
         line("did", &format!("{}, {iterations} {unit}s", counts(schema, &s.progress)))?;
         let (took, cpu, rate) = (clock(s.seconds), clock(s.cpu_seconds), short(s.per_second));
         line("took", &format!("{took}, {cpu} of processor time, {rate} {}/s", first.unit))?;
-        if let Some(breakdown) = format::breakdown(schema, &s.parts_s) {
+        if let Some(breakdown) = format::breakdown(schema, &s.parts_s.0) {
             line("time", &breakdown)?;
         }
         let machine = &s.machine;

@@ -4,11 +4,10 @@
 use crate::format;
 use crate::session::budget::Left;
 use crate::session::record::{Record, Summary};
+use run::History;
 use run::protocol::{Backend, Column, Config, Device, Digest, Event, Knob, Knobs, Level, Mark, Progress, Row, Variant};
 use run::room::Schema;
 
-/// Points kept of a curve: more than any terminal has columns of dots.
-const CURVE_POINTS: usize = 2048;
 const MARKS: usize = 256;
 /// Of one iteration in the breakdown of time: calm to look at, and soon true again after a change.
 const SHARE_WEIGHT: f64 = 0.05;
@@ -38,9 +37,9 @@ pub struct Told {
     pub test: Option<Row>,
     /// Shares of the parts of the last iterations' time, each iteration counting a little.
     pub shares: Vec<f64>,
-    /// Of each column of the metrics and of the tests, against the first counter.
-    pub curves: Vec<Curve>,
-    pub tests: Vec<Curve>,
+    /// Rows of metrics and of tests, the newest of which may not be kept.
+    pub history: History,
+    pub tests: History,
     pub marks: Vec<Mark>,
     pub solved: Option<Progress>,
     pub digest: Option<Digest>,
@@ -76,8 +75,8 @@ impl View {
                     metrics: None,
                     test: None,
                     shares: vec![0.0; schema.all_parts().count()],
-                    curves: vec![Curve::default(); schema.metrics.len()],
-                    tests: vec![Curve::default(); schema.tests.len()],
+                    history: History::default(),
+                    tests: History::default(),
                     marks: Vec::new(),
                     solved: began.solved,
                     digest: None,
@@ -119,10 +118,7 @@ impl View {
 impl Told {
     fn metrics(&mut self, row: Row) {
         self.progress = row.progress.clone();
-        let at = row.progress.counts[0];
-        for (curve, value) in self.curves.iter_mut().zip(&row.values) {
-            curve.push(at, value.unwrap_or(f64::NAN));
-        }
+        self.history.add(row.clone());
         let weight = if self.metrics.is_none() { 1.0 } else { SHARE_WEIGHT };
         let shares = row.values.iter().skip(self.schema.metrics.len());
         for (smooth, share) in self.shares.iter_mut().zip(shares) {
@@ -132,9 +128,7 @@ impl Told {
     }
 
     fn test(&mut self, row: Row) {
-        for (curve, value) in self.tests.iter_mut().zip(&row.values) {
-            curve.push(row.progress.counts[0], value.unwrap_or(f64::NAN));
-        }
+        self.tests.add(row.clone());
         self.test = Some(row);
     }
 
@@ -160,13 +154,13 @@ impl Told {
         names
     }
 
-    /// The columns of a chart with their curves: those of metrics, then those of tests.
-    pub fn chart(&self, name: &str) -> [Vec<(&'static Column, &Curve)>; 2] {
-        let of = |columns: &'static [Column], curves| -> Vec<(&'static Column, &Curve)> {
-            let all = columns.iter().zip::<&Vec<Curve>>(curves);
-            all.filter(|(column, _)| column.chart == name).collect()
+    /// The columns of a chart with their points against the first counter: those of metrics, then those of tests.
+    pub fn chart(&self, name: &str) -> [Vec<(&'static Column, Points)>; 2] {
+        let of = |columns: &'static [Column], history: &History, newest: &Option<Row>| {
+            let all = columns.iter().enumerate().filter(|(_, column)| column.chart == name);
+            all.map(|(at, column)| (column, points(history, newest, at))).collect()
         };
-        [of(self.schema.metrics, &self.curves), of(self.schema.tests, &self.tests)]
+        [of(self.schema.metrics, &self.history, &self.metrics), of(self.schema.tests, &self.tests, &self.test)]
     }
 
     pub fn goal_column(&self) -> Option<&'static Column> {
@@ -175,64 +169,20 @@ impl Told {
     }
 }
 
-/// A curve that forgets detail, never extent: when full, every other point goes.
-#[derive(Clone, Debug, Default)]
-pub struct Curve {
-    points: Vec<(f64, f64)>,
-    /// Points pushed for one that is kept, as a power of two.
-    halvings: u32,
-    pushed: u64,
-    last: Option<(f64, f64)>,
-}
+pub type Points = Vec<(f64, f64)>;
 
-impl Curve {
-    pub fn push(&mut self, x: f64, y: f64) {
-        if !y.is_finite() {
-            return;
-        }
-        self.last = Some((x, y));
-        if self.pushed.is_multiple_of(1 << self.halvings) {
-            if self.points.len() == CURVE_POINTS {
-                let mut keep = false;
-                self.points.retain(|_| {
-                    keep = !keep;
-                    keep
-                });
-                self.halvings += 1;
-            }
-            if self.pushed.is_multiple_of(1 << self.halvings) {
-                self.points.push((x, y));
-            }
-        }
-        self.pushed += 1;
-    }
-
-    /// The points kept, and the newest always.
-    pub fn iter(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
-        let newest = self.last.filter(|last| self.points.last() != Some(last));
-        self.points.iter().copied().chain(newest)
-    }
+/// What is known of a column, the newest always.
+fn points(history: &History, newest: &Option<Row>, at: usize) -> Points {
+    let newest = newest.iter().filter(|row| history.rows().last() != Some(row));
+    let value = |row: &Row| row.values.get(at).copied().flatten().filter(|y| y.is_finite());
+    let point = |row: &Row| Some((row.progress.counts[0], value(row)?));
+    history.rows().iter().chain(newest).filter_map(point).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use run::protocol::Began;
-
-    #[test]
-    fn a_curve_stays_small_and_keeps_its_ends() {
-        let mut curve = Curve::default();
-        for i in 0..100_001 {
-            curve.push(f64::from(i), 1.0);
-        }
-        let xs: Vec<f64> = curve.iter().map(|p| p.0).collect();
-        assert!((CURVE_POINTS / 2..=CURVE_POINTS + 1).contains(&xs.len()), "{}", xs.len());
-        assert_eq!((xs[0], xs[xs.len() - 1]), (0.0, 100_000.0));
-        let gaps: Vec<f64> = xs.windows(2).map(|w| w[1] - w[0]).collect();
-        assert!(gaps[..gaps.len() - 1].iter().all(|g| *g == gaps[0]), "evenly spaced");
-        curve.push(0.0, f64::NAN);
-        assert!(curve.iter().all(|p| p.1 == 1.0));
-    }
 
     #[test]
     fn a_new_beginning_forgets_the_old_run() {
@@ -261,7 +211,10 @@ mod tests {
             view.apply(Record::Event(Event::Metrics(row(10.0, 20.0))));
             view.apply(began(vec![row(5.0, 1.0), row(6.0, 2.0)]));
             let told = view.told.unwrap();
-            assert_eq!(told.curves[0].iter().collect::<Vec<_>>(), [(5.0, 1.0), (6.0, 2.0)]);
+            assert_eq!(points(&told.history, &told.metrics, 0), [(5.0, 1.0), (6.0, 2.0)]);
+            let newest = Some(row(7.0, f64::NAN));
+            assert_eq!(points(&told.history, &newest, 0).len(), 2, "what is no number is no point");
+            assert_eq!(points(&told.history, &Some(row(7.0, 3.0)), 0).last(), Some(&(7.0, 3.0)), "the newest always");
             assert_eq!((&told.values["lr"], told.progress.counts[0]), (&0.003.into(), 6.0));
             let charts = told.charts();
             let first = told.goal_column().filter(|column| !column.brief.is_empty());

@@ -5,14 +5,14 @@ use crate::format::{counted, quoted};
 use crate::session::budget::{Budget, Look, Pace};
 use crate::session::device::Opener;
 use crate::session::monitor_file::MonitorFile;
-use crate::session::record::{Ended, EndedBy, Record, Summary};
+use crate::session::record::{Ended, EndedBy, Parts, Record, Summary};
 use crate::session::saves;
 use crate::signals::Signals;
 use anyhow::{Result, bail};
 use cpu_time::ProcessTime;
 use files::Kept;
 use run::protocol::{Command, Event, Level, Progress, Row, Variant};
-use run::{AnyRun, RunError};
+use run::{AnyRun, RunError, TimeByPart};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
@@ -122,9 +122,7 @@ struct Measured {
     /// Where this process took the run up.
     first: Progress,
     metrics: Option<Row>,
-    /// Seconds by part, and the training time that they reach to.
-    parts_s: Vec<f64>,
-    known_s: f64,
+    spent: TimeByPart,
     /// The GPU that trained last, where one did.
     device: Option<String>,
     /// Of what is told of the budget meanwhile.
@@ -215,18 +213,12 @@ impl Session<'_> {
                 Event::Began(began) => {
                     measured.pace = Pace::default();
                     measured.first = began.progress.clone();
-                    measured.known_s = began.progress.train_s;
-                    measured.parts_s = vec![0.0; self.run.schema().all_parts().count()];
+                    measured.spent = TimeByPart::since(&began.progress, self.run.schema().all_parts().count());
                     measured.metrics = began.history.last().cloned();
                     self.place.saved_s = began.progress.train_s;
                 }
                 Event::Metrics(row) => {
-                    let passed_s = row.progress.train_s - measured.known_s;
-                    measured.known_s = row.progress.train_s;
-                    let shares = row.values.iter().skip(self.run.schema().metrics.len());
-                    for (part_s, share) in measured.parts_s.iter_mut().zip(shares) {
-                        *part_s += share.unwrap_or(0.0) * passed_s;
-                    }
+                    measured.spent.add(row);
                     measured.metrics = Some(row.clone());
                     let (at_s, count) = (measured.seconds, row.progress.counts[0]);
                     let now = Look { at_s, cpu_s: cpu_seconds(), count };
@@ -412,7 +404,7 @@ impl Session<'_> {
             },
             progress,
             metrics: measured.metrics,
-            parts_s: measured.parts_s,
+            parts_s: Parts(measured.spent.parts_s),
         };
         self.tell(Record::Summary(Box::new(summary)));
         if diverged {

@@ -9,7 +9,7 @@ use crate::error::refusal;
 use crate::format::{self, clock, grouped, plural, quoted, short};
 use crate::host::Machine;
 use crate::session::begin;
-use crate::session::record::{NamedProgress, NamedRow, Record};
+use crate::session::record::{By, Names, Record};
 use crate::signals::Signals;
 use anyhow::{Context, Result, anyhow, bail};
 use files::Kind;
@@ -410,9 +410,9 @@ impl Sweep {
         }
         let seconds = began.elapsed().as_secs_f64();
         let test = if run.diverged() { None } else { Some(run.test()?) };
-        let named = |row: &Option<run::protocol::Row>, test| serde_json::to_value(row.as_ref().map(|row| NamedRow { row, test, schema }));
-        let test_row = named(&test, true)?;
-        let metrics = named(&metrics, false)?;
+        let names = Names::of(schema);
+        let test_row = serde_json::to_value(By(&test, names.tests()))?;
+        let metrics = serde_json::to_value(By(&metrics, names))?;
         let result = self.result().name;
         let result = test_row.get(result).or(metrics.get(result)).and_then(serde_json::Value::as_f64);
         Ok(Some(Box::new(Finished {
@@ -423,7 +423,7 @@ impl Sweep {
             limit: self.limit.clone(),
             arithmetic: self.arithmetic.clone(),
             version: self.version.clone(),
-            progress: serde_json::to_value(NamedProgress { progress: &run.progress(), schema })?,
+            progress: serde_json::to_value(By(&run.progress(), names))?,
             seconds,
             metrics,
             test: test_row,

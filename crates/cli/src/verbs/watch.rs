@@ -6,7 +6,7 @@ use crate::format::{briefs, clock, counted};
 use crate::outputs::screen::Screen;
 use crate::outputs::show::{Shown, wants_screen};
 use crate::session::monitor_file;
-use crate::session::record::{NamedProgress, Record};
+use crate::session::record::{By, Names, Record};
 use crate::session::training::Update;
 use crate::signals::{self, SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
@@ -202,7 +202,7 @@ pub fn list(json: bool) -> Result<()> {
         room: String,
         variant: String,
         seed: u32,
-        progress: NamedProgress<'a>,
+        progress: By<'a, Progress>,
         /// Of the newest metrics, what a line of the terminal has.
         metrics: BTreeMap<&'static str, Option<f64>>,
         /// Seconds of training by part.
@@ -239,7 +239,7 @@ pub fn list(json: bool) -> Result<()> {
             room: config.room,
             variant: config.variant,
             seed: config.seed,
-            progress: NamedProgress { progress: &progress, schema },
+            progress: By(&progress, Names::of(schema)),
             metrics: named.map(|(column, &value)| (column.name, value)).collect(),
             parts_s: schema.all_parts().map(|part| part.name).zip(watched.reader.parts_s()).collect(),
             age_s: monitor_file::age_s(&path),

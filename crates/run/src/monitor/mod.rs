@@ -8,7 +8,7 @@
 //!
 //! Layout, in words of 64 bits: a header with live counters; a text of the shell's, one with the
 //! run's config and knobs; then for each kind of record a ring of the newest; then for those kinds
-//! that have one a history, which is thinned when it is full, so that a long run keeps its beginning.
+//! that have one a history, which is thinned as the run's own is, so that a long run keeps its beginning.
 //! How wide records are follows from the room's columns; the header says how many of each there are.
 //! Each slot of a ring stands under a sequence number of its own, histories and texts under one that
 //! is odd while they are rewritten (seqlocks: Boehm, "Can seqlocks get along with programming
@@ -22,7 +22,6 @@ pub use reader::{Reader, State, Told};
 pub use writer::Writer;
 
 use crate::digest::Fnv;
-use crate::digest::{BF16, FUSED, GPU, MIXED, UNFUSED};
 use crate::plain_data::plain_data;
 use crate::protocol::{Config, Knobs, Progress};
 use crate::schema::Schema;
@@ -66,7 +65,8 @@ const AT_PROGRESS: usize = AT_RUN + 1 + TEXT_WORDS;
 /// Before its payload a record has its sequence number, twice its ordinal plus two (plus one while it
 /// is written), and its place among all that was told.
 const RECORD_HEAD: usize = 2;
-const MARK_WORDS: usize = 64;
+/// Words of a text: of a short event, and of any other message.
+const SHORT_WORDS: usize = 72;
 const MESSAGE_WORDS: usize = 512;
 /// Iteration and seconds of training, before the counters.
 const PROGRESS_HEAD: usize = 2;
@@ -81,13 +81,16 @@ struct Track {
     history: usize,
 }
 
+/// Rows of numbers.
 const METRICS: usize = 0;
 const TESTS: usize = 1;
+/// Texts, each behind its length in bytes: events as JSON, those of the run first, and what the shell says.
 const MARKS: usize = 2;
 const SOLVED: usize = 3;
 const DIGESTS: usize = 4;
 const MESSAGES: usize = 5;
-const TRACKS: usize = 6;
+const SHELL: usize = 6;
+const TRACKS: usize = 7;
 
 impl Track {
     const fn width(&self) -> usize {
@@ -116,10 +119,11 @@ impl Plan {
         let tracks = [
             track(progress + metrics, 512, 2048),
             track(progress + tests, 64, 1024),
-            track(1 + MARK_WORDS, 64, 256),
-            track(progress + 1, 2, 0),
-            track(3, 4, 0),
-            track(2 + MESSAGE_WORDS, 32, 0),
+            track(1 + SHORT_WORDS, 64, 256),
+            track(1 + SHORT_WORDS, 2, 0),
+            track(1 + SHORT_WORDS, 4, 0),
+            track(1 + MESSAGE_WORDS, 32, 0),
+            track(1 + MESSAGE_WORDS, 32, 0),
         ];
         let mut at = AT_PROGRESS + progress + parts;
         let mut after = |words: usize| (at, at += words).0;
@@ -168,15 +172,11 @@ plain_data! {
     #[derive(Clone, Debug, Serialize)]
     pub struct Layout {
         pub words: usize,
-        pub generation: usize,
         pub epoch: usize,
-        pub heartbeat: usize,
         /// Iteration, seconds of training, then the room's counters: each a number of 64 bits.
         pub progress: usize,
         pub metrics: TrackLayout,
         pub tests: TrackLayout,
-        /// Where what a page needs ends, as long as it keeps up.
-        pub histories: usize,
     }
 
     /// A record is its sequence number, its place among all that was told, and its numbers: iteration, seconds of training, the
@@ -185,12 +185,8 @@ plain_data! {
     pub struct TrackLayout {
         /// Ordinal of the next record.
         pub head: usize,
-        /// Records in the history.
-        pub kept: usize,
         pub ring: usize,
         pub ring_records: usize,
-        pub history: usize,
-        pub history_records: usize,
         /// Words of a record, and of them those before its numbers.
         pub record: usize,
         pub record_head: usize,
@@ -203,11 +199,8 @@ pub fn layout(schema: &Schema) -> Layout {
     let plan = Plan::of(schema);
     let track = |t: usize, values: usize| TrackLayout {
         head: track_at(t) + 1,
-        kept: track_at(t) + 2,
         ring: plan.rings[t],
         ring_records: plan.tracks[t].newest,
-        history: plan.histories[t],
-        history_records: plan.tracks[t].history,
         record: plan.tracks[t].width(),
         record_head: RECORD_HEAD,
         counters: plan.counters,
@@ -215,14 +208,10 @@ pub fn layout(schema: &Schema) -> Layout {
     };
     Layout {
         words: plan.words,
-        generation: AT_GENERATION,
         epoch: AT_EPOCH,
-        heartbeat: AT_HEARTBEAT,
         progress: AT_PROGRESS,
         metrics: track(METRICS, plan.metrics),
         tests: track(TESTS, plan.tests),
-        // The rings of the other kinds come after those of these two.
-        histories: plan.rings[MARKS],
     }
 }
 
@@ -255,9 +244,6 @@ pub fn heap(schema: &Schema) -> Arc<[AtomicU64]> {
     (0..words(schema)).map(|_| AtomicU64::new(0)).collect()
 }
 
-const MESSAGE_EVENT: u64 = 0;
-const MESSAGE_SHELL: u64 = 1;
-
 /// What of a beginning is text; the rest is records.
 #[derive(Serialize, Deserialize)]
 struct RunText {
@@ -273,9 +259,6 @@ struct RunText {
 const fn track_at(t: usize) -> usize {
     AT_TRACKS + TRACK_WORDS * t
 }
-
-/// By their number in a row.
-const ARITHMETICS: [&str; 5] = [MIXED, FUSED, UNFUSED, GPU, BF16];
 
 fn progress_numbers(p: &Progress) -> impl Iterator<Item = f64> + '_ {
     [f64::from(p.iteration), p.train_s].into_iter().chain(p.counts.iter().copied())

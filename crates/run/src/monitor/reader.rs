@@ -3,7 +3,7 @@
 use super::*;
 use crate::RunError;
 use crate::checkpoint;
-use crate::protocol::{Began, Digest, Event, Mark};
+use crate::protocol::{Began, Event};
 use std::sync::atomic::Ordering::Acquire;
 use std::sync::atomic::fence;
 
@@ -123,7 +123,7 @@ impl Reader {
         // These may be of a run begun meanwhile, which comes from its beginning at the next call.
         let same_run = self.word(AT_EPOCH) == self.epoch;
         for (t, rows) in rows.into_iter().enumerate() {
-            let known = rows.into_iter().filter(|_| t == MESSAGES || same_run);
+            let known = rows.into_iter().filter(|_| t >= MESSAGES || same_run);
             told.extend(known.filter_map(|row| Some((row.place, self.told_from(t, &row.payload)?))));
         }
         told.sort_by_key(|(place, _)| *place);
@@ -145,7 +145,7 @@ impl Reader {
         })?;
         let RunText { config, knobs, progress, solved, attempts, room } = serde_json::from_str(&text).ok()?;
         let mut next: [u64; TRACKS] = std::array::from_fn(|t| self.word(track_at(t)));
-        next[MESSAGES] = self.next[MESSAGES];
+        next[MESSAGES..].copy_from_slice(&self.next[MESSAGES..]);
         let [metrics, tests, marks] = [METRICS, TESTS, MARKS].map(|t| {
             let (first, mut rows) = tracks[t].take()?;
             let newer = self.newest(t, first);
@@ -169,7 +169,7 @@ impl Reader {
             attempts,
             history,
             tests: rows(tests?),
-            marks: marks?.iter().filter_map(|row| mark_from(row)).collect(),
+            marks: marks?.iter().filter_map(|row| if let Event::Mark(mark) = event_from(row)? { Some(mark) } else { None }).collect(),
             room,
         }));
         self.epoch = epoch;
@@ -258,32 +258,20 @@ impl Reader {
     }
 
     fn told_from(&self, t: usize, row: &[u64]) -> Option<Told> {
-        let counters = self.plan.counters;
-        Some(Told::Event(match t {
-            METRICS => Event::Metrics(checkpoint::row(&floats(row), counters)),
-            TESTS => Event::Test(checkpoint::row(&floats(row), counters)),
-            MARKS => Event::Mark(mark_from(row)?),
-            SOLVED => {
-                let numbers = floats(row);
-                let (goal, progress) = numbers.split_last()?;
-                Event::Solved { progress: progress_from(progress), goal: *goal }
-            }
-            DIGESTS => Event::Digest(Digest {
-                iteration: row[0] as u32,
-                weights: format!("{:016x}", row[1]),
-                arithmetic: ARITHMETICS.get(row[2] as usize).copied().unwrap_or(MIXED).into(),
-            }),
-            _ => {
-                let text = text_from_words(row[2..].iter().copied(), row[1] as usize);
-                match row[0] {
-                    MESSAGE_EVENT => serde_json::from_str(&text).ok()?,
-                    _ => return Some(Told::Shell(text)),
-                }
-            }
-        }))
+        let numbers = || checkpoint::row(&floats(row), self.plan.counters);
+        Some(match t {
+            METRICS => Told::Event(Event::Metrics(numbers())),
+            TESTS => Told::Event(Event::Test(numbers())),
+            SHELL => Told::Shell(text_from(row)),
+            _ => Told::Event(event_from(row)?),
+        })
     }
 }
 
-fn mark_from(row: &[u64]) -> Option<Mark> {
-    serde_json::from_str(&text_from_words(row[1..].iter().copied(), row[0] as usize)).ok()
+fn text_from(row: &[u64]) -> String {
+    text_from_words(row[1..].iter().copied(), row[0] as usize)
+}
+
+fn event_from(row: &[u64]) -> Option<Event> {
+    serde_json::from_str(&text_from(row)).ok()
 }

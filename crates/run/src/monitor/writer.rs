@@ -3,7 +3,8 @@
 use super::*;
 use crate::RunError;
 use crate::checkpoint::numbers;
-use crate::protocol::{Began, Event, Mark, Row, Value};
+use crate::history::{Thinning, TimeByPart};
+use crate::protocol::{Began, Event, Mark, Value};
 use std::sync::atomic::Ordering::Release;
 use std::sync::atomic::fence;
 
@@ -14,18 +15,14 @@ const LONGEST: usize = 40;
 pub struct Writer {
     memory: Box<dyn Memory>,
     plan: Plan,
-    /// Records written of each track, and in its history; and of how many one is kept there.
+    /// Records written of each track, and which of them its history keeps.
     heads: [u64; TRACKS],
-    firsts: [u64; TRACKS],
-    kept: [usize; TRACKS],
-    strides: [u64; TRACKS],
+    thinned: [Thinning; TRACKS],
     told: u64,
     generation: u64,
     epoch: u64,
     beats: u64,
-    parts_s: Vec<f64>,
-    /// The training time that they reach to.
-    known_s: f64,
+    spent: TimeByPart,
 }
 
 impl Writer {
@@ -58,17 +55,14 @@ impl Writer {
         words[AT_MAGIC].store(MAGIC, Release);
         Ok(Writer {
             memory,
-            plan,
             heads: [0; TRACKS],
-            firsts: [0; TRACKS],
-            kept: [0; TRACKS],
-            strides: [1; TRACKS],
+            thinned: plan.tracks.map(|track| Thinning::new(track.history)),
+            plan,
             told: 0,
             generation: 0,
             epoch: 0,
             beats: 0,
-            parts_s: vec![0.0; plan.parts],
-            known_s: 0.0,
+            spent: TimeByPart::default(),
         })
     }
 
@@ -82,24 +76,15 @@ impl Writer {
             }
             Event::Metrics(row) => {
                 self.progress(&row.progress);
-                self.spend(row);
+                self.spent.add(row);
+                self.put_parts();
                 self.push(METRICS, &bits(numbers(row)));
             }
-            Event::Mark(mark) => self.mark(mark),
             Event::Test(row) => self.push(TESTS, &bits(numbers(row))),
-            Event::Solved { progress, goal } => {
-                self.push(SOLVED, &bits(progress_numbers(progress).chain([*goal])));
-            }
-            Event::Digest(digest) => {
-                let weights = u64::from_str_radix(&digest.weights, 16).unwrap_or_default();
-                let arithmetic = ARITHMETICS.iter().position(|&a| a == digest.arithmetic).unwrap_or_default();
-                self.push(DIGESTS, &[u64::from(digest.iteration), weights, arithmetic as u64]);
-            }
-            Event::Notice { .. } | Event::Device(_) | Event::Room { .. } | Event::Confirmation(_) => {
-                // Plain data with string keys: there is nothing in it that JSON cannot hold.
-                let text = serde_json::to_string(event).unwrap_or_default();
-                self.message(MESSAGE_EVENT, &text);
-            }
+            Event::Mark(mark) => self.mark(mark),
+            Event::Solved { .. } => self.tell(SOLVED, event),
+            Event::Digest(_) => self.tell(DIGESTS, event),
+            Event::Notice { .. } | Event::Device(_) | Event::Room { .. } | Event::Confirmation(_) => self.tell(MESSAGES, event),
             Event::Saved { .. } | Event::NotSaved { .. } => {}
         }
     }
@@ -119,7 +104,7 @@ impl Writer {
 
     /// Leaves words for other shells. False where they are too long to be left.
     pub fn say(&mut self, text: &str) -> bool {
-        self.message(MESSAGE_SHELL, text)
+        self.text(SHELL, text)
     }
 
     fn progress(&mut self, progress: &Progress) {
@@ -129,16 +114,9 @@ impl Writer {
         }
     }
 
-    /// The time since the last metrics went to the parts as this iteration's did.
-    fn spend(&mut self, row: &Row) {
-        let passed_s = row.progress.train_s - self.known_s;
-        self.known_s = row.progress.train_s;
+    fn put_parts(&self) {
         let words = &self.memory.words()[self.plan.at_parts()..];
-        let shares = &row.values[row.values.len().saturating_sub(self.plan.parts)..];
-        for ((part_s, share), word) in self.parts_s.iter_mut().zip(shares).zip(words) {
-            *part_s += share.unwrap_or(0.0) * passed_s;
-            word.store(part_s.to_bits(), Relaxed);
-        }
+        words.iter().zip(&self.spent.parts_s).for_each(|(word, part_s)| word.store(part_s.to_bits(), Relaxed));
     }
 
     fn begin(&mut self, began: &Began) {
@@ -164,20 +142,16 @@ impl Writer {
         let fits = whole.len() <= 8 * TEXT_WORDS;
         put_text(&words[AT_RUN..], &if fits { whole } else { text(serde_json::Value::Null) });
         for t in 0..MESSAGES {
-            self.firsts[t] = self.heads[t];
-            self.kept[t] = 0;
-            self.strides[t] = 1;
-            words[track_at(t)].store(self.firsts[t], Relaxed);
+            self.thinned[t] = Thinning::new(self.plan.tracks[t].history);
+            words[track_at(t)].store(self.heads[t], Relaxed);
             words[track_at(t) + 2].store(0, Relaxed);
         }
         began.history.iter().for_each(|row| self.push(METRICS, &bits(numbers(row))));
         began.tests.iter().for_each(|row| self.push(TESTS, &bits(numbers(row))));
         began.marks.iter().for_each(|mark| self.mark(mark));
         self.progress(&began.progress);
-        self.parts_s.fill(0.0);
-        self.known_s = began.progress.train_s;
-        let words = self.memory.words();
-        words[self.plan.at_parts()..][..self.plan.parts].iter().for_each(|word| word.store(0, Relaxed));
+        self.spent = TimeByPart::since(&began.progress, self.plan.parts);
+        self.put_parts();
         self.rewrite(false);
     }
 
@@ -187,38 +161,33 @@ impl Writer {
             Value::Text(text) if text.chars().count() > LONGEST => Value::Text(text.chars().take(LONGEST).chain(['…']).collect()),
             other => other.clone(),
         };
-        let mark = Mark { from: short(&mark.from), to: short(&mark.to), ..mark.clone() };
-        let text = serde_json::to_string(&mark).unwrap_or_default();
-        if text.len() <= 8 * MARK_WORDS {
-            let mut row = vec![text.len() as u64];
-            row.extend(text.as_bytes().chunks(8).map(word_from_bytes));
-            self.push(MARKS, &row);
-        }
+        self.tell(MARKS, &Event::Mark(Mark { from: short(&mark.from), to: short(&mark.to), ..mark.clone() }));
     }
 
-    fn message(&mut self, kind: u64, text: &str) -> bool {
-        if text.len() > 8 * MESSAGE_WORDS {
-            return false;
+    /// What has no room is left out.
+    fn tell(&mut self, t: usize, event: &Event) {
+        // Plain data with string keys: there is nothing in it that JSON cannot hold.
+        self.text(t, &serde_json::to_string(event).unwrap_or_default());
+    }
+
+    fn text(&mut self, t: usize, text: &str) -> bool {
+        let fits = text.len() <= 8 * (self.plan.tracks[t].payload - 1);
+        if fits {
+            let mut row = vec![text.len() as u64];
+            row.extend(text.as_bytes().chunks(8).map(word_from_bytes));
+            self.push(t, &row);
         }
-        let mut row = [0; 2 + MESSAGE_WORDS];
-        row[0] = kind;
-        row[1] = text.len() as u64;
-        for (word, bytes) in row[2..].iter_mut().zip(text.as_bytes().chunks(8)) {
-            *word = word_from_bytes(bytes);
-        }
-        self.push(MESSAGES, &row[..2 + text.len().div_ceil(8)]);
-        true
+        fits
     }
 
     /// A new record: over the oldest in the ring, and behind the others in the history if it is its turn.
     fn push(&mut self, t: usize, payload: &[u64]) {
-        let ordinal = self.heads[t];
-        let track = self.plan.tracks[t];
-        let turn = ordinal - self.firsts[t];
-        if track.history > 0 && self.kept[t] == track.history && turn.is_multiple_of(self.strides[t]) {
+        let mut is_full = false;
+        let is_kept = self.thinned[t].takes(|| is_full = true);
+        if is_full {
             self.thin(t);
         }
-        let words = self.memory.words();
+        let (ordinal, track, words) = (self.heads[t], self.plan.tracks[t], self.memory.words());
         let seq = 2 * ordinal + 1;
         let put = |at: usize| {
             words[at + 1].store(self.told, Relaxed);
@@ -231,12 +200,12 @@ impl Writer {
         fence(Release);
         put(slot);
         words[slot].store(seq + 1, Release);
-        if track.history > 0 && turn.is_multiple_of(self.strides[t]) {
-            let row = self.plan.histories[t] + track.width() * self.kept[t];
+        if is_kept {
+            let kept = self.thinned[t].kept();
+            let row = self.plan.histories[t] + track.width() * (kept - 1);
             words[row].store(seq + 1, Relaxed);
             put(row);
-            self.kept[t] += 1;
-            words[track_at(t) + 2].store(self.kept[t] as u64, Release);
+            words[track_at(t) + 2].store(kept as u64, Release);
         }
         self.told += 1;
         self.heads[t] += 1;
@@ -251,16 +220,15 @@ impl Writer {
             self.rewrite(true);
         }
         let words = self.memory.words();
-        let width = self.plan.tracks[t].width();
-        let rows = &words[self.plan.histories[t]..][..width * self.plan.tracks[t].history];
-        for to in 1..self.kept[t].div_ceil(2) {
+        let (full, width) = (self.plan.tracks[t].history, self.plan.tracks[t].width());
+        let rows = &words[self.plan.histories[t]..][..width * full];
+        let left = full.div_ceil(2);
+        for to in 1..left {
             for i in 0..width {
                 rows[to * width + i].store(rows[2 * to * width + i].load(Relaxed), Relaxed);
             }
         }
-        self.kept[t] = self.kept[t].div_ceil(2);
-        self.strides[t] *= 2;
-        words[track_at(t) + 2].store(self.kept[t] as u64, Relaxed);
+        words[track_at(t) + 2].store(left as u64, Relaxed);
         if alone {
             self.rewrite(false);
         }

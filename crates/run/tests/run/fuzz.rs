@@ -275,6 +275,7 @@ fn monitors_fuzz() {
                 let mut reader = Reader::open(Box::new(memory.clone()))?;
                 reader.about();
                 reader.progress();
+                reader.heartbeat();
                 reader.parts_s();
                 // And what comes later, from another place.
                 Ok((reader.poll().len(), reader.poll().len()))

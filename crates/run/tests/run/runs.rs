@@ -7,26 +7,6 @@ use run::{AnyRun, DIGEST_EVERY, Host, RunError, Sweep, VERSION, permalink};
 use serde_json::json;
 
 #[test]
-fn a_resumed_run_equals_one_that_never_stopped() {
-    for (room, config) in every(3) {
-        let variant = &config.variant;
-        let mut whole = start(&config);
-        settle(&mut *whole, 6);
-
-        let mut first = trained(&config, 3);
-        let file = saved(&mut *first);
-        assert_eq!(run::room_of(&file).unwrap(), room.schema().id);
-        let mut second = go_on(&file);
-        settle(&mut *second, 6);
-
-        assert_eq!(whole.digest(), second.digest(), "{variant}");
-        assert_eq!(whole.progress().counts, second.progress().counts, "{variant}");
-        assert_eq!(whole.test().unwrap().values, second.test().unwrap().values, "{variant}");
-        assert_eq!(second.variant(), whole.variant());
-    }
-}
-
-#[test]
 fn the_clock_and_tests_leave_no_trace_in_the_weights() {
     for (_, config) in every(8) {
         let plain = trained(&config, 4);

@@ -4,7 +4,7 @@
 use super::braille::Braille;
 use super::{ACCENT, FAINT, MARKED, Mode, Screen};
 use crate::format::{self, briefs, clock, fitted, short, wrapped};
-use crate::outputs::view::{Told, View};
+use crate::outputs::view::{Points, Told, View};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -170,9 +170,8 @@ fn chart(frame: &mut Frame, area: Rect, told: &Told, name: &str) {
     let [metrics, tests] = told.chart(name);
     let log = metrics.iter().chain(&tests).any(|(column, _)| column.log);
     let scaled = |y: f64| if log { y.max(1e-12).log10() } else { y };
-    type Points = Vec<(f64, f64)>;
-    let points = |curves: &[(&Column, &crate::outputs::view::Curve)]| -> Vec<Points> {
-        curves.iter().map(|(_, curve)| curve.iter().map(|(x, y)| (x, scaled(y))).collect()).collect()
+    let points = |curves: &[(&Column, Points)]| -> Vec<Points> {
+        curves.iter().map(|(_, points)| points.iter().map(|&(x, y)| (x, scaled(y))).collect()).collect()
     };
     let (lines, dots) = (points(&metrics), points(&tests));
     let goal = told.goal_column().filter(|column| column.chart == name);
@@ -673,7 +672,7 @@ mod tests {
         let mut only_curve = screen(Mode::Training, "control");
         let told = only_curve.view.told.as_mut().unwrap();
         told.marks.clear();
-        told.tests.fill(Default::default());
+        (told.tests, told.test) = Default::default();
         told.variant.as_mut().unwrap().goal = None;
         only_curve.picture = None;
         let rows = rows(&only_curve, 80, 24);

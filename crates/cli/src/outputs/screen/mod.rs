@@ -115,7 +115,7 @@ impl Screen {
     pub fn chart_name(&self) -> &'static str {
         let Some(told) = &self.view.told else { return "" };
         let charts = told.charts();
-        let has_points = |name: &&&str| told.chart(name).iter().flatten().any(|(_, curve)| curve.iter().next().is_some());
+        let has_points = |name: &&&str| told.chart(name).iter().flatten().any(|(_, points)| !points.is_empty());
         match self.chart {
             Some(at) => charts.get(at % charts.len().max(1)).copied().unwrap_or_default(),
             None => charts.iter().find(has_points).or(charts.first()).copied().unwrap_or_default(),

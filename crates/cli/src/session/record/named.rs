@@ -1,0 +1,211 @@
+//! How what a record says stands in a line: fields under their names, and counters, values of rows and parts of time under those of the
+//! room's columns, so that a line can be read alone. Each type says it once, for both ways.
+
+use super::{Ended, EndedBy, Summary};
+use run::protocol::{Began, Config, Confirmation, Knobs, Mark, Progress, Row, Value as KnobValue};
+use run::room::Schema;
+use serde::ser::{SerializeMap, Serializer};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The names of a room's columns.
+#[derive(Clone, Copy)]
+pub struct Names<'a> {
+    schema: &'a Schema,
+    /// Rows are of tests; else of metrics, with shares of time.
+    test: bool,
+}
+
+impl<'a> Names<'a> {
+    pub fn of(schema: &'a Schema) -> Names<'a> {
+        Names { schema, test: false }
+    }
+
+    pub fn tests(self) -> Self {
+        Names { test: true, ..self }
+    }
+
+    fn columns(self) -> impl Iterator<Item = &'static str> {
+        let columns = if self.test { self.schema.tests } else { self.schema.metrics };
+        columns.iter().map(|column| column.name)
+    }
+
+    fn parts(self) -> impl Iterator<Item = &'a str> {
+        self.schema.all_parts().map(|part| part.name)
+    }
+}
+
+pub trait Named: Sized {
+    fn put<S: Serializer>(&self, names: Names, out: S) -> Result<S::Ok, S::Error>;
+    fn read(value: &Value, names: Names) -> Option<Self>;
+}
+
+/// Something under these names.
+pub struct By<'a, T>(pub &'a T, pub Names<'a>);
+
+impl<T: Named> Serialize for By<'_, T> {
+    fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        self.0.put(self.1, out)
+    }
+}
+
+macro_rules! plain {
+    ($($type:ty)*) => {
+        $(impl Named for $type {
+            fn put<S: Serializer>(&self, _: Names, out: S) -> Result<S::Ok, S::Error> {
+                self.serialize(out)
+            }
+
+            fn read(value: &Value, _: Names) -> Option<Self> {
+                Self::deserialize(value).ok()
+            }
+        })*
+    };
+}
+
+plain!(bool u32 f64 String Config EndedBy Knobs KnobValue Value);
+
+impl<T: Named> Named for Option<T> {
+    fn put<S: Serializer>(&self, names: Names, out: S) -> Result<S::Ok, S::Error> {
+        self.as_ref().map(|value| By(value, names)).serialize(out)
+    }
+
+    fn read(value: &Value, names: Names) -> Option<Self> {
+        if value.is_null() { Some(None) } else { T::read(value, names).map(Some) }
+    }
+}
+
+impl<T: Named> Named for Vec<T> {
+    fn put<S: Serializer>(&self, names: Names, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_seq(self.iter().map(|item| By(item, names)))
+    }
+
+    fn read(value: &Value, names: Names) -> Option<Self> {
+        value.as_array()?.iter().map(|item| T::read(item, names)).collect()
+    }
+}
+
+/// What has fields, which may stand beside those of others.
+pub trait Fields: Sized {
+    fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error>;
+    fn read_fields(value: &Value, names: Names) -> Option<Self>;
+}
+
+impl<T: Fields> Named for T {
+    fn put<S: Serializer>(&self, names: Names, out: S) -> Result<S::Ok, S::Error> {
+        let mut map = out.serialize_map(None)?;
+        self.put_fields(names, &mut map)?;
+        map.end()
+    }
+
+    fn read(value: &Value, names: Names) -> Option<Self> {
+        T::read_fields(value, names)
+    }
+}
+
+/// Fields in the order in which they are written: `of tests` where their rows are of tests, `or` what stands for one that an older
+/// version did not write, and behind a semicolon one whose own fields stand beside the others.
+macro_rules! fields {
+    ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:literal)?),* $(; $beside:ident)? }) => {
+        impl Fields for $type {
+            fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
+                $(map.serialize_entry(stringify!($field), &By(&self.$field, names$(.$tests())?))?;)*
+                $(self.$beside.put_fields(names, map)?;)?
+                Ok(())
+            }
+
+            fn read_fields(value: &Value, names: Names) -> Option<Self> {
+                Some($type {
+                    $($field: field(value, stringify!($field), names$(.$tests())?)$(.or(Some($default)))? ?,)*
+                    $($beside: Fields::read_fields(value, names)?,)?
+                })
+            }
+        }
+    };
+}
+
+fields!(Began { config, knobs, progress, solved, attempts or 0, history, tests of tests, marks, room });
+fields!(Mark { progress, knob, from, to });
+fields!(Confirmation { progress, value, goal, confirmed });
+fields!(Solved { progress, goal });
+fields!(Summary {
+    ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, solved, attempts or 0, parts_s; machine
+});
+fields!(Ended { digest, arithmetic, device, isa, threads, file, resume });
+
+fn field<T: Named>(value: &Value, name: &str, names: Names) -> Option<T> {
+    T::read(value.get(name)?, names)
+}
+
+fn number(value: &Value, name: &str) -> Option<f64> {
+    value.get(name).and_then(Value::as_f64)
+}
+
+/// The fields of that event.
+pub struct Solved {
+    pub progress: Progress,
+    pub goal: f64,
+}
+
+/// Seconds by part.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parts(pub Vec<f64>);
+
+impl Named for Parts {
+    fn put<S: Serializer>(&self, names: Names, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_map(names.parts().zip(&self.0))
+    }
+
+    fn read(value: &Value, names: Names) -> Option<Self> {
+        Some(Parts(names.parts().map(|part| number(value, part).unwrap_or(0.0)).collect()))
+    }
+}
+
+impl Fields for Progress {
+    fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("iteration", &self.iteration)?;
+        for (column, &count) in names.schema.counters.iter().zip(&self.counts) {
+            // As the whole number that it is.
+            match count {
+                whole if whole.fract() == 0.0 && whole.abs() < 9e15 => map.serialize_entry(column.name, &(whole as i64))?,
+                other => map.serialize_entry(column.name, &other)?,
+            }
+        }
+        map.serialize_entry("train_s", &self.train_s)
+    }
+
+    fn read_fields(value: &Value, names: Names) -> Option<Self> {
+        let counts = names.schema.counters.iter().map(|column| number(value, column.name).unwrap_or(f64::NAN));
+        let iteration = field(value, "iteration", names)?;
+        Some(Progress { iteration, counts: counts.collect(), train_s: number(value, "train_s")? })
+    }
+}
+
+impl Fields for Row {
+    fn put_fields<M: SerializeMap>(&self, names: Names, map: &mut M) -> Result<(), M::Error> {
+        /// Of each part.
+        struct Shares<'a>(&'a [Option<f64>], Names<'a>);
+        impl Serialize for Shares<'_> {
+            fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+                out.collect_map(self.1.parts().zip(self.0))
+            }
+        }
+        map.serialize_entry("progress", &By(&self.progress, names))?;
+        for (column, value) in names.columns().zip(&self.values) {
+            map.serialize_entry(column, value)?;
+        }
+        match self.values.get(names.columns().count()..) {
+            Some(shares) if !names.test => map.serialize_entry("shares", &Shares(shares, names)),
+            _ => Ok(()),
+        }
+    }
+
+    fn read_fields(value: &Value, names: Names) -> Option<Self> {
+        let mut values: Vec<_> = names.columns().map(|column| number(value, column)).collect();
+        if !names.test {
+            let shares = value.get("shares");
+            values.extend(names.parts().map(|part| shares.and_then(|shares| number(shares, part))));
+        }
+        Some(Row { progress: field(value, "progress", names)?, values })
+    }
+}
