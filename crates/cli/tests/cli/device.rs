@@ -87,19 +87,3 @@ fn a_run_too_large_for_the_gpu_stays_on_the_processor() {
     assert!(notice["text"].as_str().unwrap().contains("bytes"), "{notice}");
     assert!(notice["next_step"].as_str().unwrap().contains("fewer environments"), "{notice}");
 }
-
-#[test]
-fn the_strong_learner_says_why_it_stays_on_the_processor() {
-    let scratch = Scratch::new();
-    let [auto, gpu] = ["auto", "gpu"].map(|device| {
-        let told = scratch.records(format!("train backgammon --steps 48 --device {device} {SMALL_GAMES}"));
-        let why = of_kind(&told, "device")[0]["why"].as_str().unwrap();
-        assert!(why.contains("strong learner") && why.contains("a few rows"), "{why}");
-        assert!(summary(&told)["device"].is_null());
-        told
-    });
-    assert!(of_kind(&auto, "notice").is_empty(), "nobody asked for a GPU");
-    let next_step = of_kind(&gpu, "notice")[0]["next_step"].as_str().unwrap();
-    assert!(next_step.contains("another learner") && next_step.contains("processor"), "{next_step}");
-    assert_eq!(summary(&auto)["digest"], summary(&gpu)["digest"]);
-}

@@ -4,33 +4,6 @@ use crate::common::*;
 use serde_json::Value;
 
 #[test]
-fn a_run_stopped_and_resumed_is_the_run_that_went_on_whatever_the_threads() {
-    let scratch = Scratch::new();
-    let train = |more: &str| scratch.summary(format!("train backgammon --seed 3 {SMALL_GAMES} {more}"));
-    let whole = train("--steps 120 --threads 1");
-    let half = train("--steps 48 --threads 2 --save half.safetensors");
-    assert_eq!(half["progress"]["games"], 48);
-    assert!(half["resume"].as_str().unwrap().contains("resume half.safetensors"));
-    let rest = scratch.summary("resume half.safetensors --games 120 --threads 2");
-    assert_eq!(rest["digest"], whole["digest"]);
-    assert_eq!(rest["test"]["random_points"], whole["test"]["random_points"]);
-    assert_eq!((&rest["progress"]["games"], &rest["ended_by"]), (&Value::from(120), &Value::from("steps")));
-}
-
-#[test]
-fn plain_lines_tell_of_a_run_and_events_are_written_beside() {
-    let scratch = Scratch::new();
-    let text = scratch.told(format!("train backgammon --steps 48 --events run.jsonl {SMALL_GAMES}"));
-    for part in ["backgammon / strong, seed 1", "48 games", "  test ", "random", "pubeval", "digest", "resume"] {
-        assert!(text.contains(part), "{part} in: {text}");
-    }
-    let events = records(&scratch.text("run.jsonl"));
-    assert_eq!(of_kind(&events, "metrics").len(), 2);
-    summary(&events);
-    assert_eq!(scratch.told("watch run.jsonl --plain"), text);
-}
-
-#[test]
 fn a_goal_that_is_not_reached_leaves_the_end_to_the_other_budget() {
     // So few games teach nobody that much.
     let done = Scratch::new().summary(format!("train backgammon --until-solved --games 24 {SMALL_GAMES}"));

@@ -194,40 +194,6 @@ pub trait PlanTrainer: Movable {
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
-impl PlanTrainer for Pinned<Box<dyn PlanTrainer>> {
-    fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.set_state(state))
-    }
-
-    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.set_input(name, values))
-    }
-
-    fn accumulate(&mut self) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.accumulate())
-    }
-
-    fn update(&mut self, adam: &Adam) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.update(adam))
-    }
-
-    fn step(&mut self, adam: &Adam) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.step(adam))
-    }
-
-    fn ask(&mut self) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.ask())
-    }
-
-    fn ask_outputs(&mut self) -> Result<(), Fault> {
-        self.with_mut(|trainer| trainer.ask_outputs())
-    }
-
-    fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
-        self.with_mut(|trainer| trainer.poll(result))
-    }
-}
-
 /// Runs of one plan that trains nothing, on some machine, one at a time. Who wants the machine to work without a pause has two of them.
 pub trait PlanEvaluator: Movable {
     /// Laid out as `Params::values`; for the runs that follow.
@@ -246,22 +212,33 @@ pub trait PlanEvaluator: Movable {
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
-impl PlanEvaluator for Pinned<Box<dyn PlanEvaluator>> {
-    fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
-        self.with_mut(|evaluator| evaluator.set_weights(weights))
-    }
+/// What is pinned to its thread does all that it could do there.
+macro_rules! pinned {
+    ($trait:ident: $($name:ident($($given:ident: $type:ty),*) -> $answer:ty;)*) => {
+        impl $trait for Pinned<Box<dyn $trait>> {
+            $(fn $name(&mut self, $($given: $type),*) -> $answer {
+                self.with_mut(|pinned| pinned.$name($($given),*))
+            })*
+        }
+    };
+}
 
-    fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
-        self.with_mut(|evaluator| evaluator.set_input(name, values))
-    }
+pinned! { PlanTrainer:
+    set_state(state: &TrainStateRef) -> Result<(), Fault>;
+    set_input(name: &str, values: &[f32]) -> Result<(), Fault>;
+    accumulate() -> Result<(), Fault>;
+    update(adam: &Adam) -> Result<(), Fault>;
+    step(adam: &Adam) -> Result<(), Fault>;
+    ask() -> Result<(), Fault>;
+    ask_outputs() -> Result<(), Fault>;
+    poll(result: &mut TrainResult) -> Result<bool, Fault>;
+}
 
-    fn run(&mut self) -> Result<(), Fault> {
-        self.with_mut(|evaluator| evaluator.run())
-    }
-
-    fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault> {
-        self.with_mut(|evaluator| evaluator.poll(outputs))
-    }
+pinned! { PlanEvaluator:
+    set_weights(weights: &[f32]) -> Result<(), Fault>;
+    set_input(name: &str, values: &[f32]) -> Result<(), Fault>;
+    run() -> Result<(), Fault>;
+    poll(outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault>;
 }
 
 /// This processor as a machine: what others are held to.
