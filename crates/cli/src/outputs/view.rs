@@ -182,40 +182,27 @@ fn points(history: &History, newest: &Option<Row>, at: usize) -> Points {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run::protocol::Began;
+    use crate::outputs::screen::tests::began;
 
     #[test]
     fn a_new_beginning_forgets_the_old_run() {
-        for room in run::rooms() {
+        for room in &run::rooms() {
             let schema = room.schema();
             let row = |count: f64, value| {
                 let counts = vec![count; schema.counters.len()];
                 let progress = Progress { counts, ..Progress::default() };
                 Row { progress, values: vec![Some(value); schema.row_len()] }
             };
-            let began = |history: Vec<Row>| {
-                Record::Event(Event::Began(Box::new(Began {
-                    config: run::config_of(room),
-                    knobs: [("lr".to_string(), 0.003.into())].into(),
-                    progress: Progress { counts: vec![6.0; schema.counters.len()], ..Progress::default() },
-                    solved: None,
-                    attempts: 0,
-                    history,
-                    tests: Vec::new(),
-                    marks: Vec::new(),
-                    room: serde_json::Value::Null,
-                })))
-            };
             let mut view = View { machine: Backend { threads: 2, ..Backend::default() }, ..View::default() };
-            view.apply(began(Vec::new()));
+            view.apply(began(*room, Vec::new()));
             view.apply(Record::Event(Event::Metrics(row(10.0, 20.0))));
-            view.apply(began(vec![row(5.0, 1.0), row(6.0, 2.0)]));
+            view.apply(began(*room, vec![row(5.0, 1.0), row(6.0, 2.0)]));
             let told = view.told.unwrap();
             assert_eq!(points(&told.history, &told.metrics, 0), [(5.0, 1.0), (6.0, 2.0)]);
             let newest = Some(row(7.0, f64::NAN));
             assert_eq!(points(&told.history, &newest, 0).len(), 2, "what is no number is no point");
             assert_eq!(points(&told.history, &Some(row(7.0, 3.0)), 0).last(), Some(&(7.0, 3.0)), "the newest always");
-            assert_eq!((&told.values["lr"], told.progress.counts[0]), (&0.003.into(), 6.0));
+            assert_eq!((told.values.len(), told.progress.counts[0]), (told.knobs.len(), 6.0));
             let charts = told.charts();
             let first = told.goal_column().filter(|column| !column.brief.is_empty());
             assert_eq!(charts[0], first.map_or(charts[0], |column| column.chart));

@@ -331,13 +331,12 @@ mod tests {
 
     #[test]
     fn a_file_tells_whether_its_writer_is_there() {
-        let folder = std::env::temp_dir().join(format!("hothouse-ring-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("run.ring");
+        let folder = testkit::Scratch::new("ring");
+        let path = folder.path("run.ring");
         assert!(!is_monitor(&path));
         let writer = create(&path, "{}").unwrap();
         assert!(is_monitor(&path));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing is left beside it");
+        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
         let (one, mut other) = (open(&path).unwrap(), open(&path).unwrap());
         assert_eq!((one.is_written(), other.is_written()), (Some(true), Some(true)));
         assert_eq!((one.reader.about(), one.reader.state()), ("{}".into(), State::Paused));
@@ -350,20 +349,17 @@ mod tests {
         assert_eq!((one.reader.about(), one.is_written()), ("{}".into(), Some(false)));
         assert_eq!(open(&path).unwrap().reader.about(), "again");
         drop(again);
-        assert!(create(&folder.join("missing/run.ring"), "").is_err());
-        fs::remove_dir_all(folder).unwrap();
+        assert!(create(&folder.path("missing/run.ring"), "").is_err());
     }
 
     #[test]
     fn a_file_that_is_cut_short_is_mended() {
-        let folder = std::env::temp_dir().join(format!("hothouse-ring-cut-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("run.ring");
+        let folder = testkit::Scratch::new("ring-cut");
+        let path = folder.path("run.ring");
         let writer = create(&path, "{}").unwrap();
         File::options().write(true).open(&path).unwrap().set_len(100).unwrap();
         drop(writer);
         assert_eq!(open(&path).unwrap().reader.state(), State::Finished);
-        fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

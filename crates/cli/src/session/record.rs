@@ -4,15 +4,17 @@
 //! How its fields stand there is `named.rs`'s.
 
 mod named;
+mod summary;
 
 use crate::session::budget::Left;
-pub use named::{By, Names, Parts};
+pub use named::{By, Names};
 use named::{Fields, Named, Solved};
-use run::protocol::{Backend, Began, Confirmation, Event, Mark, Progress, Row};
+use run::protocol::{Backend, Began, Confirmation, Event, Mark, Row};
 use run::room::Schema;
+use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub use summary::{Ended, EndedBy, Parts, Summary};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
@@ -28,63 +30,6 @@ pub enum Record {
     /// The last line.
     Summary(Box<Summary>),
     Event(Event),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndedBy {
-    /// `--steps`: so many of the room's first counter.
-    Steps,
-    Seconds,
-    CpuSeconds,
-    Solved,
-    /// Ctrl-C, a termination signal, or `q`.
-    Interrupt,
-    /// Nobody reads the output any more.
-    ClosedOutput,
-    /// The weights are no longer numbers.
-    Diverged,
-}
-
-/// What a training process did.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
-    pub ended_by: EndedBy,
-    pub room: String,
-    pub variant: String,
-    pub seed: u32,
-    /// Of the whole run, what was resumed included.
-    pub progress: Progress,
-    /// Of this process: on the wall, and of processor time.
-    pub seconds: f64,
-    pub cpu_seconds: f64,
-    /// Of the first counter, a second of training in this process.
-    pub per_second: f64,
-    /// The newest.
-    pub metrics: Option<Row>,
-    /// At the end; none where it diverged.
-    pub test: Option<Row>,
-    /// Where it was first confirmed to reach the goal, and how many confirmations failed.
-    pub solved: Option<Progress>,
-    pub attempts: u32,
-    /// Seconds of training in this process, by part.
-    pub parts_s: Parts,
-    pub machine: Ended,
-}
-
-/// What of a summary needs no names of a room's.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
-    /// Hash of the weights at the end.
-    pub digest: String,
-    pub arithmetic: String,
-    /// The GPU that trained in the end, where it was one.
-    pub device: Option<String>,
-    pub isa: String,
-    pub threads: u32,
-    pub file: Option<String>,
-    /// The command that continues the run.
-    pub resume: Option<String>,
 }
 
 impl Record {
@@ -186,7 +131,7 @@ fn put_named<S: Serializer>(out: S, kind: &str, fields: &impl Fields, names: Nam
 #[cfg(test)]
 mod tests {
     use super::*;
-    use run::protocol::Config;
+    use run::protocol::{Config, Progress};
 
     #[test]
     fn records_of_every_room_survive_the_round_trip() {

@@ -70,17 +70,3 @@ fn a_file_from_before_there_were_confirmations_is_of_a_run_that_is_not_solved() 
     let run = run::restore(&parts.together(), host()).unwrap();
     assert_eq!((run.solved(), run.attempts()), (None, 0));
 }
-
-#[test]
-fn a_run_that_was_restored_can_be_watched() {
-    for config in [small("control", "CartPole-v1", 1), small("backgammon", "strong", 3)] {
-        let mut run = run::restore(&file(&config), host()).unwrap();
-        let memory = run::monitor::heap(run.schema());
-        let mut writer = run::monitor::Writer::new(Box::new(memory.clone()), run.schema(), "about").unwrap();
-        let told = run.events();
-        told.iter().for_each(|event| writer.event(event));
-        let mut reader = run::monitor::Reader::open(Box::new(memory)).unwrap();
-        let read = reader.poll();
-        assert_eq!(read[0], run::monitor::Told::Event(told[0].clone()));
-    }
-}

@@ -302,28 +302,31 @@ fn tidy(x: f64) -> f64 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use run::protocol::{Began, Named, Progress};
+    use run::protocol::{Began, Named, Progress, Row};
 
-    /// A run of the room has begun.
-    pub(crate) fn begun(mode: Mode, room: &str) -> Screen {
-        let room = run::room(room).unwrap();
+    /// A run of the room has begun, with this history.
+    pub(crate) fn began(room: &dyn run::AnyRoom, history: Vec<Row>) -> Record {
         let config = run::config_of(room);
         let knobs = room.knobs(&config.variant);
-        let mut screen = match mode {
-            Mode::Watching => Screen::watching(),
-            mode => Screen::new(mode, crate::rooms::picture),
-        };
-        screen.apply(Record::Event(Event::Began(Box::new(Began {
+        Record::Event(Event::Began(Box::new(Began {
             config,
             knobs: knobs.into_iter().map(|knob| (knob.name.to_string(), knob.default)).collect(),
             progress: Progress { counts: vec![0.0; room.schema().counters.len()], ..Progress::default() },
             solved: None,
             attempts: 0,
-            history: Vec::new(),
+            history,
             tests: Vec::new(),
             marks: Vec::new(),
             room: serde_json::Value::Null,
-        }))));
+        })))
+    }
+
+    pub(crate) fn begun(mode: Mode, room: &str) -> Screen {
+        let mut screen = match mode {
+            Mode::Watching => Screen::watching(),
+            mode => Screen::new(mode, crate::rooms::picture),
+        };
+        screen.apply(began(run::room(room).unwrap(), Vec::new()));
         screen
     }
 

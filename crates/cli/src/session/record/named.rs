@@ -1,7 +1,7 @@
 //! How what a record says stands in a line: fields under their names, and counters, values of rows and parts of time under those of the
 //! room's columns, so that a line can be read alone. Each type says it once, for both ways.
 
-use super::{Ended, EndedBy, Summary};
+use super::summary::{Ended, EndedBy, Parts, Summary};
 use run::protocol::{Began, Config, Confirmation, Knobs, Mark, Progress, Row, Value as KnobValue};
 use run::room::Schema;
 use serde::ser::{SerializeMap, Serializer};
@@ -129,7 +129,8 @@ fields!(Mark { progress, knob, from, to });
 fields!(Confirmation { progress, value, goal, confirmed });
 fields!(Solved { progress, goal });
 fields!(Summary {
-    ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, solved, attempts or 0, parts_s; machine
+    ended_by, room, variant, seed, progress, seconds, cpu_seconds, per_second, metrics, test of tests, solved, attempts or 0, parts_s;
+    machine
 });
 fields!(Ended { digest, arithmetic, device, isa, threads, file, resume });
 
@@ -146,10 +147,6 @@ pub struct Solved {
     pub progress: Progress,
     pub goal: f64,
 }
-
-/// Seconds by part.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Parts(pub Vec<f64>);
 
 impl Named for Parts {
     fn put<S: Serializer>(&self, names: Names, out: S) -> Result<S::Ok, S::Error> {
