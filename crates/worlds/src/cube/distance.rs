@@ -1,7 +1,9 @@
 //! How far every state of the 2x2x2 is from solved: a search in breadth, a byte a state.
 
-use super::two::{TABLES, TWISTS};
-use super::{Actions, Metric, Move, Puzzle, Two};
+use super::moves::{Metric, Move};
+use super::puzzle::{Actions, Puzzle};
+use super::ranks::{TABLES, TWISTS};
+use super::two::Two;
 
 const UNKNOWN: u8 = u8::MAX;
 

@@ -5,9 +5,10 @@
 //! corner at DBL is at home by definition, and colours that never meet at a corner are opposite. So the state found is the cube
 //! as it is held: a solution's moves need no turning of it first, and [`Scheme`] writes it as it was typed.
 
-use super::three::{CORNER_FACELETS, EDGE_FACELETS, Three, odd};
-use super::two::{DBL, Two};
-use super::{CODES, CORNERS, EDGES, FLIP, Face, Move, TWIST, corner_facelets, search};
+use super::moves::Move;
+use super::pieces::{
+    CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, TWIST, corner_facelets, odd, opposite, search,
+};
 
 /// The letter of each face's colour, in the order U R F D L B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,6 +167,12 @@ impl std::fmt::Display for CubeError {
 
 impl std::error::Error for CubeError {}
 
+impl<P> Typed<P> {
+    pub(super) fn map<Q>(self, state: impl FnOnce(P) -> Q) -> Typed<Q> {
+        Typed { state: state(self.state), scheme: self.scheme }
+    }
+}
+
 /// Turns a face of a cube of stickers, 24 or 54 in their order, whatever colours they have and however the cube is held.
 pub fn turn_stickers(stickers: &mut [char], by: Move) {
     let (shuffle, old) = (by.shuffle(), stickers.to_vec());
@@ -258,7 +265,7 @@ fn why(colours: &[usize]) -> Why {
     let pair = |test: fn(usize, usize) -> bool| (0..colours.len()).any(|i| (0..i).any(|j| test(colours[i], colours[j])));
     if pair(|a, b| a == b) {
         Why::Same
-    } else if pair(|a, b| a == super::opposite(b)) {
+    } else if pair(|a, b| a == opposite(b)) {
         Why::Opposite
     } else {
         Why::Mirrored
@@ -272,7 +279,8 @@ fn balanced(corners: &[u8; 8]) -> Result<(), CubeError> {
     }
 }
 
-pub(super) fn three(text: &str) -> Result<Typed<Three>, CubeError> {
+/// The cubies of a 3x3x3, corners first.
+pub(super) fn three(text: &str) -> Result<Typed<[u8; 20]>, CubeError> {
     let letters = letters(text, 3)?;
     let centres: [char; 6] = std::array::from_fn(|face| letters[9 * face + 4]);
     for second in 0..6 {
@@ -301,13 +309,14 @@ pub(super) fn three(text: &str) -> Result<Typed<Three>, CubeError> {
     let mut all = [0; 20];
     all[..8].copy_from_slice(&corners);
     all[8..].copy_from_slice(&edges);
-    Ok(Typed { state: Three::with_cubies(all), scheme })
+    Ok(Typed { state: all, scheme })
 }
 
 /// Pairs of colours that are opposite on most cubes, by the letters they are often written with.
 const USUAL: [[char; 2]; 6] = [['U', 'D'], ['R', 'L'], ['F', 'B'], ['W', 'Y'], ['R', 'O'], ['G', 'B']];
 
-pub(super) fn two(text: &str) -> Result<Typed<Two>, CubeError> {
+/// The cubies of a 2x2x2 with DBL at home.
+pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     let letters = letters(text, 2)?;
     let mut colours = letters.clone();
     colours.sort_unstable();
@@ -330,7 +339,7 @@ pub(super) fn two(text: &str) -> Result<Typed<Two>, CubeError> {
     let axes = if whole(&home) { home } else { pairs.map(|[a, _]| a) };
     for (face, colour) in CORNERS[DBL].into_iter().zip(axes) {
         scheme.0[face] = colour;
-        scheme.0[super::opposite(face)] = other(colour).expect("every colour is in a pair");
+        scheme.0[opposite(face)] = other(colour).expect("every colour is in a pair");
     }
     let face = |colour: char| scheme.0.iter().position(|&c| c == colour).expect("all six are there");
     let mut faces = at.map(|corner| corner.map(face));
@@ -341,7 +350,7 @@ pub(super) fn two(text: &str) -> Result<Typed<Two>, CubeError> {
             return Err(CubeError::NoSuchPiece { at, stickers, why: Why::Mirrored });
         }
         // The guess was the mirror image.
-        let [a, b] = [CORNERS[DBL][0], super::opposite(CORNERS[DBL][0])];
+        let [a, b] = [CORNERS[DBL][0], opposite(CORNERS[DBL][0])];
         scheme.0.swap(a, b);
         faces = faces.map(|corner| {
             corner.map(|f| {
@@ -355,9 +364,9 @@ pub(super) fn two(text: &str) -> Result<Typed<Two>, CubeError> {
             })
         });
     }
-    let corners = cubies(&CORNERS, faces, &scheme)?;
-    balanced(&corners)?;
-    Ok(Typed { state: Two::with_cubies(&corners), scheme })
+    let state = cubies(&CORNERS, faces, &scheme)?;
+    balanced(&state)?;
+    Ok(Typed { state, scheme })
 }
 
 /// Every way to make three pairs of six.
@@ -374,7 +383,7 @@ fn pairings([first, rest @ ..]: [char; 6]) -> impl Iterator<Item = [[char; 2]; 3
 }
 
 /// A 2x2x2 as it is held after moves of any face: the corner that is at DBL then gives the faces their colours.
-pub(super) fn held(corners: [u8; 8]) -> Two {
+pub(super) fn held(corners: [u8; 8]) -> [u8; 8] {
     let colours = |place: usize| {
         let code = usize::from(corners[place]);
         std::array::from_fn(|k| CORNERS[code % 8][(k + 3 - code / 8) % 3])
@@ -382,11 +391,10 @@ pub(super) fn held(corners: [u8; 8]) -> Two {
     let mut face = [0; 6];
     for (home, colour) in CORNERS[DBL].into_iter().zip(colours(DBL)) {
         face[colour] = home;
-        face[super::opposite(colour)] = super::opposite(home);
+        face[opposite(colour)] = opposite(home);
     }
-    let cubies = std::array::from_fn(|place| {
+    std::array::from_fn(|place| {
         let colours: [usize; 3] = colours(place);
         cubie(&CORNERS, colours.map(|colour| face[colour])).expect("a cube seen another way is a cube")
-    });
-    Two::with_cubies(&cubies)
+    })
 }

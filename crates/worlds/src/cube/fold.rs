@@ -1,8 +1,8 @@
 //! Symmetry of the 2x2x2: whoever holds DBL still may exchange R, U and F by turning the cube about that corner, or in a mirror,
 //! where clockwise turns become anticlockwise. So up to six states take the same moves but for their names; one stands for all.
 
-use super::two::{ORDERS, TWISTS};
-use super::{CODES, CORNERS, Two, opposite};
+use super::pieces::{CODES, CORNERS, opposite};
+use super::ranks::{self, ORDERS, TABLES, TWISTS};
 use std::sync::LazyLock;
 
 /// Where R, U and F go; the last three are mirrors.
@@ -27,11 +27,11 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     for (alike, faces) in ALIKE.into_iter().enumerate() {
         let to = places(faces);
         for order in 0..ORDERS {
-            let (order_to, added) = alike_to(&to, Two::from_parts(order as u16, 0)).parts();
+            let (order_to, added) = alike_to(&to, order, 0);
             (folds.order[alike][order], folds.added[alike][order]) = (order_to as u16, added as u16);
         }
         for twist in 0..TWISTS {
-            folds.twist[alike][twist] = alike_to(&to, Two::from_parts(0, twist as u16)).parts().1 as u16;
+            folds.twist[alike][twist] = alike_to(&to, 0, twist).1 as u16;
         }
     }
     for (i, sum) in folds.sum.iter_mut().enumerate() {
@@ -62,23 +62,23 @@ fn places(to: [usize; 3]) -> [[(usize, u8); CODES]; 8] {
     })
 }
 
-fn alike_to(to: &[[(usize, u8); CODES]; 8], state: Two) -> Two {
+fn alike_to(to: &[[(usize, u8); CODES]; 8], order: usize, twist: usize) -> (usize, usize) {
     let mut cubies = [0; 8];
-    for (to, code) in to.iter().zip(state.cubies()) {
+    for (to, code) in to.iter().zip(TABLES.cubies(order, twist)) {
         let (place, byte) = to[usize::from(code)];
         cubies[place] = byte;
     }
-    Two::with_cubies(&cubies)
+    (ranks::order(&cubies), ranks::twist(&cubies))
 }
 
-/// The first of all states that are alike, and which symmetry leads there.
+/// The rank of the first of all states that are alike, and which symmetry leads there.
 #[inline]
-pub(super) fn fold(state: Two) -> (Two, u8) {
-    let (folds, (order, twist)) = (&**FOLDS, state.parts());
-    let mut first = (state, 0);
+pub(super) fn fold(order: usize, twist: usize) -> (u32, u8) {
+    let folds = &**FOLDS;
+    let mut first = ((order * TWISTS + twist) as u32, 0);
     for alike in 1..6 {
         let twist = usize::from(folds.twist[alike][twist]) * TWISTS + usize::from(folds.added[alike][order]);
-        let there = Two::from_parts(folds.order[alike][order], folds.sum[twist]);
+        let there = u32::from(folds.order[alike][order]) * TWISTS as u32 + u32::from(folds.sum[twist]);
         if there < first.0 {
             first = (there, alike as u8);
         }

@@ -3,7 +3,8 @@
 //!
 //! It refuses what turns more than one layer or the whole cube: those change which face is which, and a solver's actions do not.
 
-use super::{Face, Move};
+use super::moves::Move;
+use super::pieces::Face;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Problem {

@@ -1,8 +1,7 @@
 //! A cube turned or mirrored as a whole, colours and all, is as far from solved as it is, and so is the cube that undoes it. Of
 //! these 96 images one stands for all: the one whose codes come first, place by place.
 
-use super::two::DBL;
-use super::{CODES, CORNERS, EDGES, FLIP, TWIST};
+use super::pieces::{CODES, CORNERS, DBL, EDGES, FLIP, TWIST};
 use std::sync::LazyLock;
 
 const PLACES: usize = 20;

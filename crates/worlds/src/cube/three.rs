@@ -1,13 +1,12 @@
 //! The 3x3x3: twenty bytes, and a shuffle of them for each of the 18 turns. Its centres hold still.
 
-use super::{
-    Actions, CODES, CORNERS, CubeError, EDGES, FLIP, Face, Move, Puzzle, Shuffle, TWIST, Typed, corner_facelets, edge_facelets, facelets,
-    inputs, symmetry,
-};
+use super::facelets::{self, CubeError, Typed};
+use super::moves::{self, Move, Shuffle};
+use super::pieces::{CODES, CORNER_FACELETS, CORNERS, EDGE_FACELETS, EDGES, FLIP, Face, TWIST, inputs, odd};
+use super::puzzle::{Actions, Puzzle};
+use super::symmetry;
 use math::rng::Sequence;
 
-pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = corner_facelets(3);
-pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = edge_facelets();
 const CORNER_INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, CORNER_FACELETS);
 const EDGE_INPUTS: [[[u16; 2]; CODES]; 12] = inputs(EDGES, EDGE_FACELETS);
 
@@ -22,7 +21,7 @@ const CENTRES: [u16; 6] = {
     centres
 };
 
-const MOVES: [Move; 18] = super::actions::<6, 18>(Face::ALL);
+const MOVES: [Move; 18] = moves::actions::<6, 18>(Face::ALL);
 const SHUFFLES: [Shuffle; 18] = {
     let mut all = [*MOVES[0].shuffle(); 18];
     let mut action = 0;
@@ -59,11 +58,6 @@ impl Three {
             sums[kind] += u32::from(code / pieces);
         }
         (sums[0].is_multiple_of(3) && sums[1].is_multiple_of(2) && swaps.is_multiple_of(2)).then_some(Three(cubies))
-    }
-
-    /// From bytes that were found to be a cube.
-    pub(super) fn with_cubies(cubies: [u8; 20]) -> Three {
-        Three(cubies)
     }
 
     /// The cube that this one's moves taken back come to.
@@ -174,7 +168,7 @@ impl Puzzle for Three {
     }
 
     fn from_facelets(text: &str) -> Result<Typed<Three>, CubeError> {
-        facelets::three(text)
+        Ok(facelets::three(text)?.map(Three))
     }
 }
 
@@ -188,10 +182,4 @@ fn turn(cubies: &mut [u8], ways: u32, by: u8, numbers: &mut Sequence) {
         sum += turn;
     }
     *last += ((ways - sum % ways) % ways) as u8 * by;
-}
-
-/// Whether these pieces, each there once, are permuted oddly.
-pub(super) fn odd(pieces: &[u8]) -> bool {
-    let behind = |i: usize| pieces[i + 1..].iter().filter(|&&later| later < pieces[i]).count();
-    (0..pieces.len()).map(behind).sum::<usize>() % 2 == 1
 }

@@ -1,0 +1,138 @@
+//! Faces, places and cubies: which facelets a place has, and which inputs a cubie there is.
+
+/// In the order of facelet strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Face {
+    U,
+    R,
+    F,
+    D,
+    L,
+    B,
+}
+
+impl Face {
+    pub const ALL: [Face; 6] = [Face::U, Face::R, Face::F, Face::D, Face::L, Face::B];
+
+    pub const fn letter(self) -> char {
+        b"URFDLB"[self as usize] as char
+    }
+
+    pub const fn opposite(self) -> Face {
+        Face::ALL[opposite(self as usize)]
+    }
+}
+
+pub(super) const fn opposite(face: usize) -> usize {
+    (face + 3) % 6
+}
+
+/// The face that each face's first row is next to, as one looks at it; its facelets are counted row by row from there.
+pub(super) const UP: [usize; 6] = [5, 0, 0, 2, 0, 0];
+/// The face to the right of each.
+pub(super) const RIGHT: [usize; 6] = [1, 5, 1, 1, 2, 4];
+
+/// The places of corners, URF to DRB: their faces clockwise, beginning with U or D.
+pub(super) const CORNERS: [[usize; 3]; 8] = [[0, 1, 2], [0, 2, 4], [0, 4, 5], [0, 5, 1], [3, 2, 1], [3, 4, 2], [3, 5, 4], [3, 1, 5]];
+/// The places of edges, UR to BR.
+pub(super) const EDGES: [[usize; 2]; 12] = [[0, 1], [0, 2], [0, 4], [0, 5], [3, 1], [3, 2], [3, 4], [3, 5], [2, 1], [2, 4], [5, 4], [5, 1]];
+
+/// What a cubie's byte is counted modulo, and how many different cubies each place may show.
+pub const CODES: usize = 24;
+pub(super) const TWIST: u8 = 8;
+pub(super) const FLIP: u8 = 12;
+
+/// The number of the facelet on `face` that lies towards the other faces of its cubie.
+const fn facelet(size: usize, face: usize, towards: &[usize]) -> usize {
+    let (mut row, mut column) = (size / 2, size / 2);
+    let mut i = 0;
+    while i < towards.len() {
+        let other = towards[i];
+        if other == UP[face] {
+            row = 0;
+        } else if other == opposite(UP[face]) {
+            row = size - 1;
+        } else if other == RIGHT[face] {
+            column = size - 1;
+        } else if other == opposite(RIGHT[face]) {
+            column = 0;
+        }
+        i += 1;
+    }
+    (face * size + row) * size + column
+}
+
+pub(super) const fn corner_facelets(size: usize) -> [[usize; 3]; 8] {
+    let mut facelets = [[0; 3]; 8];
+    let mut i = 0;
+    while i < 24 {
+        facelets[i / 3][i % 3] = facelet(size, CORNERS[i / 3][i % 3], &CORNERS[i / 3]);
+        i += 1;
+    }
+    facelets
+}
+
+const fn edge_facelets() -> [[usize; 2]; 12] {
+    let mut facelets = [[0; 2]; 12];
+    let mut i = 0;
+    while i < 24 {
+        facelets[i / 2][i % 2] = facelet(3, EDGES[i / 2][i % 2], &EDGES[i / 2]);
+        i += 1;
+    }
+    facelets
+}
+
+pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = corner_facelets(3);
+pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = edge_facelets();
+
+/// The place that a 2x2x2 holds still.
+pub(super) const DBL: usize = 6;
+
+/// The inputs that are 1 for each cubie in each place: `facelet * 6 + colour`.
+pub(super) const fn inputs<const N: usize, const PLACES: usize>(
+    places: [[usize; N]; PLACES],
+    facelets: [[usize; N]; PLACES],
+) -> [[[u16; N]; CODES]; PLACES] {
+    let mut inputs = [[[0; N]; CODES]; PLACES];
+    let mut i = 0;
+    while i < PLACES * CODES * N {
+        let (place, code, k) = (i / (CODES * N), i / N % CODES, i % N);
+        let (piece, turn) = (code % PLACES, code / PLACES);
+        // A piece turned by one shows on each facelet what belongs on the one before.
+        inputs[place][code][k] = (facelets[place][k] * 6 + places[piece][(k + N - turn) % N]) as u16;
+        i += 1;
+    }
+    inputs
+}
+
+/// The place that has these faces, and by how much they are turned there. There is one, mirror images aside.
+pub(super) const fn find<const N: usize>(places: &[[usize; N]], faces: [usize; N]) -> (usize, usize) {
+    match search(places, faces) {
+        Some(found) => found,
+        None => panic!("a turn leads to a place"),
+    }
+}
+
+pub(super) const fn search<const N: usize>(places: &[[usize; N]], faces: [usize; N]) -> Option<(usize, usize)> {
+    let mut i = 0;
+    while i < places.len() * N {
+        let (place, turn) = (i / N, i % N);
+        let (mut k, mut same) = (0, true);
+        while k < N {
+            same = same && places[place][k] == faces[(k + turn) % N];
+            k += 1;
+        }
+        if same {
+            // The first of the place's faces is faces[turn], so faces[0] lies N - turn further on.
+            return Some((place, (N - turn) % N));
+        }
+        i += 1;
+    }
+    None
+}
+
+/// Whether these pieces, each there once, are permuted oddly.
+pub(super) fn odd(pieces: &[u8]) -> bool {
+    let behind = |i: usize| pieces[i + 1..].iter().filter(|&&later| later < pieces[i]).count();
+    (0..pieces.len()).map(behind).sum::<usize>() % 2 == 1
+}
