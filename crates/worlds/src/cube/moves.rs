@@ -145,11 +145,6 @@ impl Metric {
             Metric::Half => "htm",
         }
     }
-
-    pub fn length(self, moves: &[Move]) -> usize {
-        let halves = moves.iter().filter(|m| m.turns() == 2).count();
-        moves.len() + if self == Metric::Quarter { halves } else { 0 }
-    }
 }
 
 /// `R`, `R'`, ... of these faces, then `R2`, ...

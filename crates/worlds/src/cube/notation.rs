@@ -99,23 +99,7 @@ pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
     Ok(moves)
 }
 
-pub fn write(moves: &[Move]) -> String {
-    moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
-}
-
 /// What takes these moves back.
 pub fn inverse(moves: &[Move]) -> Vec<Move> {
     moves.iter().rev().map(|m| m.inverse()).collect()
-}
-
-/// The same with turns of a face in a row made one, or none where they come to nothing: `R R U U'` is `R2`.
-pub fn joined(moves: &[Move]) -> Vec<Move> {
-    let mut joined: Vec<Move> = Vec::new();
-    for &next in moves {
-        match joined.pop_if(|last| last.face() == next.face()) {
-            Some(last) => joined.extend(Move::new(next.face(), last.turns() + next.turns())),
-            None => joined.push(next),
-        }
-    }
-    joined
 }

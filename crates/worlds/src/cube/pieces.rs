@@ -17,10 +17,6 @@ impl Face {
     pub const fn letter(self) -> char {
         b"URFDLB"[self as usize] as char
     }
-
-    pub const fn opposite(self) -> Face {
-        Face::ALL[opposite(self as usize)]
-    }
 }
 
 pub(super) const fn opposite(face: usize) -> usize {

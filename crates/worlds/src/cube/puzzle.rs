@@ -49,16 +49,6 @@ impl Actions {
         if action < self.quarters() { action ^ 1 } else { action }
     }
 
-    /// Whether a search need try `next` after `before`: of sequences that come to the same by themselves it leaves few. Of turns
-    /// of opposite faces one order is enough; a face's half turn is one move, or two quarter turns clockwise.
-    pub fn may_follow(&self, before: usize, next: usize) -> bool {
-        let (before, next) = (self.moves[before], self.moves[next]);
-        if before.face() == next.face() {
-            return self.metric == Metric::Quarter && before == next && next.turns() == 1;
-        }
-        before.face() != next.face().opposite() || (before.face() as u8) < next.face() as u8
-    }
-
     /// The next move of a random walk: any that does not undo the last one, nor with half turns go on with the same face.
     pub fn drawn(&self, last: Option<usize>, numbers: &mut Sequence) -> usize {
         let count = self.count() as u32;
@@ -151,17 +141,6 @@ pub trait Puzzle: Copy + Eq + std::hash::Hash + std::fmt::Debug + Send + Sync + 
         assert_eq!(rows.len(), states.len() * Self::CUBIES, "one index a cubie");
         for (state, rows) in states.iter().zip(rows.chunks_exact_mut(Self::CUBIES)) {
             state.rows(rows);
-        }
-    }
-
-    /// The inputs themselves, `[states][INPUTS]`.
-    fn fill_one_hot(states: &[Self], inputs: &mut [f32]) {
-        assert_eq!(inputs.len(), states.len() * Self::INPUTS, "a row a state");
-        let active = &mut [0; 54][..Self::FACELETS];
-        inputs.fill(0.0);
-        for (state, row) in states.iter().zip(inputs.chunks_exact_mut(Self::INPUTS)) {
-            state.inputs(active);
-            active.iter().for_each(|&input| row[usize::from(input)] = 1.0);
         }
     }
 

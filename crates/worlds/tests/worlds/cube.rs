@@ -35,6 +35,10 @@ fn moves(text: &str) -> Vec<Move> {
     notation::read(text).unwrap()
 }
 
+fn written(moves: &[Move]) -> String {
+    moves.iter().map(Move::to_string).collect::<Vec<_>>().join(" ")
+}
+
 /// Moves of a cube's own actions.
 fn turned<P: Puzzle>(state: P, moves: &[Move]) -> P {
     let actions = Actions::of::<P>(Metric::Half);
@@ -166,7 +170,7 @@ fn it_takes_another_programs_solutions() {
         let solution = moves(field(row, "moves"));
         assert_ne!(typed.state, Three::SOLVED);
         assert_eq!(turned(typed.state, &solution), Three::SOLVED, "{row}");
-        assert_eq!(notation::write(&solution), field(row, "moves"));
+        assert_eq!(written(&solution), field(row, "moves"));
     }
 }
 
@@ -265,19 +269,18 @@ fn states_that_are_alike_are_folded_into_one() {
 fn solutions_are_shortest_and_solve() {
     let mut numbers = numbers(3);
     for distances in &*DISTANCES {
-        let metric = distances.actions().metric();
         for _ in 0..2_000 {
             let state = Two::drawn(&mut numbers);
             let solution = distances.solution(state);
-            assert_eq!(metric.length(&solution), usize::from(distances.of(state)));
+            assert!(solution.iter().all(|by| distances.actions().find(*by).is_some()));
+            assert_eq!(solution.len(), usize::from(distances.of(state)));
             assert_eq!(turned(state, &solution), Two::SOLVED);
             assert_eq!(Two::after(&notation::inverse(&solution)), state);
         }
     }
 }
 
-/// States by distance from the solved one, found with nothing but actions and equality, and again with the pruned actions and
-/// keys alone.
+/// States by distance from the solved one, found with nothing but actions and equality. Each has a key of its own.
 fn spheres<P: Puzzle + std::hash::Hash>(metric: Metric, depth: usize) -> Vec<usize> {
     let actions = Actions::of::<P>(metric);
     let mut known = HashSet::from([P::SOLVED]);
@@ -292,27 +295,6 @@ fn spheres<P: Puzzle + std::hash::Hash>(metric: Metric, depth: usize) -> Vec<usi
     }
     let keys: HashSet<u64> = known.iter().map(|state| state.key()).collect();
     assert_eq!(keys.len(), known.len(), "two states have one key");
-    // By key: the last actions of all shortest ways there.
-    let mut seen: HashSet<u64> = HashSet::from([P::SOLVED.key()]);
-    let mut ring: HashMap<u64, (P, u32)> = HashMap::from([(P::SOLVED.key(), (P::SOLVED, u32::MAX))]);
-    for count in &counts[1..] {
-        let mut next: HashMap<u64, (P, u32)> = HashMap::new();
-        for (state, lasts) in ring.values() {
-            for action in 0..actions.count() {
-                let first = *lasts == u32::MAX;
-                let may = |last: usize| lasts >> last & 1 == 1 && actions.may_follow(last, action);
-                if first || (0..actions.count()).any(may) {
-                    let child = state.turned(action);
-                    if !seen.contains(&child.key()) {
-                        next.entry(child.key()).or_insert((child, 0)).1 |= 1 << action;
-                    }
-                }
-            }
-        }
-        assert_eq!(next.len(), *count, "an action that a shortest way needs was left out");
-        seen.extend(next.keys());
-        ring = next;
-    }
     counts
 }
 
@@ -384,6 +366,21 @@ fn exchanged(facelets: &str, pairs: &[(usize, usize)]) -> String {
     letters.into_iter().collect()
 }
 
+/// What is wrong, and words of it.
+fn refused<P: Puzzle>(text: &str, error: CubeError, words: &str) {
+    assert_eq!(P::from_facelets(text), Err(error.clone()), "{text}");
+    assert!(error.what().contains(words) && !error.next_step().is_empty(), "{error}");
+    assert_eq!(error.to_string(), format!("{}; {}", error.what(), error.next_step()));
+}
+
+fn no_piece(at: &str, stickers: &str, why: Why) -> CubeError {
+    CubeError::NoSuchPiece { at: at.into(), stickers: stickers.into(), why }
+}
+
+fn twice(piece: &str, second: &str) -> CubeError {
+    CubeError::Twice { piece: piece.into(), first: piece.into(), second: second.into(), missing: second.into() }
+}
+
 #[test]
 fn it_says_what_is_wrong_with_a_3x3x3() {
     let solved = Three::SOLVED.facelets(&Scheme::FACES);
@@ -392,35 +389,33 @@ fn it_says_what_is_wrong_with_a_3x3x3() {
         text.replace_range(at..=at, letter);
         text
     };
-    let at = |text: &str| text.to_string();
-    for (text, error) in [
-        (at(""), CubeError::Length { found: 0, expected: 54 }),
-        (solved[1..].into(), CubeError::Length { found: 53, expected: 54 }),
-        (edited(12, "?"), CubeError::Letter { at: at("R4"), found: '?' }),
-        (edited(12, "W"), CubeError::Stranger { at: at("R4"), found: 'W', centres: at("URFDLB") }),
-        (edited(31, "U"), CubeError::Centres { letter: 'U', first: Face::U, second: Face::D }),
-        (edited(0, "D"), CubeError::Count { letter: 'D', found: 10, few: 'U', few_found: 8, expected: 9 }),
+    let swapped = |pairs: &[(usize, usize)]| exchanged(&solved, pairs);
+    let [r4, centres] = ["R4", "URFDLB"].map(String::from);
+    for (text, error, words) in [
+        (String::new(), CubeError::Length { found: 0, expected: 54 }, "54 stickers"),
+        (solved[1..].into(), CubeError::Length { found: 53, expected: 54 }, "54 stickers"),
+        (edited(12, "?"), CubeError::Letter { at: r4.clone(), found: '?' }, "names no colour"),
+        (edited(12, "W"), CubeError::Stranger { at: r4, found: 'W', centres }, "the colour of no centre"),
+        (edited(31, "U"), CubeError::Centres { letter: 'U', first: Face::U, second: Face::D }, "both have"),
+        (edited(0, "D"), CubeError::Count { letter: 'D', found: 10, few: 'U', few_found: 8, expected: 9 }, "there 10 times"),
         // U9 and F3: the corner URF with two stickers exchanged.
-        (exchanged(&solved, &[(8, 20)]), CubeError::NoSuchPiece { at: at("URF"), stickers: at("FRU"), why: Why::Mirrored }),
+        (swapped(&[(8, 20)]), no_piece("URF", "FRU", Why::Mirrored), "colours go round the wrong way"),
         // U9 and R7.
-        (exchanged(&solved, &[(8, 15)]), CubeError::NoSuchPiece { at: at("URF"), stickers: at("RRF"), why: Why::Same }),
+        (swapped(&[(8, 15)]), no_piece("URF", "RRF", Why::Same), "are the same"),
         // U8 and B2.
-        (exchanged(&solved, &[(7, 46)]), CubeError::NoSuchPiece { at: at("UF"), stickers: at("BF"), why: Why::Opposite }),
+        (swapped(&[(7, 46)]), no_piece("UF", "BF", Why::Opposite), "opposite faces"),
         // R2 and F2: UR and UF take each other's place.
-        (exchanged(&solved, &[(10, 19)]), CubeError::Parity),
+        (swapped(&[(10, 19)]), CubeError::Parity, "exchanged, which no moves do (parity)"),
         // U6 and R2.
-        (exchanged(&solved, &[(5, 10)]), CubeError::Flip),
+        (swapped(&[(5, 10)]), CubeError::Flip, "one edge is flipped"),
         // URF one third clockwise: its U sticker goes where R was.
-        (exchanged(&solved, &[(8, 9), (8, 20)]), CubeError::Twist { clockwise: true }),
-        (exchanged(&solved, &[(8, 20), (8, 9)]), CubeError::Twist { clockwise: false }),
+        (swapped(&[(8, 9), (8, 20)]), CubeError::Twist { clockwise: true }, "twisted clockwise"),
+        (swapped(&[(8, 20), (8, 9)]), CubeError::Twist { clockwise: false }, "twisted anticlockwise"),
+        // UB becomes a second UF (B2 shows F), and the count is kept by DF, which becomes DB.
+        (swapped(&[(46, 25)]), twice("UF", "UB"), "is there twice, at UF and UB"),
     ] {
-        assert_eq!(Three::from_facelets(&text), Err(error.clone()), "{text}");
-        assert!(!error.what().is_empty() && !error.next_step().is_empty());
-        assert_eq!(error.to_string(), format!("{}; {}", error.what(), error.next_step()));
+        refused::<Three>(&text, error, words);
     }
-    // UB becomes a second UF (B2 shows F), and the count is kept by DF, which becomes DB.
-    let twice = CubeError::Twice { piece: at("UF"), first: at("UF"), second: at("UB"), missing: at("UB") };
-    assert_eq!(Three::from_facelets(&exchanged(&solved, &[(46, 25)])), Err(twice));
     let shown = Three::from_facelets(&solved.to_lowercase().replace("rrr", "r R\nr\t")).unwrap();
     assert_eq!(shown.state, Three::SOLVED);
 }
@@ -428,37 +423,34 @@ fn it_says_what_is_wrong_with_a_3x3x3() {
 #[test]
 fn it_says_what_is_wrong_with_a_2x2x2() {
     let solved = Two::SOLVED.facelets(&Scheme::FACES);
-    let at = |text: &str| text.to_string();
-    let corner = |of: &str, stickers: &str, why| CubeError::NoSuchPiece { at: at(of), stickers: at(stickers), why };
-    for (text, error) in [
-        (solved[..23].into(), CubeError::Length { found: 23, expected: 24 }),
-        (solved.replacen('B', "-", 1), CubeError::Letter { at: at("B1"), found: '-' }),
-        (solved.replacen('B', "W", 1), CubeError::Letters { found: 7 }),
-        (solved.replace('B', "U"), CubeError::Letters { found: 5 }),
-        (solved.replacen('B', "U", 1), CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 }),
+    let swapped = |pairs: &[(usize, usize)]| exchanged(&solved, pairs);
+    for (text, error, words) in [
+        (solved[..23].into(), CubeError::Length { found: 23, expected: 24 }, "24 stickers"),
+        (solved.replacen('B', "-", 1), CubeError::Letter { at: "B1".into(), found: '-' }, "names no colour"),
+        (solved.replacen('B', "W", 1), CubeError::Letters { found: 7 }, "7 different letters"),
+        (solved.replace('B', "U"), CubeError::Letters { found: 5 }, "5 different letters"),
+        (solved.replacen('B', "U", 1), CubeError::Count { letter: 'U', found: 5, few: 'B', few_found: 3, expected: 4 }, "there 5 times"),
         // U4 and F2; D3 and B4; U4, R1 and F2 round.
-        (exchanged(&solved, &[(3, 9)]), corner("URF", "FRU", Why::Mirrored)),
-        (exchanged(&solved, &[(14, 23)]), corner("DBL", "BDL", Why::Mirrored)),
-        (exchanged(&solved, &[(3, 4), (3, 9)]), CubeError::Twist { clockwise: true }),
-        (exchanged(&solved, &[(3, 9), (3, 4)]), CubeError::Twist { clockwise: false }),
+        (swapped(&[(3, 9)]), no_piece("URF", "FRU", Why::Mirrored), "colours go round the wrong way"),
+        (swapped(&[(14, 23)]), no_piece("DBL", "BDL", Why::Mirrored), "colours go round the wrong way"),
+        (swapped(&[(3, 4), (3, 9)]), CubeError::Twist { clockwise: true }, "twisted clockwise"),
+        (swapped(&[(3, 9), (3, 4)]), CubeError::Twist { clockwise: false }, "twisted anticlockwise"),
         // U4 and L1; U4 and R3.
-        (exchanged(&solved, &[(3, 16)]), corner("URF", "LRF", Why::Opposite)),
-        (exchanged(&solved, &[(3, 6)]), corner("URF", "RRF", Why::Same)),
+        (swapped(&[(3, 16)]), no_piece("URF", "LRF", Why::Opposite), "opposite faces"),
+        (swapped(&[(3, 6)]), no_piece("URF", "RRF", Why::Same), "are the same"),
+        // ULB becomes a second UFL, and the counts are kept by DLF, which becomes a second DBL.
+        (swapped(&[(21, 10), (16, 21), (19, 10)]), twice("UFL", "ULB"), "is there twice, at UFL and ULB"),
     ] {
-        assert_eq!(Two::from_facelets(&text), Err(error.clone()), "{text}");
-        assert!(!error.what().is_empty() && !error.next_step().is_empty());
+        refused::<Two>(&text, error, words);
     }
-    // ULB becomes a second UFL, and the counts are kept by DLF, which becomes a second DBL.
-    let twice = CubeError::Twice { piece: at("UFL"), first: at("UFL"), second: at("ULB"), missing: at("ULB") };
-    assert_eq!(Two::from_facelets(&exchanged(&solved, &[(21, 10), (16, 21), (19, 10)])), Err(twice));
 }
 
 #[test]
 fn moves_are_written_as_they_are_read() {
-    for (text, written) in
+    for (text, expected) in
         [("", ""), ("R U R' U'", "R U R' U'"), ("RUR'U'", "R U R' U'"), (" R2,U2'  F3\tB1\n", "R2 U2 F' B"), ("R’ L′ D` B3'", "R' L' D' B")]
     {
-        assert_eq!(notation::write(&moves(text)), written, "{text:?}");
+        assert_eq!(written(&moves(text)), expected, "{text:?}");
     }
     for m in Move::ALL {
         assert_eq!(moves(&m.to_string()), [m]);
@@ -466,11 +458,6 @@ fn moves_are_written_as_they_are_read() {
         assert_eq!((m.inverse().face(), m.inverse().turns() + m.turns()), (m.face(), 4));
     }
     assert_eq!(Move::new(Face::U, 4), None);
-    for (text, joined) in [("R R", "R2"), ("R R U U'", "R2"), ("R U U' R'", ""), ("U2 U' F2 F2 L L L", "U L'")] {
-        assert_eq!(notation::write(&notation::joined(&moves(text))), joined, "{text}");
-    }
-    assert_eq!(Metric::Quarter.length(&moves("R U2 F'")), 4);
-    assert_eq!(Metric::Half.length(&moves("R U2 F'")), 3);
 }
 
 #[test]
@@ -552,15 +539,11 @@ fn batches<P: Puzzle>(seed: u32) {
     P::fill_inputs(&states, &mut active);
     let mut rows = vec![0; 33 * P::CUBIES];
     P::fill_rows(&states, &mut rows);
-    let mut one_hot = vec![7.0; 33 * P::INPUTS];
-    P::fill_one_hot(&states, &mut one_hot);
     for (i, state) in states.iter().enumerate() {
-        let (active, row) = (&active[i * P::FACELETS..][..P::FACELETS], &one_hot[i * P::INPUTS..][..P::INPUTS]);
+        let active = &active[i * P::FACELETS..][..P::FACELETS];
         let shown: String = active.iter().enumerate().map(|(f, &a)| Scheme::FACES.0[usize::from(a) - 6 * f]).collect();
         assert_eq!(shown, state.facelets(&Scheme::FACES));
-        let ones: Vec<u16> = (0..P::INPUTS as u16).filter(|&input| row[usize::from(input)] != 0.0).collect();
-        assert_eq!(ones, active);
-        assert!(ones.iter().all(|&input| row[usize::from(input)] == 1.0));
+        assert!(active.is_sorted() && active.iter().all(|&input| usize::from(input) < P::INPUTS));
         let mut summed: Vec<u16> = rows[i * P::CUBIES..][..P::CUBIES].iter().flat_map(|&row| P::row_inputs(row.into())).copied().collect();
         summed.extend(P::FIXED);
         summed.sort_unstable();
@@ -605,8 +588,7 @@ mod any {
         let back = notation::inverse(sequence);
         let there = P::after(sequence);
         assert_eq!(P::after(&[sequence, &back].concat()), P::SOLVED);
-        assert_eq!(P::after(&notation::joined(sequence)), there);
-        assert_eq!(notation::read(&notation::write(sequence)).unwrap(), sequence);
+        assert_eq!(notation::read(&written(sequence)).unwrap(), sequence);
         let actions = Actions::of::<P>(Metric::Half);
         for action in 0..actions.count() {
             let four = (0..4).fold(there, |state, _| state.turned(action));
@@ -630,7 +612,7 @@ mod any {
                 same::<Two>(text);
                 same::<Three>(text);
                 if let Ok(moves) = notation::read(text) {
-                    assert_eq!(notation::read(&notation::write(&moves)).unwrap(), moves);
+                    assert_eq!(notation::read(&written(&moves)).unwrap(), moves);
                 }
             }
         }
