@@ -42,6 +42,8 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
     async ({ longest, tried }) => {
       hothouse.command({ kind: "pause" });
       const { method } = hothouse.variant.about;
+      let told = () => {};
+      hothouse.onEvent((event) => event.kind === "room" && told(event.event));
       const questions = [];
       for (let seed = 0; seed < tried; seed++)
         if (longest) for (let distance = 1; distance <= longest; distance++) questions.push({ ask: "draw", distance, seed });
@@ -60,7 +62,7 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
         const { facelets, distance } = await hothouse.ask(question);
         const began = performance.now();
         let view = await hothouse.ask({ ask: "solve", facelets, method });
-        while (!view.done) view = await hothouse.ask({ ask: "solve_more" });
+        if (!view.done) view = await new Promise((end) => (told = (now) => now.number === view.number && now.done && end(now)));
         if (view.facelets !== facelets) throw new Error("another search took its place");
         count.ms.push(performance.now() - began);
         count.widened += view.width > method.width;

@@ -456,8 +456,13 @@ page.onmessage = ({ data }) => {
     return;
   }
   guarded(() => {
+    if (data.kind === "question") {
+      answer(data);
+      // What was asked for may go on in slices.
+      return loop.wake();
+    }
     // A view may ask sixty times a second: the loop goes on by itself.
-    if (data.kind === "question" || data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return answer(data);
+    if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return answer(data);
     if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);

@@ -5,7 +5,6 @@ pub mod dqn;
 pub mod evaluate;
 mod judge;
 pub mod net;
-mod saved;
 pub mod search;
 mod settings;
 pub mod supervised;
@@ -13,15 +12,15 @@ pub mod supervised;
 pub use dqn::{Dqn, DqnConfig, Preset};
 pub use evaluate::{Exhaustive, Report};
 pub use judge::{Judge, Scores};
-pub use net::{Evaluator, Inputs, NetConfig, Trainer};
+pub use net::{Evaluator, Inputs, NetConfig};
 pub use search::{Limits, Method, Outcome, Search};
-pub use settings::LearnerError;
+pub use settings::{LearnerError, Steps};
 pub use supervised::{Signal, Supervised, SupervisedConfig};
 
 use crate::progress;
 use crate::{Iteration, Learner};
 use graph::PlanError;
-use worlds::cube::{Distances, Puzzle, Three, Two};
+use worlds::cube::{Actions, Distances, Puzzle, Three, Two};
 
 /// A cube that can be learned.
 pub trait Cube: Puzzle {
@@ -79,10 +78,16 @@ impl Cube for Three {
     }
 }
 
-/// A learner of the cube, whichever way it learns: its weights are those that judge, which [`Evaluator::set`] takes.
-pub trait CubeLearner<P: Puzzle>: Learner<Stats = Stats, Progress = Progress> {
+/// A learner of a cube, whichever way it learns: its weights are those that judge, which [`Evaluator::set`] takes.
+pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
+    type Cube: Cube;
+    fn actions(&self) -> Actions;
     /// The judge that it is now.
-    fn judge(&self) -> Result<Evaluator<P>, PlanError>;
+    fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
+    /// Curriculum and replay of one that plays, with so many transitions of the greatest priority.
+    fn inside(&self, _top: usize) -> Result<Option<dqn::Inside<Self::Cube>>, PlanError> {
+        Ok(None)
+    }
 }
 
 progress! {
@@ -109,6 +114,30 @@ pub struct Stats {
     pub states: u64,
     /// Losses, gradients and weights are numbers.
     pub finite: bool,
+}
+
+impl Stats {
+    /// What was summed over so many steps of so many states, as means.
+    fn over(self, steps: usize, batch: usize) -> Stats {
+        let each = steps as f32;
+        let Stats { loss, grad_norm, lr, .. } = self;
+        Stats { loss: loss / each, grad_norm: grad_norm / each, lr: lr / each, states: (steps * batch) as u64, ..self }
+    }
+
+    /// Whether loss and length of the gradient are numbers.
+    fn is_number(&self) -> bool {
+        self.loss.is_finite() && self.grad_norm.is_finite()
+    }
+
+    /// Sums as they are saved within an iteration.
+    fn sums(&self) -> [f64; 3] {
+        [self.loss, self.grad_norm, self.lr].map(f64::from)
+    }
+
+    fn of_sums(sums: [f64; 3]) -> Stats {
+        let [loss, grad_norm, lr] = sums.map(|sum| sum as f32);
+        Stats { loss, grad_norm, lr, ..Stats::default() }
+    }
 }
 
 impl From<Stats> for Iteration {

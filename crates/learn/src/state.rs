@@ -64,9 +64,28 @@ pub(crate) fn save<'a>(table: &Table, groups: impl IntoIterator<Item = (&'static
 }
 
 /// A part of a checkpoint that is not what it should be.
-pub(crate) enum Unusable {
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SavedError {
+    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same settings")]
     Missing { name: String },
+    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
     BadValue { name: String },
+}
+
+pub(crate) fn missing(name: &str) -> SavedError {
+    SavedError::Missing { name: name.into() }
+}
+
+pub(crate) fn bad(name: &str) -> SavedError {
+    SavedError::BadValue { name: name.into() }
+}
+
+/// `N` counters of a learner.
+pub(crate) fn counters<const N: usize>(find: &Find, name: &str) -> Result<[u64; N], SavedError> {
+    match find(name) {
+        Some((_, Data::U64(counters))) => counters[..].try_into().map_err(|_| missing(name)),
+        _ => Err(missing(name)),
+    }
 }
 
 /// Multiply-adds of one piece of work that nothing can interrupt, at most: a run is stopped, paused and saved between two pieces, within
@@ -83,12 +102,12 @@ pub(crate) fn save_partial(values: impl Into<Vec<f64>>) -> Saved {
 }
 
 /// The same, as it was saved; nothing between two iterations.
-pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, Unusable> {
+pub(crate) fn partial<const N: usize>(find: &Find) -> Result<Option<[f64; N]>, SavedError> {
     let Some((_, data)) = find(PARTIAL) else { return Ok(None) };
-    let Data::F64(values) = data else { return Err(Unusable::Missing { name: PARTIAL.into() }) };
-    let values: [f64; N] = values[..].try_into().map_err(|_| Unusable::Missing { name: PARTIAL.into() })?;
+    let Data::F64(values) = data else { return Err(missing(PARTIAL)) };
+    let values: [f64; N] = values[..].try_into().map_err(|_| missing(PARTIAL))?;
     let sound = values.iter().all(|x| x.is_finite()) && values[0] >= 0.0 && values[0] <= f64::from(u32::MAX);
-    if sound { Ok(Some(values)) } else { Err(Unusable::BadValue { name: PARTIAL.into() }) }
+    if sound { Ok(Some(values)) } else { Err(bad(PARTIAL)) }
 }
 
 /// The same groups, as they were saved.
@@ -96,18 +115,18 @@ pub(crate) fn load<'a>(
     find: &Find,
     table: &Table,
     groups: impl IntoIterator<Item = (&'static str, &'a mut [f32])>,
-) -> Result<(), Unusable> {
+) -> Result<(), SavedError> {
     for (prefix, values) in groups {
         for spec in table.specs() {
             let (name, to) = (format!("{prefix}{}", spec.name), &mut values[spec.range()]);
             match find(&name) {
                 Some((shape, Data::F32(found))) if shape == spec.file_shape() && found.len() == to.len() => {
                     if !found.iter().all(|x| x.is_finite()) {
-                        return Err(Unusable::BadValue { name });
+                        return Err(bad(&name));
                     }
                     to.copy_from_slice(found);
                 }
-                _ => return Err(Unusable::Missing { name }),
+                _ => return Err(missing(&name)),
             }
         }
     }

@@ -53,6 +53,8 @@ struct Session {
     digests: Vec<Digest>,
     /// What a person should know, until somebody asks.
     notices: Vec<(Level, String)>,
+    /// What the room told, likewise.
+    told: Vec<serde_json::Value>,
 }
 
 impl Session {
@@ -64,7 +66,7 @@ impl Session {
         let metrics = schema.metrics.iter().map(|column| column.name.to_string()).chain(parts);
         let tests = schema.tests.iter().map(|column| column.name.to_string());
         let (metrics, tests) = (Table::new(schema, metrics), Table::new(schema, tests));
-        let mut session = Session { run, metrics, tests, digests: Vec::new(), notices: Vec::new() };
+        let mut session = Session { run, metrics, tests, digests: Vec::new(), notices: Vec::new(), told: Vec::new() };
         session.take_events();
         Ok(session)
     }
@@ -82,6 +84,7 @@ impl Session {
                 Event::Notice { level, text, next_step } => {
                     self.notices.push((level, format!("{text} {next_step}").trim().into()));
                 }
+                Event::Room { event, .. } => self.told.push(event),
                 _ => {}
             }
         }
@@ -362,6 +365,11 @@ impl Run {
     /// `(level, text)` of what was told since this was last asked.
     fn notices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         to_python(py, &std::mem::take(&mut self.session(py)?.notices))
+    }
+
+    /// What the room told of its own since this was last asked.
+    fn told<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        to_python(py, &std::mem::take(&mut self.session(py)?.told))
     }
 }
 

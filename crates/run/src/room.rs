@@ -136,9 +136,15 @@ pub trait Room: Send + Sync + Sized + 'static {
         0
     }
 
-    /// After each slice, with the seconds trained so far: what the room has to tell, as in its `protocol.rs`, and in a sentence.
+    /// After each slice, of training or of what was asked for, with the seconds trained so far: what the room has to tell, as in its
+    /// `protocol.rs`, and in a sentence.
     fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
+    /// A slice of what somebody asked for and that goes on by itself, as a search, also while the run is paused; false where there is
+    /// none. What it comes to is told ([`Room::tell`]), and it leaves no trace in what is learned.
+    fn advance_asked(&mut self) -> bool {
+        false
+    }
 }

@@ -7,7 +7,7 @@ import { reason, Turns } from "../shared/asking";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { puzzleOf, type CubeClient } from "./client";
 import type { Puzzle, SolveMethod } from "./protocol";
-import { msText, nameOf, widened, type Found, type Solver } from "./solver";
+import { msText, nameOf, whyNot, widened, type Found, type Solver } from "./solver";
 
 type Entry = { method: SolveMethod; found?: Found; failed?: string };
 
@@ -121,7 +121,7 @@ export class MethodsPane {
     this.body.replaceChildren(
       ...entries.map(({ method, found, failed }) => {
         const solution = found?.solution;
-        const why = found?.failure ? reason(found.failure) : (failed ?? "");
+        const why = found?.failure ? reason(whyNot(found)) : (failed ?? "");
         const made = solution?.moves.length;
         const watch = { class: "small", "aria-label": `Watch the solution of ${nameOf(method)}` };
         return bodyRow(

@@ -13,7 +13,7 @@ import { CubePicture } from "./picture";
 import { Practice, REST_MS } from "./practice";
 import type { Puzzle, Scrambled, SolveMethod, StateView } from "./protocol";
 import { SolutionPane } from "./solution";
-import { costOf, nameOf as methodName, outcomeOf, Solver, widened, type Found } from "./solver";
+import { costOf, nameOf as methodName, outcomeOf, Solver, whyNot, widened, type Found } from "./solver";
 import { after, inverse, isSolved, nameOf, solved, turned, turnOf, type Turn } from "./stickers";
 
 const SCRAMBLE_MS = 95;
@@ -327,7 +327,7 @@ export class CubePane {
       this.searching(false);
       if (!found.solution) {
         write(this.told.status, `${methodName(method)} found no solution.`);
-        return this.refuse(found.failure ?? "There is none.");
+        return this.refuse(whyNot(found));
       }
       this.follow(found, method);
       this.tell(outcomeOf(found.solution, method));

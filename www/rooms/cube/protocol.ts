@@ -1,8 +1,11 @@
-// What is asked of the room of the cube, and answered.
+// What is asked of the room of the cube, and answered; and what it tells.
 // Generated from crates/run/src/cube/protocol.rs by a test; change it there, then run
 // UPDATE=1 cargo test -p run --features typescript
 
-export type Question = { "ask": "look", facelets: string, } | { "ask": "scramble", moves: number, seed: number, } | { "ask": "draw", distance: number, seed: number, } | { "ask": "turn", facelets: string, moves: string, } | { "ask": "solve", facelets: string, method: SolveMethod, } | { "ask": "solve_more", } | { "ask": "inside", };
+export type Question = { "ask": "look", facelets: string, } | { "ask": "scramble", moves: number, seed: number, } | { "ask": "draw", distance: number, seed: number, } | { "ask": "turn", facelets: string, moves: string, } | { "ask": "uniform", seed: number, number: number, } | { "ask": "solve", facelets: string, method: SolveMethod, } | { "ask": "cancel", } | { "ask": "inside", };
+
+/** What only this room tells, in [`crate::protocol::Event::Room`]. */
+export type RoomEvent = { "kind": "search" } & SolveView;
 
 /** What a variant is, in [`crate::protocol::Variant::about`]. */
 export type Puzzle = {
@@ -39,7 +42,7 @@ score: number,
 distance: number | null, };
 
 export type Scrambled = { facelets: string,
-/** The moves that led there. */
+/** The moves that led there, where they are known. */
 moves: Array<string>, distance: number | null, };
 
 export type SolveMethod = { search: SearchKind,
@@ -54,6 +57,8 @@ export type SearchKind = "greedy" | "beam" | "a_star" | "exact";
 
 /** A search as it stands. */
 export type SolveView = {
+/** Which search of the run it is. */
+number: number,
 /** What is to be solved. */
 facelets: string, done: boolean,
 /** Of the beam that searches or was the last to: more than was asked for where narrower ones failed. */
@@ -62,8 +67,11 @@ width: number | null,
 steps: number, nodes: number,
 /** Moves that the nearest state it met is thought to be away. */
 nearest: number | null, solution: Solution | null,
-/** Why there is none and what to try, once it is done without one. */
-failure: string | null, };
+/** Once it is done without one. */
+failure: Failure | null, };
+
+/** Why there is no solution, and what to try. */
+export type Failure = { text: string, next_step: string, };
 
 export type Solution = { moves: Array<string>,
 /** Moves that the agent thought were left before each move and at the end; empty where its network gives a policy alone. */
@@ -106,7 +114,8 @@ export interface Answers {
   scramble: Scrambled;
   draw: Scrambled;
   turn: Scrambled;
+  uniform: Scrambled;
   solve: SolveView;
-  solve_more: SolveView;
+  cancel: null;
   inside: Inside | null;
 }

@@ -1,10 +1,11 @@
-// A search at the worker, which answers between two slices of training: it begins, goes on question by question, and is told as
-// it stands. There is one at a time; a new one ends the one before.
+// A search of the run, which goes on with it beside its training and tells how it stands. There is one at a time; a new one ends the
+// one before.
 
+import type { Event as RunEvent } from "../../run/protocol";
+import { count, seconds } from "../../parts/format";
 import type { CubeClient } from "./client";
 import { moves } from "./opinion";
-import type { SearchKind, Solution, SolveMethod, SolveView } from "./protocol";
-import { count, seconds } from "../../parts/format";
+import type { RoomEvent, SearchKind, Solution, SolveMethod, SolveView } from "./protocol";
 
 export const SEARCHES: { search: SearchKind; words: string; about: string }[] = [
   { search: "greedy", words: "Greedy", about: "always the best move that does not take the last one back; looks one move ahead" },
@@ -29,6 +30,9 @@ export function costOf(found: Found, method: SolveMethod): string {
   return method.search === "exact" ? time : `${count(nodes)} states in ${time}${widened(found, method)}`;
 }
 
+/** Why it found nothing, and what to try. */
+export const whyNot = ({ failure }: Found): string => (failure ? `${failure.text}. ${failure.next_step}.` : "There is none.");
+
 export const msText = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : seconds(ms / 1000));
 
 export function outcomeOf({ moves: made, optimal }: Solution, { search }: SolveMethod): string {
@@ -37,24 +41,50 @@ export function outcomeOf({ moves: made, optimal }: Solution, { search }: SolveM
   return optimal === null ? `The agent needs ${moves(made.length)}.` : `Optimal is ${optimal}, the agent needs ${made.length}.`;
 }
 
+type Search = { number?: number; progress(view: SolveView): void; end(view: SolveView | undefined): void };
+
 export class Solver {
-  private searches = 0;
+  private search: Search | undefined;
 
   constructor(private readonly client: CubeClient) {}
 
   /** Undefined where another search took its place. */
-  async solve(facelets: string, method: SolveMethod, progress: (view: SolveView) => void = () => {}): Promise<Found | undefined> {
-    const own = ++this.searches;
+  async solve(facelets: string, method: SolveMethod, progress: Search["progress"] = () => {}): Promise<Found | undefined> {
+    this.search?.end(undefined);
     const beganMs = performance.now();
-    let view = await this.client.ask({ ask: "solve", facelets, method });
-    while (own === this.searches && !view.done) {
-      progress(view);
-      view = await this.client.ask({ ask: "solve_more" });
+    const own: Search = { progress, end: () => {} };
+    const ended = new Promise<SolveView | undefined>((end) => (own.end = end));
+    this.search = own;
+    try {
+      const begun = await this.client.ask({ ask: "solve", facelets, method });
+      own.number = begun.number;
+      if (own === this.search) this.stand(begun);
+      const view = await ended;
+      return view && { ...view, ms: performance.now() - beganMs };
+    } catch (error) {
+      if (own === this.search) this.search = undefined;
+      throw error;
     }
-    return own === this.searches ? { ...view, ms: performance.now() - beganMs } : undefined;
+  }
+
+  /** What the run tells. */
+  take(event: RunEvent): void {
+    if (event.kind !== "room") return;
+    const told = event.event as RoomEvent;
+    if (told.number === this.search?.number) this.stand(told);
+  }
+
+  /** How the search under way stands. */
+  private stand(view: SolveView): void {
+    if (!view.done) return this.search?.progress(view);
+    this.search?.end(view);
+    this.search = undefined;
   }
 
   stop(): void {
-    this.searches++;
+    if (!this.search) return;
+    this.search.end(undefined);
+    this.search = undefined;
+    void this.client.ask({ ask: "cancel" }).catch(() => {}); // between two runs there is nobody to ask
   }
 }

@@ -130,6 +130,7 @@ export class CubeView implements View {
   }
 
   take(event: RunEvent): void {
+    this.cube.solver.take(event);
     if (event.kind === "test") this.showDepths();
   }
 

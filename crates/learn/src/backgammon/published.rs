@@ -31,9 +31,10 @@ mod trainer;
 mod tree;
 
 use super::arena::{Duel, Tally};
-use super::saved::{self, bad, floats_of, missing, words};
+use super::saved::{floats_of, words};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings::Settings;
+use crate::state::{bad, missing};
 use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
 use accelerator::Work;
 use graph::{Executor, Params, Plan};
@@ -175,7 +176,7 @@ impl Published {
         if !(points.is_finite() && standard_error.is_finite()) {
             return Err(bad("generation.result").into());
         }
-        let [iterations, ended, moves, evaluations, updates, steps, fresh, next, number] = saved::counters(find, "counters")?;
+        let [iterations, ended, moves, evaluations, updates, steps, fresh, next, number] = state::counters(find, "counters")?;
         it.progress = Progress { iterations, games: ended, moves, evaluations, updates };
         it.generation = Generation { number, points, standard_error };
         it.trainer.state.optimizer.steps = steps;

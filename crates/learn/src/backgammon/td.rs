@@ -15,8 +15,7 @@ use super::search::SearchPlayer;
 use super::{PARTS, Player, Progress, SelfTaught, Stats, saved};
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log, multiple, whole};
-use crate::state::Unusable;
-use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, state};
+use crate::{Data, Find, Learner, Offload, Parts, SavedError, Sharing, Slice, state};
 use math::rng::Sequence;
 use math::{AdamStep, Isa, Rng, graded, par};
 use worlds::backgammon::{Board, Roll};
@@ -70,21 +69,10 @@ pub enum StrongError {
     Setting(#[from] SettingError),
     #[error("what the networks are made of and what they read stays as it began; begin a new run with these settings")]
     Fixed,
-    #[error("{name} is missing from the checkpoint, or of another size; open one that this version wrote")]
-    Missing { name: String },
-    #[error("{name} in the checkpoint has a number that is none; open an older one")]
-    BadValue { name: String },
+    #[error(transparent)]
+    Saved(#[from] SavedError),
     #[error("games {found:?} were brought where {due:?} are due; bring those of this round in their order")]
     OtherGames { found: std::ops::Range<u64>, due: std::ops::Range<u64> },
-}
-
-impl From<Unusable> for StrongError {
-    fn from(part: Unusable) -> StrongError {
-        match part {
-            Unusable::Missing { name } => StrongError::Missing { name },
-            Unusable::BadValue { name } => StrongError::BadValue { name },
-        }
-    }
 }
 
 impl StrongConfig {
@@ -382,7 +370,7 @@ impl Strong {
         let floats = |name: &str| saved::floats_of(find, name, settings.shape().len());
         let (learned, weights) = (floats("strong.learned")?, floats("strong.weights")?);
         let moments = [floats("strong.adam.m")?, floats("strong.adam.v")?].map(<[f32]>::to_vec);
-        let [iterations, games, moves, evaluations, updates, contact, race] = saved::counters(find, "strong.progress")?;
+        let [iterations, games, moves, evaluations, updates, contact, race] = state::counters(find, "strong.progress")?;
         let mut strong = Strong {
             learned: learned.to_vec(),
             weights: weights.to_vec(),

@@ -19,6 +19,7 @@ pub use config::{Decay, DqnConfig, Follow, Judging, Labels, Preset};
 pub use inside::{Inside, InsideDepth, InsideTransition, PRIORITY_BINS};
 
 use super::net::{self, Evaluator, Inputs};
+use super::settings::is_known;
 use super::{Cube, CubeLearner, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
 use crate::settings::Settings;
 use crate::{Learner, Offload, Parts, Slice};
@@ -128,8 +129,7 @@ impl<P: Cube> Dqn<P> {
     /// Distances are asked for where there is a pretraining.
     pub fn new(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Dqn<P>, LearnerError> {
         let count = config.check::<P>()?;
-        let known = exact.as_ref().is_some_and(|exact| exact.actions().metric() == config.metric);
-        if config.pretraining > 0 && !known {
+        if config.pretraining > 0 && !is_known(exact.as_ref(), config.metric) {
             return Err(config::UNKNOWN);
         }
         let (rows, active) = (config.batch, config.net.inputs.active::<P>());
@@ -143,7 +143,7 @@ impl<P: Cube> Dqn<P> {
                 (Executor::new(&plan), Packed::new(&plan, &params))
             });
         let nothing = Transition { state: P::SOLVED, action: 0, steps: 1, done: true, next: P::SOLVED };
-        let player = Evaluator::reading(&config.net, Scores::ActionValues, count, |_, q| q, params.values(), isa)?;
+        let player = Evaluator::new(&config.net, Scores::ActionValues, count, |_, q| q, params.values(), isa)?;
         let part = rows / config.shards();
         let shard = || Shard {
             learning: Executor::new(&learning),
@@ -315,7 +315,7 @@ impl<P: Cube> Dqn<P> {
     }
 
     fn adam(&mut self) {
-        let adam = self.config.adam(self.optimizer.steps);
+        let adam = self.config.steps.adam(self.optimizer.steps);
         if self.optimizer.steps.is_multiple_of(STILL) {
             // What has had no slope for long decays to numbers that processors are slow with.
             self.optimizer.m.iter_mut().filter(|m| m.abs() < 1e-30).for_each(|m| *m = 0.0);
@@ -341,25 +341,15 @@ impl<P: Cube> Dqn<P> {
 
     fn end_iteration(&mut self) -> Stats {
         let InProgress { update: steps, sums, mean_q, ended, .. } = std::mem::take(&mut self.iteration);
-        let updates = steps as f32;
         self.progress.iterations += 1;
-        let Stats { loss, grad_norm, lr, parts_s, .. } = sums;
-        self.diverged = !(loss.is_finite() && grad_norm.is_finite());
+        self.diverged = !sums.is_number();
         let play = PlayStats {
             epsilon: self.config.epsilon_after(self.isa, self.progress.moves),
-            mean_q: mean_q / updates,
+            mean_q: mean_q / steps as f32,
             depth: self.curriculum.stage() as f32,
             solved: (ended.episodes > 0).then(|| ended.solved as f32 / ended.episodes as f32),
         };
-        Stats {
-            loss: loss / updates,
-            grad_norm: grad_norm / updates,
-            lr: lr / updates,
-            play: Some(play),
-            parts_s,
-            states: (steps * self.config.batch) as u64,
-            finite: self.is_finite(),
-        }
+        Stats { play: Some(play), finite: self.is_finite(), ..sums.over(steps, self.config.batch) }
     }
 }
 
@@ -390,7 +380,7 @@ impl<P: Cube> Learner for Dqn<P> {
             self.iteration.sums.parts_s[3] += (self.clock)() - sampled;
         }
         self.iteration.update += 1;
-        if self.iteration.update < self.config.updates {
+        if self.iteration.update < self.config.steps.updates {
             return Slice::Worked;
         }
         Slice::Ended(self.end_iteration())
@@ -437,11 +427,21 @@ impl<P: Cube> Learner for Dqn<P> {
     }
 }
 
-impl<P: Cube> CubeLearner<P> for Dqn<P> {
+impl<P: Cube> CubeLearner for Dqn<P> {
+    type Cube = P;
+
+    fn actions(&self) -> Actions {
+        self.actions
+    }
+
+    fn inside(&self, top: usize) -> Result<Option<Inside<P>>, PlanError> {
+        self.look_inside(top).map(Some)
+    }
+
     fn judge(&self) -> Result<Evaluator<P>, PlanError> {
         let DqnConfig { net, rewards, .. } = &self.config;
         let read = |g: &mut graph::Graph, q| rewards.moves_of(g, q);
         let (count, scores) = (self.actions.count(), Scores::ActionValues);
-        Evaluator::reading(net, scores, count, read, self.weights(), self.isa)
+        Evaluator::new(net, scores, count, read, self.weights(), self.isa)
     }
 }

@@ -1,7 +1,13 @@
 //! Who judges states, which a search asks.
 
-/// What a judge says of a state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+use serde::{Deserialize, Serialize};
+#[cfg(feature = "typescript")]
+use ts_rs::TS;
+
+/// What a network gives of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(TS), ts(rename = "Gives"))]
+#[serde(rename_all = "snake_case")]
 pub enum Scores {
     /// One number: how many moves it takes to solve it.
     Value,

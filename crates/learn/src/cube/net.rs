@@ -268,11 +268,6 @@ impl Trainer {
         self.executor.input_mut(name)
     }
 
-    pub fn step(&mut self, adam: &Adam) -> Learned {
-        self.compute(0..self.plan().steps().len());
-        self.update(adam)
-    }
-
     /// A part of the gradients of the next step.
     pub fn compute(&mut self, part: Range<usize>) {
         self.executor.train_part(&self.params, &self.packed, &mut self.grads, false, part);
@@ -323,25 +318,8 @@ struct Worker {
 }
 
 impl<P: Puzzle> Evaluator<P> {
-    /// With weights of a plan of [`plan_learning`] for the same network. A value, be it of an action, is `scale` times what the
-    /// network says, and `shift`.
+    /// With weights of a plan of [`plan_learning`] for the same network; `read` makes scores of what it says.
     pub fn new(
-        net: &NetConfig,
-        scores: Scores,
-        outputs: usize,
-        (scale, shift): (f32, f32),
-        weights: &[f32],
-        isa: Isa,
-    ) -> Result<Evaluator<P>, PlanError> {
-        let read = |g: &mut Graph, y| match scores {
-            Scores::Value | Scores::ActionValues => g.affine(y, scale, shift),
-            Scores::Policy => g.log_softmax(y),
-        };
-        Evaluator::reading(net, scores, outputs, read, weights, isa)
-    }
-
-    /// The same where scores are any function of what the network says.
-    pub fn reading(
         net: &NetConfig,
         scores: Scores,
         outputs: usize,

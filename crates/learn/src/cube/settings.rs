@@ -2,11 +2,12 @@
 
 use super::dqn::td::Loss;
 use super::{Greedy, NetConfig, Scores};
-use crate::choices;
-use crate::settings::{Field, SettingError, Value, between};
-use crate::state::LONGEST;
-use graph::PlanError;
-use worlds::cube::Metric;
+use crate::settings::{Field, SettingError, Value, between, count, log};
+use crate::state::{LONGEST, SavedError};
+use crate::{choices, settings};
+use graph::{Adam, PlanError};
+use std::sync::Arc;
+use worlds::cube::{Distances, Metric};
 
 /// Settings or a checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -25,12 +26,35 @@ pub enum LearnerError {
     Unknown { instead: &'static str },
     #[error("{what} stay as they began; begin a new run for others")]
     Fixed { what: &'static str },
-    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same cube and settings")]
-    Missing { name: String },
-    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
-    BadValue { name: String },
+    #[error(transparent)]
+    Saved(#[from] SavedError),
     #[error(transparent)]
     Plan(#[from] PlanError),
+}
+
+settings! {
+    /// Steps of the optimiser.
+    #[derive(Copy)]
+    pub struct Steps {
+        live lr: f32, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
+            "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it \
+             knew."];
+        live lr_steps: f32, [log(1.0, 1e9), "Learning-rate decay", "updates",
+            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
+             number."];
+        live max_grad_norm: f32, [log(0.05, 1000.0).down_to(0.0), "Max gradient norm", "",
+            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
+        live updates: usize, [count(1.0, 10_000.0), "Updates an iteration", "updates",
+            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+    }
+}
+
+impl Steps {
+    /// After so many steps.
+    pub(super) fn adam(&self, steps: u64) -> Adam {
+        let worn = 1.0 + steps as f32 / self.lr_steps;
+        Adam { lr: self.lr / worn.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
+    }
 }
 
 choices!(impl Metric { Quarter = "qtm", "Quarter turns (qtm)"; Half = "htm", "Half turns too (htm)"; });
@@ -58,6 +82,11 @@ impl Field for Loss {
     fn set(&mut self, value: &Value) {
         *self = if value.number() == 0.0 { Loss::Squares } else { Loss::Huber(value.number() as f32) };
     }
+}
+
+/// Whether these are the distances by a metric.
+pub(super) fn is_known(exact: Option<&Arc<Distances>>, metric: Metric) -> bool {
+    exact.is_some_and(|exact| exact.actions().metric() == metric)
 }
 
 /// Refuses a piece of work of so many states, each of so many multiply-adds, that nothing could interrupt for long.

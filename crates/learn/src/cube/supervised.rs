@@ -10,15 +10,14 @@
 mod offload;
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
-use super::saved::counters;
-use super::settings::brief;
-use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats};
+use super::settings::{brief, is_known};
+use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats, Steps};
 use crate::offload::{self as machines, Away, PlanSteps};
 use crate::settings;
-use crate::settings::{Settings, between, count, log, one_of};
-use crate::state::{load, partial, save, save_partial};
+use crate::settings::{Settings, between, count, one_of};
+use crate::state::{counters, load, partial, save, save_partial};
 use crate::{Data, Find, Learner, Offload, Parts, Slice, WorkedOn};
-use graph::{Adam, Executor, PlanError};
+use graph::{Executor, Graph, PlanError};
 use math::{Isa, Rng, graded, par};
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,14 +37,6 @@ pub enum Signal {
 impl Signal {
     pub const ALL: [Signal; 3] = [Signal::WalkLength, Signal::LastMove, Signal::Exact];
 
-    pub const fn id(self) -> &'static str {
-        match self {
-            Signal::WalkLength => "walk",
-            Signal::LastMove => "last",
-            Signal::Exact => "exact",
-        }
-    }
-
     pub const fn scores(self) -> Scores {
         match self {
             Signal::WalkLength | Signal::Exact => Scores::Value,
@@ -63,16 +54,7 @@ impl Signal {
 
 settings! {
     pub struct SupervisedConfig {
-        live lr: f32, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
-            "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it \
-             knew."];
-        live lr_steps: f32, [log(1.0, 1e9), "Learning-rate decay", "updates",
-            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
-             number."];
-        live max_grad_norm: f32, [log(0.05, 1000.0), "Max gradient norm", "",
-            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
-        live updates: usize, [count(1.0, 10_000.0), "Updates an iteration", "updates",
-            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+        nest steps: Steps;
         fixed walk: usize, [count(1.0, 200.0), "Random-walk length: moves of a scramble", "moves",
             "How many moves from the solved state each random walk goes; all states on the way are learned from."];
         fixed batch: usize, [count(16.0, 65_536.0), "Minibatch: states an update", "states",
@@ -106,10 +88,7 @@ impl SupervisedConfig {
             walk: if two { 24 } else { 26 },
             batch: if two { 480 } else { 2080 },
             // About as long for either.
-            updates: if two { 64 } else { 16 },
-            lr: 2e-3,
-            lr_steps: 2000.0,
-            max_grad_norm: 10.0,
+            steps: Steps { lr: 2e-3, lr_steps: 2000.0, max_grad_norm: 10.0, updates: if two { 64 } else { 16 } },
         }
     }
 
@@ -151,11 +130,6 @@ impl SupervisedConfig {
             Signal::LastMove => (1.0, 0.0),
             Signal::Exact => (3.0, 9.0),
         }
-    }
-
-    fn adam(&self, steps: u64) -> Adam {
-        let worn = 1.0 + steps as f32 / self.lr_steps;
-        Adam { lr: self.lr / worn.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
     }
 }
 
@@ -206,8 +180,7 @@ impl<P: Cube> Supervised<P> {
     /// Distances are asked for where they are what is learned.
     pub fn new(config: SupervisedConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Supervised<P>, LearnerError> {
         let outputs = config.check::<P>()?;
-        let known = exact.as_ref().is_some_and(|exact| exact.actions().metric() == config.metric);
-        if config.signal == Signal::Exact && !known {
+        if config.signal == Signal::Exact && !is_known(exact.as_ref(), config.metric) {
             return Err(UNKNOWN);
         }
         let rows = config.rows();
@@ -260,13 +233,12 @@ impl<P: Cube> Supervised<P> {
             &table,
             [("", params.values_mut()), ("mean.", &mut it.weights), ("adam.m.", &mut optimizer.m), ("adam.v.", &mut optimizer.v)],
         )?;
-        let [iterations, updates, states, steps] = counters(find)?;
+        let [iterations, updates, states, steps] = counters(find, "counters")?;
         it.progress = Progress { iterations, updates, states, ..Progress::default() };
         it.trainer.optimizer.steps = steps;
         if let Some([update, loss, grad_norm, lr]) = partial(find)? {
             it.update = update as usize;
-            let [loss, grad_norm, lr] = [loss, grad_norm, lr].map(|sum| sum as f32);
-            it.sums = Stats { loss, grad_norm, lr, ..Stats::default() };
+            it.sums = Stats::of_sums([loss, grad_norm, lr]);
         }
         it.trainer.pack();
         Ok(it)
@@ -293,17 +265,9 @@ impl<P: Cube> Supervised<P> {
         let before = self.progress.updates as f32 - updates;
         let new = PARTS_OF_MEAN * updates;
         graded::approach(self.isa, new / (before + new), self.trainer.params.values(), &mut self.weights);
-        let Stats { loss, grad_norm, lr, parts_s, .. } = std::mem::take(&mut self.sums);
-        self.diverged = !(loss.is_finite() && grad_norm.is_finite());
-        Stats {
-            loss: loss / updates,
-            grad_norm: grad_norm / updates,
-            lr: lr / updates,
-            play: None,
-            parts_s,
-            states: (steps * self.config.rows()) as u64,
-            finite: self.is_finite(),
-        }
+        let sums = std::mem::take(&mut self.sums);
+        self.diverged = !sums.is_number();
+        Stats { finite: self.is_finite(), ..sums.over(steps, self.config.rows()) }
     }
 
     /// The samples of the next step.
@@ -367,7 +331,7 @@ impl<P: Cube> Learner for Supervised<P> {
             return Slice::Worked;
         }
         self.slice = 0;
-        let adam = self.config.adam(self.trainer.optimizer.steps);
+        let adam = self.config.steps.adam(self.trainer.optimizer.steps);
         let Learned { loss, grad_norm } = self.trainer.update(&adam);
         self.sums.loss += loss;
         self.sums.grad_norm += grad_norm;
@@ -377,7 +341,7 @@ impl<P: Cube> Learner for Supervised<P> {
         self.progress.updates += 1;
         self.progress.states += self.config.rows() as u64;
         self.update += 1;
-        if self.update < self.config.updates {
+        if self.update < self.config.steps.updates {
             return Slice::Worked;
         }
         Slice::Ended(self.finish())
@@ -399,8 +363,8 @@ impl<P: Cube> Learner for Supervised<P> {
         let counters = vec![iterations, updates, states, optimizer.steps];
         parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
         if self.update > 0 {
-            let Stats { loss, grad_norm, lr, .. } = self.sums;
-            parts.push(save_partial([self.update as f64, loss.into(), grad_norm.into(), lr.into()]));
+            let [loss, grad_norm, lr] = self.sums.sums();
+            parts.push(save_partial([self.update as f64, loss, grad_norm, lr]));
         }
         parts
     }
@@ -436,10 +400,20 @@ impl<P: Cube> Learner for Supervised<P> {
     }
 }
 
-impl<P: Cube> CubeLearner<P> for Supervised<P> {
+impl<P: Cube> CubeLearner for Supervised<P> {
+    type Cube = P;
+
+    fn actions(&self) -> Actions {
+        self.actions
+    }
+
     fn judge(&self) -> Result<Evaluator<P>, PlanError> {
         let SupervisedConfig { net, signal, .. } = &self.config;
-        let unit = self.config.unit();
-        Evaluator::new(net, signal.scores(), self.outputs, unit, &self.weights, self.isa)
+        let (scale, shift) = self.config.unit();
+        let read = |g: &mut Graph, y| match signal.scores() {
+            Scores::Value | Scores::ActionValues => g.affine(y, scale, shift),
+            Scores::Policy => g.log_softmax(y),
+        };
+        Evaluator::new(net, signal.scores(), self.outputs, read, &self.weights, self.isa)
     }
 }

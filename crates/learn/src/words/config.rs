@@ -1,7 +1,7 @@
 //! The settings of a transformer and of its training.
 
 use crate::settings::{SWITCH, SettingError, Settings, between, count, linear, log, one_of, whole};
-use crate::state::Unusable;
+use crate::state::SavedError;
 use crate::{choices, settings};
 use graph::{Adam, PlanError};
 use math::ops::HEAD;
@@ -201,21 +201,10 @@ pub enum WordsError {
     Micro { batch: usize, micro: usize },
     #[error("the model, its context, batch and dropout stay as they began; begin a new run for others")]
     Fixed,
-    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same model and text")]
-    Missing { name: String },
-    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
-    BadValue { name: String },
+    #[error(transparent)]
+    Saved(#[from] SavedError),
     #[error(transparent)]
     Plan(#[from] PlanError),
-}
-
-impl From<Unusable> for WordsError {
-    fn from(part: Unusable) -> WordsError {
-        match part {
-            Unusable::Missing { name } => WordsError::Missing { name },
-            Unusable::BadValue { name } => WordsError::BadValue { name },
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::model::plan_training;
 use crate::offload::{self as machines, Away};
 use crate::progress;
 use crate::settings::Settings;
-use crate::state::{LONGEST, load, partial, save, save_partial};
+use crate::state::{LONGEST, counters, load, partial, save, save_partial};
 use crate::{Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
 use graph::{Buffer, Executor, Optimizer, Packed, Params};
 use math::par::{self, CHUNK};
@@ -150,9 +150,7 @@ impl Pretrainer {
         let table = it.params.table().clone();
         let Optimizer { m, v, .. } = &mut it.optimizer;
         load(find, &table, [("", it.params.values_mut()), ("adam.m.", m), ("adam.v.", v)])?;
-        let missing = || WordsError::Missing { name: "counters".into() };
-        let Some((_, Data::U64(counters))) = find("counters") else { return Err(missing()) };
-        let &[iterations, steps, tokens, taken] = &counters[..] else { return Err(missing()) };
+        let [iterations, steps, tokens, taken] = counters(find, "counters")?;
         it.progress = Progress { iterations, tokens, steps };
         it.optimizer.steps = taken;
         if let Some([step, loss, grad_norm, lr]) = partial(find)? {

@@ -4,7 +4,7 @@ use crate::{met, rounds, spoiled, word};
 use learn::backgammon::arena::duel;
 use learn::backgammon::baselines::Random;
 use learn::backgammon::{Depth, Published, PublishedConfig, PublishedError, SelfTaught, Stats};
-use learn::{Learner, Parts, Slice, part};
+use learn::{Learner, Parts, SavedError, Slice, part};
 use math::{Isa, Rng};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use worlds::backgammon::{Board, Results, Roll};
@@ -59,7 +59,7 @@ fn games_that_cannot_be_are_refused() {
     let restored = |parts: &Parts| Published::restore(small(), 5, Isa::best(), &|name| part(parts, name)).err();
     for (name, at, to) in [("games", 0, !0), ("games", 8, 77), ("games", 14, 1 << 30), ("traces", 8, 77)] {
         let error = restored(&spoiled(&parts, name, word(at, to)));
-        assert!(matches!(error, Some(PublishedError::BadValue { .. })), "{name} {at}");
+        assert!(matches!(error, Some(PublishedError::Saved(SavedError::BadValue { .. }))), "{name} {at}");
     }
     let wrong = [
         PublishedConfig { evals: 1, ..small() },

@@ -5,7 +5,7 @@ use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
 use learn::control::{Ppo, PpoConfig};
 use learn::cube::dqn::Follow;
 use learn::cube::dqn::curriculum::{CurriculumConfig, Schedule};
-use learn::cube::{Cube, Dqn, DqnConfig, NetConfig, Preset, Signal, Supervised, SupervisedConfig};
+use learn::cube::{Cube, Dqn, DqnConfig, NetConfig, Preset, Signal, Steps, Supervised, SupervisedConfig};
 use learn::logic::experiment::{Config as LogicConfig, Form, Preset as LogicPreset};
 use learn::logic::population::Population;
 use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Pretrainer, Shape};
@@ -49,10 +49,10 @@ pub fn supervised<P: Cube>(signals: &[Signal]) -> Vec<Case<Supervised<P>>> {
         let preset = SupervisedConfig::preset::<P>(signal);
         let of = |hidden: &[usize], batch| {
             let net = NetConfig { hidden: hidden.to_vec(), ..preset.net.clone() };
-            SupervisedConfig { net, batch, updates: 4, ..preset.clone() }
+            SupervisedConfig { net, batch, steps: Steps { updates: 4, ..preset.steps }, ..preset.clone() }
         };
         Case {
-            name: format!("walks on {0}x{0}x{0} by {1}", P::SIZE, signal.id()),
+            name: format!("walks on {0}x{0}x{0} by {1:?}", P::SIZE, signal),
             world: (),
             config: of(&[64, 32], 260),
             warm: 1,
@@ -67,7 +67,7 @@ fn dqn<P: Cube>(preset: Preset, warm: u64, change: impl Fn(DqnConfig) -> DqnConf
     let config = DqnConfig {
         net: NetConfig { hidden: vec![48, 32], ..known.net.clone() },
         batch: 32,
-        updates: 6,
+        steps: Steps { updates: 6, ..known.steps },
         replay: 512,
         warmup: 100,
         envs: 8,
@@ -76,14 +76,15 @@ fn dqn<P: Cube>(preset: Preset, warm: u64, change: impl Fn(DqnConfig) -> DqnConf
         curriculum: CurriculumConfig { schedule: Schedule::Fractional, window: 5, ..known.curriculum },
         ..known
     };
-    Case { name: format!("deep Q-learning on {0}x{0}x{0}, {1}", P::SIZE, preset.id()), world: (), config: change(config), warm, wide: None }
+    Case { name: format!("deep Q-learning on {0}x{0}x{0}, {1:?}", P::SIZE, preset), world: (), config: change(config), warm, wide: None }
 }
 
 pub fn dqn_of_two() -> Vec<Case<Dqn<Two>>> {
     let mut later = dqn(Preset::Later, 3, |config| config);
     let net = NetConfig { hidden: vec![512, 256], ..later.config.net.clone() };
     // Large enough that products and rows are cut.
-    let wide = DqnConfig { net, batch: 700, envs: 300, updates: 3, replay: 4096, warmup: 1000, ..later.config.clone() };
+    let steps = Steps { updates: 3, ..later.config.steps };
+    let wide = DqnConfig { net, batch: 700, envs: 300, steps, replay: 4096, warmup: 1000, ..later.config.clone() };
     later.wide = Some(wide);
     // The ring comes round.
     let published = dqn(Preset::Published, 12, |config| DqnConfig { replay: 128, follow: Follow::Hard, target_every: 4, ..config });

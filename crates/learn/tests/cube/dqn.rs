@@ -1,12 +1,13 @@
 //! Each part of the deep-Q learner does what its paper says: sums, returns, targets, gradients and steps are held to plain twins,
 //! relabelled episodes are ways on the cube, and some seconds of it solve what is near.
 
+use super::{QUARTER, drawn, iterate};
 use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
 use learn::cube::dqn::play::{n_step, relabel};
 use learn::cube::dqn::replay::{Replay, SumTree, Transition};
 use learn::cube::dqn::td::{self, Loss, Rewards, Targets};
 use learn::cube::dqn::{Decay, Follow, Judging};
-use learn::cube::{Cube, CubeLearner, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, LearnerError, NetConfig, Preset, Scores};
+use learn::cube::{Cube, CubeLearner, Dqn, DqnConfig, Evaluator, Greedy, Inputs, Judge, LearnerError, NetConfig, Preset, Scores, Steps};
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, dqn::Labels};
 #[cfg(not(target_arch = "wasm32"))]
@@ -14,13 +15,15 @@ use learn::settings::Choice;
 use learn::settings::Settings;
 use learn::{Data, Learner, Slice, part};
 use math::{Isa, Rng};
-use std::sync::{Arc, LazyLock};
-use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
+use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-static EXACT: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
+/// So many in an iteration.
+fn updates(updates: usize) -> Steps {
+    Steps { updates, ..DqnConfig::default().steps }
+}
 
 /// Small enough for a test, with every part in use.
 fn small() -> DqnConfig {
@@ -28,7 +31,7 @@ fn small() -> DqnConfig {
     DqnConfig {
         net: NetConfig { hidden: vec![48, 32], ..later.net },
         batch: 32,
-        updates: 6,
+        steps: updates(6),
         replay: 512,
         warmup: 100,
         envs: 8,
@@ -40,14 +43,7 @@ fn small() -> DqnConfig {
 }
 
 fn learner<P: Cube>(config: DqnConfig, seed: u32) -> Dqn<P> {
-    Dqn::new(config, P::EXACT.then(|| EXACT.clone()), seed, Isa::best()).expect("sound settings")
-}
-
-fn iterate<P: Cube>(learner: &mut Dqn<P>, count: u64) {
-    let end = learner.progress().iterations + count;
-    while learner.progress().iterations < end {
-        learner.advance();
-    }
+    Dqn::new(config, P::EXACT.then(|| QUARTER.clone()), seed, Isa::best()).expect("sound settings")
 }
 
 // ---- replay ----
@@ -259,11 +255,6 @@ fn inputs<P: Cube>(net: &NetConfig, states: &[P]) -> Vec<f64> {
     active.into_iter().map(f64::from).collect()
 }
 
-fn drawn<P: Puzzle>(seed: u32, count: usize) -> Vec<P> {
-    let mut numbers = Rng::new(seed, 1).sequence(0);
-    std::iter::repeat_with(|| P::drawn(&mut numbers)).take(count).collect()
-}
-
 #[test]
 fn dueling_values_are_a_state_value_and_advantages_less_their_mean() {
     let net = |dueling| NetConfig { dueling, ..small().net };
@@ -379,9 +370,9 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
         assert!((slope - gradient[at_param]).abs() < 1e-6 + 1e-4 * slope.abs(), "{slope} {}", gradient[at_param]);
     }
     let norm = gradient.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let scale = (f64::from(config.max_grad_norm) / norm).min(1.0);
+    let scale = (f64::from(config.steps.max_grad_norm) / norm).min(1.0);
     let t = learner.progress().updates as i32 + 1;
-    let worn = (1.0 + (t - 1) as f64 / f64::from(config.lr_steps)).sqrt();
+    let worn = (1.0 + (t - 1) as f64 / f64::from(config.steps.lr_steps)).sqrt();
 
     learner.learn();
     let now = learner.networks().map(|params| params.values().to_vec());
@@ -392,7 +383,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
             let slope = gradient[i] * scale;
             let (m, v) = (0.9 * m[k] + 0.1 * slope, 0.999 * v[k] + 0.001 * slope * slope);
             let (m, v) = (m / (1.0 - 0.9f64.powi(t)), v / (1.0 - 0.999f64.powi(t)));
-            let step = f64::from(config.lr) / worn * m / (v.sqrt() + 1e-8);
+            let step = f64::from(config.steps.lr) / worn * m / (v.sqrt() + 1e-8);
             let expected = params[i] - step;
             // A slope of nearly nothing is nothing but rounding.
             if v.sqrt() > 1e-5 || slope == 0.0 {
@@ -426,7 +417,8 @@ fn a_step_is_a_plain_step() {
     // The thirteenth step copies.
     let hard = DqnConfig { follow: Follow::Hard, target_every: 13, loss: Loss::Squares, prioritised: false, ..small() };
     same_as_a_plain_step::<Two>(hard);
-    let rough = DqnConfig { loss: Loss::Huber(0.05), max_grad_norm: 0.01, bounded: true, lr_steps: 10.0, ..small() };
+    let steps = Steps { max_grad_norm: 0.01, lr_steps: 10.0, ..small().steps };
+    let rough = DqnConfig { loss: Loss::Huber(0.05), steps, bounded: true, ..small() };
     same_as_a_plain_step::<Two>(rough);
     let rewards = Rewards { gamma: 1.0, step: -1.0, goal: 0.0 };
     let net = NetConfig { inputs: Inputs::Cubies, dueling: false, norm: false, ..small().net };
@@ -474,7 +466,7 @@ fn states_that_are_alike_are_judged_alike() {
 
 #[test]
 fn a_target_network_is_copied_or_follows() {
-    let mut hard = learner::<Two>(DqnConfig { follow: Follow::Hard, target_every: 4, updates: 1, ..small() }, 2);
+    let mut hard = learner::<Two>(DqnConfig { follow: Follow::Hard, target_every: 4, steps: updates(1), ..small() }, 2);
     let mut held = hard.networks()[1].values().to_vec();
     for update in 1..=12 {
         iterate(&mut hard, 1);
@@ -485,7 +477,7 @@ fn a_target_network_is_copied_or_follows() {
         }
         assert!(target == held && (update % 4 == 0 || target != trained));
     }
-    let mut soft = learner::<Two>(DqnConfig { tau: 0.1, updates: 1, ..small() }, 2);
+    let mut soft = learner::<Two>(DqnConfig { tau: 0.1, steps: updates(1), ..small() }, 2);
     for _ in 0..5 {
         let before = soft.networks()[1].values().to_vec();
         iterate(&mut soft, 1);
@@ -663,7 +655,7 @@ fn random_actions_become_fewer_by_moves() {
         let states: Vec<Two> = all.iter().map(|of| of.state).collect();
         let mut q = vec![0.0; 6 * states.len()];
         let net = &learner.config().net;
-        Evaluator::reading(net, Scores::ActionValues, 6, |_, q| q, &judge, isa).expect("a plan").judge(&states, &mut q);
+        Evaluator::new(net, Scores::ActionValues, 6, |_, q| q, &judge, isa).expect("a plan").judge(&states, &mut q);
         let others = all.iter().zip(q.chunks_exact(6)).filter(|(of, q)| q.iter().any(|value| *value > q[usize::from(of.action)]));
         let found = others.count() as f32 / all.len() as f32;
         assert!((found - share).abs() < 0.04 && (share > 0.0 || found == 0.0), "{found}, {share}");
@@ -694,70 +686,56 @@ fn saves_that_cannot_be_are_refused_by_name() {
 
 #[test]
 fn settings_that_cannot_be_used_are_refused() {
-    let base = DqnConfig { pretraining: 0, ..small() };
-    let curriculum = base.curriculum;
-    let net = |hidden: &[usize]| NetConfig { hidden: hidden.to_vec(), ..base.net.clone() };
-    let images = NetConfig { inputs: Inputs::Symmetric, ..base.net.clone() };
-    let rewards = Rewards { gamma: 1.0, step: 0.0, goal: 1.0 };
-    for (config, what) in [
-        (DqnConfig { n_step: 6, ..base.clone() }, "n_step = 6"),
-        (DqnConfig { lr: f32::NAN, ..base.clone() }, "lr = NaN"),
-        (DqnConfig { warmup: 1000, ..base.clone() }, "warmup = 1000"),
-        (DqnConfig { loss: Loss::Huber(0.0), ..base.clone() }, "huber = 0"),
-        (DqnConfig { net: net(&[]), ..base.clone() }, "layers = 0"),
-        (DqnConfig { net: net(&[64, 40]), ..base.clone() }, "40 units"),
-        (DqnConfig { curriculum: CurriculumConfig { first: 9, last: 8, ..curriculum }, ..base.clone() }, "last_depth = 8"),
-        (DqnConfig { rewards, ..base.clone() }, "long ways"),
-        (DqnConfig { pretraining: 5, ..base.clone() }, "no table"),
-        (DqnConfig { net: images, ..base.clone() }, "symmetric inputs"),
-    ] {
-        let error = Dqn::<Two>::new(config.clone(), None, 1, Isa::best()).err().expect("refused").to_string();
-        assert!(error.contains(what) && error.contains("choose"), "{error}");
+    type Change = fn(&mut DqnConfig);
+    let refusal = |set: Change| {
+        let mut config = small();
+        set(&mut config);
+        Dqn::<Two>::new(config, None, 1, Isa::best()).err().map(|error| error.to_string())
+    };
+    let most: [Change; 3] = [|of| of.warmup = 512, |of| of.loss = Loss::Huber(1e-4), |of| of.loss = Loss::Huber(100.0)];
+    most.into_iter().for_each(|set| assert_eq!(refusal(set), None));
+    let beyond: [(Change, &str); 12] = [
+        (|of| of.n_step = 6, "n_step = 6"),
+        (|of| of.steps.lr = f32::NAN, "lr = NaN"),
+        (|of| of.warmup = 513, "warmup = 513"),
+        (|of| of.loss = Loss::Huber(0.0), "huber = 0"),
+        (|of| of.loss = Loss::Huber(5e-5), "huber = 0.00005"),
+        (|of| of.loss = Loss::Huber(200.0), "huber = 200"),
+        (|of| of.net.hidden.clear(), "layers = 0"),
+        (|of| of.net.hidden = vec![64, 40], "40 units"),
+        (|of| (of.curriculum.first, of.curriculum.last) = (9, 8), "last_depth = 8"),
+        (|of| of.rewards = Rewards { gamma: 1.0, step: 0.0, goal: 1.0 }, "long ways"),
+        (|of| of.pretraining = 5, "no table"),
+        (|of| of.net.inputs = Inputs::Symmetric, "symmetric inputs"),
+    ];
+    for (set, words) in beyond {
+        let error = refusal(set).expect("refused");
+        assert!(error.contains(words) && error.contains("choose"), "{error}");
     }
+    let base = small();
     let wrong = DqnConfig { metric: Metric::Half, pretraining: 5, ..base.clone() };
-    assert!(matches!(Dqn::<Two>::new(wrong, Some(EXACT.clone()), 1, Isa::best()), Err(LearnerError::Unknown { .. })));
+    assert!(matches!(Dqn::<Two>::new(wrong, Some(QUARTER.clone()), 1, Isa::best()), Err(LearnerError::Unknown { .. })));
     assert_eq!(DqnConfig { n_step: 0, ..base.clone() }.bytes::<Two>(), u64::MAX);
     assert!(DqnConfig { replay: 1 << 20, ..base.clone() }.bytes::<Three>() > base.bytes::<Three>() + (40 << 20));
 
     let mut learner = learner::<Two>(base.clone(), 1);
-    let live = DqnConfig { n_step: 1, double: false, follow: Follow::Hard, updates: 2, lr: 0.0, ..base.clone() };
+    let live = DqnConfig { n_step: 1, double: false, follow: Follow::Hard, steps: Steps { lr: 0.0, ..updates(2) }, ..base.clone() };
     assert!(base.can_become(&live));
     let before = learner.weights().to_vec();
     learner.set(live.clone()).expect("what may change");
     iterate(&mut learner, 1);
     assert!(learner.weights() == before && learner.progress().updates == 2);
     // The stage is held to a shorter curriculum.
-    let short = CurriculumConfig { first: 2, last: 3, ..curriculum };
+    let short = CurriculumConfig { first: 2, last: 3, ..base.curriculum };
     learner.set(DqnConfig { curriculum: short, ..live }).expect("what may change");
-    assert_eq!(learner.inside(0).expect("a plan").stage, 2);
-}
-
-#[test]
-fn settings_are_held_to_each_other() {
-    let config = |set: fn(&mut DqnConfig)| {
-        let mut config = small();
-        set(&mut config);
-        config.check::<Two>().err().map(|error| error.to_string())
-    };
-    type Change = fn(&mut DqnConfig);
-    let most: [Change; 3] = [|of| of.warmup = 512, |of| of.loss = Loss::Huber(1e-4), |of| of.loss = Loss::Huber(100.0)];
-    most.into_iter().for_each(|set| assert_eq!(config(set), None));
-    let beyond: [(&str, Change); 3] = [
-        ("warmup = 513", |of| of.warmup = 513),
-        ("huber = 0.00005", |of| of.loss = Loss::Huber(5e-5)),
-        ("huber = 200", |of| of.loss = Loss::Huber(200.0)),
-    ];
-    for (what, set) in beyond {
-        let error = config(set).expect("refused");
-        assert!(error.contains(what), "{error}");
-    }
+    assert_eq!(learner.inside(0).expect("a plan").expect("it plays").stage, 2);
 }
 
 #[test]
 fn one_can_look_inside() {
     let mut learner = learner::<Two>(small(), 7);
     iterate(&mut learner, 5);
-    let inside = learner.inside(4).expect("a plan");
+    let inside = learner.inside(4).expect("a plan").expect("it plays");
     assert_eq!((inside.len, inside.capacity, inside.prioritised), (learner.replay().len(), 512, true));
     assert!((inside.priorities.iter().sum::<f32>() - 1.0).abs() < 1e-3);
     let shares: f32 = inside.depths.iter().map(|depth| depth.share).sum();
@@ -802,7 +780,7 @@ fn states_are_saved_as_words() {
 #[cfg(not(target_arch = "wasm32"))]
 fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     let mut judge = learner.judge().expect("a plan");
-    let report = Exhaustive::new(EXACT.clone()).run(&mut judge);
+    let report = Exhaustive::new(QUARTER.clone()).run(&mut judge);
     report.rows(Greedy::Plain).iter().map(|row| row.share()).collect()
 }
 
@@ -830,7 +808,7 @@ fn some_seconds_of_playing_solve_what_is_near() {
     let shares = solved(&learner);
     assert!(shares[..5].iter().all(|&share| share == 1.0) && shares[5] > 0.8, "{shares:?}");
     // One that does not learn solves little.
-    let mut idle = self::learner::<Two>(DqnConfig { lr: 0.0, ..near() }, 1);
+    let mut idle = self::learner::<Two>(DqnConfig { steps: Steps { lr: 0.0, ..near().steps }, ..near() }, 1);
     iterate(&mut idle, 2);
     let shares = solved(&idle);
     assert!(shares[3] < 0.5 && shares[5] < 0.2, "{shares:?}");

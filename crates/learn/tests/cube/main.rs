@@ -4,5 +4,24 @@ mod dqn;
 mod offload;
 mod supervised;
 
+use learn::{Learner, Progress};
+use math::Rng;
+use std::sync::{Arc, LazyLock};
+use worlds::cube::{Distances, Metric, Puzzle};
+
+static QUARTER: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
+
+fn iterate(learner: &mut impl Learner, count: u64) {
+    let end = learner.progress().iterations() + count;
+    while learner.progress().iterations() < end {
+        learner.advance();
+    }
+}
+
+fn drawn<P: Puzzle>(seed: u32, count: usize) -> Vec<P> {
+    let mut numbers = Rng::new(seed, 1).sequence(0);
+    std::iter::repeat_with(|| P::drawn(&mut numbers)).take(count).collect()
+}
+
 #[cfg(target_arch = "wasm32")]
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);

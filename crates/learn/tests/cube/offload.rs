@@ -1,5 +1,6 @@
 //! The cube's learners and judges on another machine, of which this processor is the stand-in: to the bit what they do here.
 
+use super::QUARTER;
 use graph::{Adam, Plan};
 use learn::cube::{Cube, CubeLearner, Exhaustive, Judge, Limits, Method, Search, Signal, Supervised, SupervisedConfig};
 use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
@@ -7,12 +8,12 @@ use learn::{Fault, Learner, Machine, Pass, Slice};
 use math::{Isa, Rng};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use worlds::cube::{Actions, Distances, Metric, Puzzle, Two};
+use worlds::cube::{Actions, Metric, Puzzle, Two};
 
 fn learner<P: Cube>(signal: Signal, updates: usize) -> Supervised<P> {
-    let exact = P::EXACT.then(|| Arc::new(Distances::new(Metric::Quarter)));
-    let mut config = SupervisedConfig { updates, ..SupervisedConfig::preset::<P>(signal) };
-    config.net.hidden = vec![32, 16];
+    let exact = P::EXACT.then(|| QUARTER.clone());
+    let mut config = SupervisedConfig::preset::<P>(signal);
+    (config.steps.updates, config.net.hidden) = (updates, vec![32, 16]);
     Supervised::new(config, exact, 7, Isa::best()).expect("sound settings")
 }
 
@@ -139,7 +140,6 @@ fn a_machine_that_stops_costs_the_iteration_in_flight_and_nothing_else() {
 
 #[test]
 fn judges_that_are_lent_say_the_same_whether_the_machine_lasts_or_not() {
-    let exact = Arc::new(Distances::new(Metric::Quarter));
     for signal in [Signal::WalkLength, Signal::LastMove] {
         let mut learner = learner::<Two>(signal, 8);
         iterate(&mut learner, 1);
@@ -157,13 +157,13 @@ fn judges_that_are_lent_say_the_same_whether_the_machine_lasts_or_not() {
         // With other weights it is another judge, here and there.
         iterate(&mut learner, 1);
         judge.set(learner.weights());
-        let now = Exhaustive::new(exact.clone()).run(&mut judge);
+        let now = Exhaustive::new(QUARTER.clone()).run(&mut judge);
         assert!(judge.is_lent());
         judge.end_lending();
-        assert_eq!(Exhaustive::new(exact.clone()).run(&mut judge), now);
+        assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
         // A machine that is lost on the way.
         judge.lend(&Failing(20)).unwrap();
-        assert_eq!(Exhaustive::new(exact.clone()).run(&mut judge), now);
+        assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
         assert!(!judge.is_lent());
     }
 }

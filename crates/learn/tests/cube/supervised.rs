@@ -1,15 +1,16 @@
 //! Searches find what there is to find, judging all states counts what following each of them counts, the fast way to judge says
 //! what the network that is trained says, and a few seconds of learning solve the 2x2x2.
 
+use super::{QUARTER, drawn, iterate};
+use learn::Learner;
 use learn::cube::net::{Loss, plan_learning};
 use learn::cube::search::{SearchError, Stop};
 use learn::cube::{
-    Cube, CubeLearner, Greedy, Inputs, Judge, LearnerError, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Supervised,
+    Cube, CubeLearner, Greedy, Inputs, Judge, LearnerError, Limits, Method, NetConfig, Outcome, Scores, Search, Signal, Steps, Supervised,
     SupervisedConfig,
 };
 #[cfg(not(target_arch = "wasm32"))]
 use learn::cube::{Exhaustive, Report, evaluate::Row};
-use learn::{Learner, Slice};
 use math::par;
 use math::{Isa, Rng};
 use std::collections::HashMap;
@@ -19,7 +20,6 @@ use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-static QUARTER: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Quarter)));
 static HALF: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Half)));
 
 /// A judge by a function of a state and, but for values of states, an action.
@@ -62,11 +62,6 @@ fn sure(exact: &Distances) -> impl Judge<Two> {
 fn noise(state: Two, action: usize) -> f32 {
     let word = Rng::new(3, action as u32).block([state.rank(), 0, 0, 0])[0];
     word as f32
-}
-
-fn drawn<P: Puzzle>(seed: u32, count: usize) -> Vec<P> {
-    let mut numbers = Rng::new(seed, 1).sequence(0);
-    std::iter::repeat_with(|| P::drawn(&mut numbers)).take(count).collect()
 }
 
 fn search<P: Puzzle>(method: Method, limits: Limits, metric: Metric) -> Search<P> {
@@ -347,29 +342,21 @@ fn parameters_are_named_by_their_layers() {
     assert_eq!(names, layers.map(|layer| format!("{layer}.weight")));
 }
 
+/// A plain network that is shown stickers.
+fn stickers(hidden: &[usize]) -> NetConfig {
+    NetConfig { inputs: Inputs::Stickers, hidden: hidden.to_vec(), blocks: 0, norm: false, dueling: false }
+}
+
 /// Small enough for a test.
 fn small(signal: Signal) -> SupervisedConfig {
-    SupervisedConfig {
-        net: NetConfig { inputs: Inputs::Stickers, hidden: vec![64, 32], blocks: 0, norm: false, dueling: false },
-        batch: 260,
-        updates: 4,
-        ..SupervisedConfig::preset::<Two>(signal)
-    }
+    let preset = SupervisedConfig::preset::<Two>(signal);
+    let steps = Steps { updates: 4, ..preset.steps };
+    SupervisedConfig { net: stickers(&[64, 32]), batch: 260, steps, ..preset }
 }
 
 fn learner<P: Cube>(config: SupervisedConfig, seed: u32, isa: Isa) -> Supervised<P> {
     let exact = P::EXACT.then(|| QUARTER.clone());
     Supervised::new(config, exact, seed, isa).expect("sound settings")
-}
-
-fn iterate<P: Cube>(learner: &mut Supervised<P>, count: u64) -> f32 {
-    let (end, mut loss) = (learner.progress().iterations + count, f32::NAN);
-    while learner.progress().iterations < end {
-        if let Slice::Ended(stats) = learner.advance() {
-            loss = stats.loss;
-        }
-    }
-    loss
 }
 
 /// The plan that is trained, run on the stickers themselves.
@@ -425,8 +412,7 @@ fn summed_rows_judge_as_the_plan_does() {
     let large = SupervisedConfig { net, metric: Metric::Half, ..SupervisedConfig::preset::<Three>(Signal::LastMove) };
     same_as_the_plan::<Three>(large.clone());
     same_as_the_plan::<Three>(SupervisedConfig { signal: Signal::WalkLength, ..large });
-    let one = NetConfig { inputs: Inputs::Stickers, hidden: vec![16], blocks: 0, norm: false, dueling: false };
-    same_as_the_plan::<Two>(SupervisedConfig { net: one, ..small(Signal::WalkLength) });
+    same_as_the_plan::<Two>(SupervisedConfig { net: stickers(&[16]), ..small(Signal::WalkLength) });
     let symmetric = NetConfig { inputs: Inputs::Symmetric, ..small(Signal::WalkLength).net };
     same_as_the_plan::<Two>(SupervisedConfig { net: symmetric.clone(), ..small(Signal::WalkLength) });
     let three = SupervisedConfig { net: symmetric, ..SupervisedConfig::preset::<Three>(Signal::WalkLength) };
@@ -435,8 +421,7 @@ fn summed_rows_judge_as_the_plan_does() {
 
 #[test]
 fn judges_say_the_same_on_any_threads_and_instruction_sets_of_a_class() {
-    let net = NetConfig { hidden: vec![512, 256], ..small(Signal::WalkLength).net };
-    let config = SupervisedConfig { net, ..small(Signal::WalkLength) };
+    let config = SupervisedConfig { net: stickers(&[512, 256]), ..small(Signal::WalkLength) };
     let mut known: [Option<_>; 2] = [None, None];
     for (isa, threads) in Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]) {
         // In a browser there may be no such threads.
@@ -457,17 +442,20 @@ fn judges_say_the_same_on_any_threads_and_instruction_sets_of_a_class() {
 #[test]
 fn settings_that_cannot_be_used_are_refused() {
     let base = || small(Signal::WalkLength);
-    let net = |hidden: &[usize]| NetConfig { inputs: Inputs::Stickers, hidden: hidden.to_vec(), blocks: 0, norm: false, dueling: false };
-    for (config, what) in [
-        (SupervisedConfig { walk: 0, ..base() }, "walk = 0"),
-        (SupervisedConfig { batch: 19, ..base() }, "batch = 19"),
-        (SupervisedConfig { lr: f32::NAN, ..base() }, "lr = NaN"),
-        (SupervisedConfig { net: net(&[]), ..base() }, "layers = 0"),
-        (SupervisedConfig { net: net(&[64, 40]), ..base() }, "40 units"),
-    ] {
-        let error = Supervised::<Two>::new(config.clone(), None, 1, Isa::best()).err().expect("refused").to_string();
-        assert!(error.contains(what) && error.contains("choose"), "{error}");
+    type Change = fn(&mut SupervisedConfig);
+    let beyond: [(Change, &str); 5] = [
+        (|of| of.walk = 0, "walk = 0"),
+        (|of| of.batch = 19, "batch = 19"),
+        (|of| of.steps.lr = f32::NAN, "lr = NaN"),
+        (|of| of.net.hidden.clear(), "layers = 0"),
+        (|of| of.net.hidden = vec![64, 40], "40 units"),
+    ];
+    for (set, words) in beyond {
+        let mut config = base();
+        set(&mut config);
         assert_eq!(config.bytes::<Two>(), u64::MAX);
+        let error = Supervised::<Two>::new(config, None, 1, Isa::best()).err().expect("refused").to_string();
+        assert!(error.contains(words) && error.contains("choose"), "{error}");
     }
     let images = NetConfig { inputs: Inputs::Symmetric, ..small(Signal::LastMove).net };
     let images = SupervisedConfig { net: images, ..small(Signal::LastMove) };
@@ -478,7 +466,8 @@ fn settings_that_cannot_be_used_are_refused() {
     assert!(matches!(none.err(), Some(LearnerError::Unknown { .. })), "distances of another metric");
 
     let mut learner = learner::<Two>(base(), 1, Isa::best());
-    learner.set(SupervisedConfig { lr: 0.0, updates: 2, ..base() }).expect("what may change");
+    let steps = Steps { lr: 0.0, updates: 2, ..base().steps };
+    learner.set(SupervisedConfig { steps, ..base() }).expect("what may change");
     let before = learner.weights().to_vec();
     iterate(&mut learner, 1);
     assert!(learner.weights() == before && learner.progress().updates == 2);
@@ -502,7 +491,8 @@ fn some_seconds_of_walks_solve_the_small_cube() {
     iterate(&mut walk, 64);
     let (solved, share) = worth(&walk);
     assert!(solved == 200 && share > 0.3, "{solved} of 200, {share} of all greedily");
-    let mut idle = learner::<Two>(SupervisedConfig { lr: 0.0, ..config }, 1, Isa::best());
+    let steps = Steps { lr: 0.0, ..config.steps };
+    let mut idle = learner::<Two>(SupervisedConfig { steps, ..config }, 1, Isa::best());
     iterate(&mut idle, 2);
     let (solved, share) = worth(&idle);
     assert!(solved < 60 && share < 0.001, "{solved} of 200, {share} of all greedily");

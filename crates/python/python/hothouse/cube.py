@@ -7,6 +7,9 @@ from typing import Any
 
 from .runs import Run
 
+#: Seconds after which a run that searches is asked how it stands.
+_LOOK_S = 0.005
+
 
 def scramble(run: Run, moves: int, seed: int = 1) -> dict[str, Any]:
     """Where so many random moves lead from the solved state."""
@@ -32,5 +35,8 @@ def solve(run: Run, facelets: str, *, method: dict[str, Any] | None = None, seco
     view = run.ask("solve", facelets=facelets, method=method or run.about["method"])
     end = time.monotonic() + seconds
     while not view["done"] and time.monotonic() < end:
-        view = run.ask("solve_more")
+        run._native.meanwhile(_LOOK_S)
+        told = [event for event in run._native.told() if event.get("number") == view["number"]]
+        view = told[-1] if told else view
+    run.ask("cancel")
     return view["solution"]

@@ -1,29 +1,25 @@
 //! An agent: a learner of one of the cubes, and what one can ask of it and test about it, none of which leaves a trace in what is
 //! learned. Questions are answered by the weights of the newest boundary.
 
-use super::judging::{Known, Test, scrambled};
-use super::protocol::{ActionView, Inside, Scrambled, SolveMethod, SolveView, StateView};
+use super::judging::{Known, scrambled};
+use super::protocol::{ActionView, Inside, Question, Scrambled, SolveMethod, SolveView, StateView};
 use super::solving::Solving;
-use super::teaching::Teaching;
+use super::teaching;
 use crate::RunError;
 use crate::protocol::{Knobs, Value};
-use crate::room::ByName;
-use crate::tuned::Tuned;
+use crate::room::{Answer, ByName};
+use crate::tuned::{Tunable, Tuned};
 use learn::cube::{Cube, CubeLearner, Evaluator, Judge, Progress, Report, Scores, Stats, nearest};
 use learn::{Fault, Learner, Machine, Offload, Pass, WorkedOn};
 use math::Rng;
 use std::sync::Arc;
-use worlds::cube::{Actions, Distances, Metric, Move, Puzzle, Scheme, Typed, notation, turn_stickers};
+use worlds::cube::{Actions, Distances, Move, Puzzle, Scheme, Typed, notation, turn_stickers};
 
 /// A learner, whichever cube it is of.
 pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 
-/// An agent, whichever cube it is of.
+/// What the room asks of an agent, whichever its learner and its cube.
 pub trait AnyAgent: Send + Sync {
-    /// 2 or 3.
-    fn size(&self) -> usize;
-    fn metric(&self) -> Metric;
-
     fn learner(&self) -> &AnyLearner;
     fn learner_mut(&mut self) -> &mut AnyLearner;
     /// An iteration of the learner ended: from here on questions are answered by what it came to.
@@ -34,30 +30,22 @@ pub trait AnyAgent: Send + Sync {
     /// Every knob with its value in force.
     fn values(&self) -> Knobs;
     /// What [`AnyAgent::set`] would say.
-    fn check(&self, name: &str, value: &Value) -> Result<(), RunError>;
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError>;
     /// Changes a live knob at a boundary: from what, and to what.
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
 
     /// On the scrambles of all tests, or on others that follow from a seed.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError>;
-    /// How every state fares by greedy play, where there is somebody to judge them all.
+    /// How every state fares by greedy play, where all are known.
     fn report(&mut self) -> Result<Option<Report>, RunError>;
 
-    fn look(&mut self, facelets: &str) -> Result<StateView, RunError>;
-    fn scramble(&self, moves: u32, seed: u32) -> Result<Scrambled, RunError>;
-    fn draw(&self, distance: u32, seed: u32) -> Result<Scrambled, RunError>;
-    /// One of all states, each as likely.
-    fn uniform(&self, seed: u32, number: u32) -> String;
-    fn turn(&self, facelets: &str, moves: &str) -> Result<Scrambled, RunError>;
-    fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<&SolveView, RunError>;
-    fn solve_more(&mut self) -> Result<&SolveView, RunError>;
-    /// Why the search that has ended found nothing, where it did not.
-    fn failure(&self) -> Option<&RunError>;
-    fn inside(&self) -> Result<Option<Inside>, RunError>;
+    fn ask(&mut self, question: Question) -> Result<Answer, RunError>;
+    /// A slice of the search under way, and how it stands then.
+    fn advance_search(&mut self) -> Option<SolveView>;
 }
 
-pub(super) struct Agent<L: Teaching> {
+pub(super) struct Agent<L: Tunable + CubeLearner<Cube: Known>> {
     tuned: Tuned<L>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
@@ -65,7 +53,9 @@ pub(super) struct Agent<L: Teaching> {
     weights: Vec<f32>,
     version: Version,
     looked: Judged<L::Cube>,
+    /// The search under way, and how many have begun.
     solving: Option<Solving<L::Cube>>,
+    searches: u32,
     solved: Judged<L::Cube>,
     test: Option<<L::Cube as Known>::Test>,
     tested: Judged<L::Cube>,
@@ -86,7 +76,7 @@ struct Version {
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
-    fn now(&mut self, learner: &impl CubeLearner<P>, weights: &[f32], version: Version) -> Result<&mut Evaluator<P>, RunError> {
+    fn now(&mut self, learner: &impl CubeLearner<Cube = P>, weights: &[f32], version: Version) -> Result<&mut Evaluator<P>, RunError> {
         let kept = self.0.take().filter(|(_, of)| of.settings == version.settings);
         let (mut evaluator, of) = match kept {
             Some((evaluator, of)) => (evaluator, Some(of)),
@@ -110,17 +100,18 @@ impl<P: Known> Judged<P> {
     }
 }
 
-impl<L: Teaching> Agent<L> {
+impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
     pub fn new(tuned: Tuned<L>, free_bytes: u64) -> Agent<L> {
-        let metric = L::metric(tuned.settings());
         let learner = &tuned.learner;
+        let actions = learner.actions();
         Agent {
-            actions: Actions::of::<L::Cube>(metric),
-            exact: L::Cube::exact(metric),
+            actions,
+            exact: L::Cube::exact(actions.metric()),
             weights: learner.weights().to_vec(),
             version: Version { boundary: learner.progress().iterations, settings: 0 },
             looked: Judged(None),
             solving: None,
+            searches: 0,
             solved: Judged(None),
             test: None,
             tested: Judged(None),
@@ -161,7 +152,7 @@ impl<L: Teaching> Agent<L> {
 
 /// Whole iterations of learners whose steps are large enough are offloaded, and with them the judging of many states, in tests and in
 /// wide searches.
-impl<L: Teaching> Offload for Agent<L> {
+impl<L: Tunable + CubeLearner<Cube: Known>> Offload for Agent<L> {
     fn ways(&self) -> &'static [&'static str] {
         &["Learning and judging many states on the GPU turned out to be faster."]
     }
@@ -213,15 +204,7 @@ fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
     Ok((state, state.facelets(&scheme)))
 }
 
-impl<L: Teaching> AnyAgent for Agent<L> {
-    fn size(&self) -> usize {
-        L::Cube::SIZE
-    }
-
-    fn metric(&self) -> Metric {
-        self.actions.metric()
-    }
-
+impl<L: Tunable + CubeLearner<Cube: Known>> AnyAgent for Agent<L> {
     fn learner(&self) -> &AnyLearner {
         &self.tuned.learner
     }
@@ -245,7 +228,7 @@ impl<L: Teaching> AnyAgent for Agent<L> {
         self.tuned.values()
     }
 
-    fn check(&self, name: &str, value: &Value) -> Result<(), RunError> {
+    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
         self.tuned.may_set(name, value)
     }
 
@@ -259,13 +242,13 @@ impl<L: Teaching> AnyAgent for Agent<L> {
     }
 
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError> {
-        self.test = Some(L::Cube::test(self.exact.as_ref(), self.metric(), fresh)?);
+        self.test = Some(L::Cube::test(self.exact.as_ref(), self.actions.metric(), fresh)?);
         self.tested.now(&self.tuned.learner, &self.weights, self.version).map(|_| ())
     }
 
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let (Some(test), Some(judge)) = (&mut self.test, self.tested.kept()) else { return Ok(None) };
-        let values = test.advance(judge)?;
+        let values = L::Cube::advance(test, judge)?;
         if values.is_some() {
             self.test = None;
         }
@@ -277,6 +260,37 @@ impl<L: Teaching> AnyAgent for Agent<L> {
         Ok(L::Cube::report(self.exact.as_ref(), judge))
     }
 
+    fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
+        Ok(match question {
+            Question::Look { facelets } => Box::new(self.look(&facelets)?),
+            Question::Scramble { moves, seed } => Box::new(self.scrambled(&scrambled::<L::Cube>(moves, seed, &self.actions)?)),
+            Question::Draw { distance, seed } => {
+                Box::new(self.scrambled(&L::Cube::moves_to(distance, seed, &self.actions, self.exact.as_deref())?))
+            }
+            Question::Turn { facelets, moves } => Box::new(self.turn(&facelets, &moves)?),
+            Question::Uniform { seed, number } => Box::new(self.uniform(seed, number)),
+            Question::Solve { facelets, method } => Box::new(self.solve(&facelets, method)?),
+            Question::Cancel {} => {
+                self.solving = None;
+                Box::new(())
+            }
+            Question::Inside {} => Box::new(self.inside()?),
+        })
+    }
+
+    fn advance_search(&mut self) -> Option<SolveView> {
+        let (solving, judge) = (self.solving.as_mut()?, self.solved.kept()?);
+        solving.advance(judge);
+        let view = solving.view().clone();
+        if view.done {
+            self.solving = None;
+        }
+        Some(view)
+    }
+}
+
+/// What can be asked of it.
+impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
     fn look(&mut self, facelets: &str) -> Result<StateView, RunError> {
         let (state, facelets) = read::<L::Cube>(facelets)?;
         let count = self.actions.count();
@@ -324,16 +338,9 @@ impl<L: Teaching> AnyAgent for Agent<L> {
         })
     }
 
-    fn scramble(&self, moves: u32, seed: u32) -> Result<Scrambled, RunError> {
-        Ok(self.scrambled(&scrambled::<L::Cube>(moves, seed, &self.actions)?))
-    }
-
-    fn draw(&self, distance: u32, seed: u32) -> Result<Scrambled, RunError> {
-        Ok(self.scrambled(&L::Cube::moves_to(distance, seed, &self.actions, self.exact.as_deref())?))
-    }
-
-    fn uniform(&self, seed: u32, number: u32) -> String {
-        L::Cube::drawn(&mut Rng::new(seed, UNIFORM).sequence(u64::from(number) << 32)).facelets(&Scheme::FACES)
+    fn uniform(&self, seed: u32, number: u32) -> Scrambled {
+        let state = L::Cube::drawn(&mut Rng::new(seed, UNIFORM).sequence(u64::from(number) << 32));
+        Scrambled { facelets: state.facelets(&Scheme::FACES), moves: Vec::new(), distance: self.distance(state) }
     }
 
     fn turn(&self, facelets: &str, moves: &str) -> Result<Scrambled, RunError> {
@@ -345,28 +352,21 @@ impl<L: Teaching> AnyAgent for Agent<L> {
         Ok(Scrambled { facelets, moves: moves.iter().map(Move::to_string).collect(), distance: self.distance(state) })
     }
 
-    fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<&SolveView, RunError> {
-        let (state, facelets) = read::<L::Cube>(facelets)?;
+    fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<SolveView, RunError> {
+        self.solving = None;
+        let of = read::<L::Cube>(facelets)?;
         let judge = self.solved.now(&self.tuned.learner, &self.weights, self.version)?;
         let exact = self.exact.clone();
-        let begun = Solving::begin(state, facelets, method, self.actions, exact, self.free_bytes, judge)?;
-        Ok(self.solving.insert(begun).view())
-    }
-
-    fn solve_more(&mut self) -> Result<&SolveView, RunError> {
-        let (Some(solving), Some(judge)) = (&mut self.solving, self.solved.kept()) else {
-            return Err(RunError::refused("no search has begun here", "Begin one"));
-        };
-        solving.advance(judge)?;
-        Ok(solving.view())
-    }
-
-    fn failure(&self) -> Option<&RunError> {
-        self.solving.as_ref()?.failure()
+        let begun = Solving::begin(self.searches + 1, of, method, self.actions, exact, self.free_bytes, judge)?;
+        self.searches += 1;
+        let view = begun.view().clone();
+        self.solving = (!view.done).then_some(begun);
+        Ok(view)
     }
 
     fn inside(&self) -> Result<Option<Inside>, RunError> {
-        self.tuned.learner.inside()
+        let inside = self.tuned.learner.inside(teaching::TOP).map_err(RunError::below)?;
+        Ok(inside.map(|inside| teaching::told(inside, self.actions)))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The figures of the cube: moves, steps of both kinds of learners, the pass over all states, and beams.
 
 use super::distances;
+use super::judging::Known;
 use crate::bench::{Bench, FEW, Figure, alone, rounds_s, warm_up};
 use learn::cube::{
     CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Limits, Method, Preset, Search, Signal, Supervised, SupervisedConfig,
@@ -61,8 +62,9 @@ fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: fn() -> f64) -> Vec<f64
 }
 
 /// States learned from a second on one core by the default learner.
-fn taught<P: super::judging::Known>(isa: Isa, now: fn() -> f64) -> Vec<f64> {
-    let config = SupervisedConfig { updates: 8, ..SupervisedConfig::preset::<P>(Signal::WalkLength) };
+fn taught<P: Known>(isa: Isa, now: fn() -> f64) -> Vec<f64> {
+    let mut config = SupervisedConfig::preset::<P>(Signal::WalkLength);
+    config.steps.updates = 8;
     let mut learner = Supervised::<P>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
         let mut iteration = || {
@@ -75,7 +77,7 @@ fn taught<P: super::judging::Known>(isa: Isa, now: fn() -> f64) -> Vec<f64> {
     })
 }
 
-fn judge<P: super::judging::Known>(isa: Isa) -> Evaluator<P> {
+fn judge<P: Known>(isa: Isa) -> Evaluator<P> {
     let config = SupervisedConfig::preset::<P>(Signal::WalkLength);
     let learner = Supervised::<P>::new(config, None, 1, isa).expect("the settings are in range");
     learner.judge().expect("the net is well formed")
@@ -94,7 +96,7 @@ fn judged(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
 }
 
 /// States that a beam generates a second on all threads, by a network that has learned nothing, so that it goes on to its limit.
-fn searched<P: super::judging::Known>(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
+fn searched<P: Known>(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
     let mut judge = judge::<P>(isa);
     let limits = Limits { steps: 60, nodes: 100_000 };
     let method = Method::Beam { width: 1024 };

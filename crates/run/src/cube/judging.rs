@@ -21,11 +21,13 @@ const ASKED: u32 = 0x4153_4B45;
 
 /// What the room has to know of a cube beyond what learners do.
 pub trait Known: cube::Cube {
-    type Test: Test<Self>;
+    type Test: Send + Sync;
     /// The distance of every state, where all are known.
     fn exact(metric: Metric) -> Option<Arc<Distances>>;
     /// Of scrambles, where they are drawn at all, those of all tests, or others that follow from a seed.
     fn test(exact: Option<&Arc<Distances>>, metric: Metric, fresh: Option<u32>) -> Result<Self::Test, RunError>;
+    /// A slice of it; what it found once it is done.
+    fn advance(test: &mut Self::Test, judge: &mut dyn Judge<Self>) -> Result<Option<ByName<Option<f64>>>, RunError>;
     /// Bytes of a test, and of what is known of all states.
     fn bytes() -> u64;
 
@@ -42,11 +44,6 @@ pub trait Known: cube::Cube {
     }
 }
 
-pub trait Test<P>: Send + Sync {
-    /// A slice of it; what it found once it is done.
-    fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<ByName<Option<f64>>>, RunError>;
-}
-
 impl Known for Two {
     type Test = Exhaustive;
 
@@ -56,6 +53,20 @@ impl Known for Two {
 
     fn test(exact: Option<&Arc<Distances>>, _: Metric, _: Option<u32>) -> Result<Exhaustive, RunError> {
         Ok(Exhaustive::new(exact.expect("all of the 2x2x2 are known").clone()))
+    }
+
+    fn advance(test: &mut Exhaustive, judge: &mut dyn Judge<Two>) -> Result<Option<ByName<Option<f64>>>, RunError> {
+        let Some(report) = test.advance(judge) else { return Ok(None) };
+        let (onward, plain) = (report.total(Greedy::Onward), report.total(Greedy::Plain));
+        let by_distance = report.rows(Greedy::Onward);
+        let whole = [
+            ("solved", onward.share()),
+            ("solved_plain", plain.share()),
+            ("optimal", onward.optimal_share()),
+            ("excess", onward.mean_excess()),
+        ];
+        let at = NAMES.iter().zip(by_distance.iter().skip(1)).map(|(names, row)| (names.0, row.share()));
+        Ok(Some(whole.into_iter().chain(at).map(|(name, value)| (name, Some(value))).collect()))
     }
 
     fn bytes() -> u64 {
@@ -86,22 +97,6 @@ impl Known for Two {
     }
 }
 
-impl Test<Two> for Exhaustive {
-    fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Result<Option<ByName<Option<f64>>>, RunError> {
-        let Some(report) = Exhaustive::advance(self, judge) else { return Ok(None) };
-        let (onward, plain) = (report.total(Greedy::Onward), report.total(Greedy::Plain));
-        let by_distance = report.rows(Greedy::Onward);
-        let whole = [
-            ("solved", onward.share()),
-            ("solved_plain", plain.share()),
-            ("optimal", onward.optimal_share()),
-            ("excess", onward.mean_excess()),
-        ];
-        let at = NAMES.iter().zip(by_distance.iter().skip(1)).map(|(names, row)| (names.0, row.share()));
-        Ok(Some(whole.into_iter().chain(at).map(|(name, value)| (name, Some(value))).collect()))
-    }
-}
-
 impl Known for Three {
     type Test = Scrambles;
 
@@ -118,6 +113,22 @@ impl Known for Three {
         let mut test = Scrambles { search, random, count, tried: 0, solved: 0, moves: 0 };
         test.begin();
         Ok(test)
+    }
+
+    fn advance(test: &mut Scrambles, judge: &mut dyn Judge<Three>) -> Result<Option<ByName<Option<f64>>>, RunError> {
+        let Some(outcome) = test.search.advance(judge).map_err(RunError::below)? else { return Ok(None) };
+        if let Ok(actions) = outcome.solution {
+            test.solved += 1;
+            test.moves += actions.len();
+        }
+        test.tried += 1;
+        if test.tried < test.count {
+            test.begin();
+            return Ok(None);
+        }
+        let share = test.solved as f64 / test.count as f64;
+        let length = (test.solved > 0).then(|| test.moves as f64 / test.solved as f64);
+        Ok(Some(vec![("solved", Some(share)), ("length", length)]))
     }
 
     fn bytes() -> u64 {
@@ -145,24 +156,6 @@ pub struct Scrambles {
 impl Scrambles {
     fn begin(&mut self) {
         self.search.begin(Three::drawn(&mut self.random.sequence(self.tried << 32)));
-    }
-}
-
-impl Test<Three> for Scrambles {
-    fn advance(&mut self, judge: &mut dyn Judge<Three>) -> Result<Option<ByName<Option<f64>>>, RunError> {
-        let Some(outcome) = self.search.advance(judge).map_err(RunError::below)? else { return Ok(None) };
-        if let Ok(actions) = outcome.solution {
-            self.solved += 1;
-            self.moves += actions.len();
-        }
-        self.tried += 1;
-        if self.tried < self.count {
-            self.begin();
-            return Ok(None);
-        }
-        let share = self.solved as f64 / self.count as f64;
-        let length = (self.solved > 0).then(|| self.moves as f64 / self.solved as f64);
-        Ok(Some(vec![("solved", Some(share)), ("length", length)]))
     }
 }
 

@@ -3,14 +3,14 @@
 //! It refuses to know how they learn.
 
 use super::agent::{Agent, AnyAgent};
+use super::judging::Known;
 use super::protocol::{Gives, Puzzle, SearchKind, SolveMethod};
-use super::teaching::Teaching;
 use crate::RunError;
 use crate::plain_data::json;
 use crate::protocol::{Goal, Variant};
 use crate::room::Setup;
 use crate::tuned::{Entry, Tunable, Tuned, of_learner};
-use learn::cube::{Dqn, DqnConfig, Method, Preset, Scores, Signal, Supervised, SupervisedConfig};
+use learn::cube::{CubeLearner, Dqn, DqnConfig, Method, Preset, Signal, Supervised, SupervisedConfig};
 use worlds::cube::{Three, Two};
 
 /// One of the learners.
@@ -31,20 +31,15 @@ pub(super) struct Kind {
 }
 
 /// With what is left beside the run.
-fn boxed<L: Teaching>(tuned: Tuned<L>, setup: Setup) -> Result<Box<dyn AnyAgent>, RunError> {
+fn boxed<L: Tunable + CubeLearner<Cube: Known>>(tuned: Tuned<L>, setup: Setup) -> Result<Box<dyn AnyAgent>, RunError> {
     let free_bytes = setup.host.memory_bytes.saturating_sub(L::bytes(tuned.settings()));
     Ok(Box::new(Agent::new(tuned, free_bytes)))
 }
 
 impl Kind {
     fn puzzle(&self) -> Puzzle {
-        let scores = match self.gives {
-            Gives::Value => Scores::Value,
-            Gives::ActionValues => Scores::ActionValues,
-            Gives::Policy => Scores::Policy,
-        };
         let exact = self.size == 2;
-        let method = if exact { Method::preset::<Two>(scores) } else { Method::preset::<Three>(scores) };
+        let method = if exact { Method::preset::<Two>(self.gives) } else { Method::preset::<Three>(self.gives) };
         let Method::Beam { width } = method else { unreachable!("a beam is what does best") };
         let nodes = if exact { 1_000_000 } else { 20_000_000 };
         let method = SolveMethod { search: SearchKind::Beam, width: width as u32, weight: 0.6, nodes };

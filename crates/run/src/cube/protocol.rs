@@ -1,8 +1,9 @@
-//! What crosses the boundary in the room of the cube alone: what the agent thinks of a state, how it solves one, and what a deep-Q
-//! learner keeps. States are facelet strings in the order URFDLB, each face row by row; moves are in Singmaster notation. This
-//! file refuses to hold behaviour.
+//! What crosses the boundary in the room of the cube alone: what the agent thinks of a state, how it solves one, which it tells as it
+//! searches, and what a deep-Q learner keeps. States are facelet strings in the order URFDLB, each face row by row; moves are in
+//! Singmaster notation. This file refuses to hold behaviour.
 
 use crate::plain_data::plain_data;
+pub use learn::cube::Scores as Gives;
 use serde::{Deserialize, Serialize};
 
 crate::questions! {
@@ -14,15 +15,26 @@ crate::questions! {
     Draw { distance: u32, seed: u32 } -> Scrambled,
     /// Where moves lead from a state.
     Turn { facelets: String, moves: String } -> Scrambled,
-    /// Begins to look for a solution, and ends any other search.
+    /// One of all states, each as likely.
+    Uniform { seed: u32, number: u32 } -> Scrambled,
+    /// Begins to look for a solution, and ends any other search. The run goes on with it by itself and tells how it stands
+    /// ([`RoomEvent::Search`]).
     Solve { facelets: String, method: SolveMethod } -> SolveView,
-    /// Goes on with it for a few milliseconds.
-    SolveMore {} -> SolveView,
+    /// Ends the search under way, of which nothing more is told.
+    Cancel {} -> (),
     /// Curriculum and replay of a learner that has them.
     Inside {} -> Option<Inside>,
 }
 
 plain_data! {
+    /// What only this room tells, in [`crate::protocol::Event::Room`].
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(tag = "kind", rename_all = "snake_case")]
+    pub enum RoomEvent {
+        /// After each slice of a search, the last time when it is done.
+        Search(SolveView),
+    }
+
     /// What a variant is, in [`crate::protocol::Variant::about`].
     #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Puzzle {
@@ -38,19 +50,7 @@ plain_data! {
         pub method: SolveMethod,
     }
 
-    /// What a network gives of a state.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Gives {
-        /// How many moves it takes.
-        Value,
-        /// How many moves it takes by way of each action.
-        ActionValues,
-        /// How likely each action is the right one.
-        Policy,
-    }
-
-    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct StateView {
         /// As typed, in capitals and without blanks.
         pub facelets: String,
@@ -64,7 +64,7 @@ plain_data! {
         pub best: u32,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct ActionView {
         /// `R'`
         pub action: String,
@@ -74,10 +74,10 @@ plain_data! {
         pub distance: Option<u32>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Scrambled {
         pub facelets: String,
-        /// The moves that led there.
+        /// The moves that led there, where they are known.
         pub moves: Vec<String>,
         pub distance: Option<u32>,
     }
@@ -105,8 +105,10 @@ plain_data! {
     }
 
     /// A search as it stands.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct SolveView {
+        /// Which search of the run it is.
+        pub number: u32,
         /// What is to be solved.
         pub facelets: String,
         pub done: bool,
@@ -118,11 +120,18 @@ plain_data! {
         /// Moves that the nearest state it met is thought to be away.
         pub nearest: Option<f32>,
         pub solution: Option<Solution>,
-        /// Why there is none and what to try, once it is done without one.
-        pub failure: Option<String>,
+        /// Once it is done without one.
+        pub failure: Option<Failure>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
+    /// Why there is no solution, and what to try.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    pub struct Failure {
+        pub text: String,
+        pub next_step: String,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Solution {
         pub moves: Vec<String>,
         /// Moves that the agent thought were left before each move and at the end; empty where its network gives a policy alone.

@@ -2,10 +2,11 @@
 
 use super::agent::{AnyAgent, AnyLearner};
 use super::learners::{self, Kind};
-use super::protocol::Question;
+use super::protocol::{Question, RoomEvent};
 use super::schema::SCHEMA;
 use crate::RunError;
 use crate::bench::Bench;
+use crate::plain_data::json;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Offload;
@@ -21,13 +22,15 @@ pub struct Cube {
     agent: Box<dyn AnyAgent>,
     /// Why the test that was to begin cannot.
     test_fault: Option<RunError>,
+    /// What a search has come to, until it is told.
+    told: Vec<(serde_json::Value, String)>,
 }
 
 impl Cube {
     fn make(setup: Setup, saved: Option<&learn::Find>) -> Result<Cube, RunError> {
         let kind = learners::kind(setup.variant);
         let agent = (kind.learner.make)(setup, saved)?;
-        Ok(Cube { agent, kind, test_fault: None })
+        Ok(Cube { agent, kind, test_fault: None, told: Vec::new() })
     }
 
     /// For programs that are about this room.
@@ -83,7 +86,7 @@ impl Room for Cube {
     }
 
     fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.agent.check(name, value)
+        self.agent.may_set(name, value)
     }
 
     fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
@@ -121,15 +124,17 @@ impl Room for Cube {
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
-        let agent = &mut *self.agent;
-        Ok(match question {
-            Question::Look { facelets } => Box::new(agent.look(&facelets)?),
-            Question::Scramble { moves, seed } => Box::new(agent.scramble(moves, seed)?),
-            Question::Draw { distance, seed } => Box::new(agent.draw(distance, seed)?),
-            Question::Turn { facelets, moves } => Box::new(agent.turn(&facelets, &moves)?),
-            Question::Solve { facelets, method } => Box::new(agent.solve(&facelets, method)?.clone()),
-            Question::SolveMore {} => Box::new(agent.solve_more()?.clone()),
-            Question::Inside {} => Box::new(agent.inside()?),
-        })
+        self.agent.ask(question)
+    }
+
+    fn advance_asked(&mut self) -> bool {
+        let Some(view) = self.agent.advance_search() else { return false };
+        let text = view.text();
+        self.told.push((json(&RoomEvent::Search(view)), text));
+        true
+    }
+
+    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+        std::mem::take(&mut self.told)
     }
 }

@@ -1,10 +1,10 @@
-//! The search for a solution of one state, in slices, with the weights that it began with. A beam that fails is followed by one
-//! twice as wide, until the limit of nodes leaves too little for another or memory would not hold it.
+//! The search for a solution of one state, which the run advances in slices, with the weights that it began with. A beam that fails
+//! is followed by one twice as wide, until the limit of nodes leaves too little for another or memory would not hold it.
 
 use super::judging::Known;
-use super::protocol::{SearchKind, Solution, SolveMethod, SolveView};
+use super::protocol::{Failure, SearchKind, Solution, SolveMethod, SolveView};
 use crate::RunError;
-use learn::cube::search::Stop;
+use learn::cube::search::{SearchError, Stop};
 use learn::cube::{Greedy, Judge, Limits, Method, Scores, Search};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Move};
@@ -26,7 +26,6 @@ pub(super) struct Solving<P> {
     /// Nodes of the beams that failed before this one, and the nearest state that they met.
     before: (u64, Option<f32>),
     view: SolveView,
-    failure: Option<RunError>,
 }
 
 fn method(asked: SolveMethod) -> Option<Method> {
@@ -40,10 +39,10 @@ fn method(asked: SolveMethod) -> Option<Method> {
 }
 
 impl<P: Known> Solving<P> {
-    /// `facelets` as they were typed; a search may take so many bytes.
+    /// The search of this number; `facelets` as they were typed. It may take so many bytes.
     pub fn begin(
-        state: P,
-        facelets: String,
+        number: u32,
+        (state, facelets): (P, String),
         asked: SolveMethod,
         actions: Actions,
         exact: Option<Arc<Distances>>,
@@ -51,6 +50,7 @@ impl<P: Known> Solving<P> {
         judge: &mut dyn Judge<P>,
     ) -> Result<Solving<P>, RunError> {
         let view = SolveView {
+            number,
             facelets,
             done: false,
             width: (asked.search == SearchKind::Beam).then_some(asked.width),
@@ -60,8 +60,7 @@ impl<P: Known> Solving<P> {
             solution: None,
             failure: None,
         };
-        let (search, before, failure) = (None, (0, None), None);
-        let mut solving = Solving { state, actions, exact, asked, free_bytes, search, before, view, failure };
+        let mut solving = Solving { state, actions, exact, asked, free_bytes, search: None, before: (0, None), view };
         let Some(method) = method(asked) else {
             let table = solving.exact.as_ref().and_then(|exact| state.solution(exact));
             let moves = table.ok_or_else(|| {
@@ -70,10 +69,12 @@ impl<P: Known> Solving<P> {
                     "Choose beam, astar or greedy",
                 )
             })?;
-            solving.view.done = true;
             solving.solved(&moves, judge);
             return Ok(solving);
         };
+        if matches!(method, Method::AStar { .. }) && judge.scores() == Scores::Policy && state != P::SOLVED {
+            return Err(RunError::below(SearchError::NeedsValues));
+        }
         let limits = solving.limits();
         let needs = Search::<P>::bytes(method, limits);
         if needs > free_bytes {
@@ -96,13 +97,19 @@ impl<P: Known> Solving<P> {
         &self.view
     }
 
-    /// Why there is no solution, once that is known.
-    pub fn failure(&self) -> Option<&RunError> {
-        self.failure.as_ref()
+    /// A slice of it.
+    pub fn advance(&mut self, judge: &mut dyn Judge<P>) {
+        if let Err(error) = self.search_on(judge) {
+            self.fail(&error);
+        }
     }
 
-    /// A slice of it.
-    pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<(), RunError> {
+    fn fail(&mut self, error: &RunError) {
+        self.view.done = true;
+        self.view.failure = Some(Failure { text: error.what(), next_step: error.next_step() });
+    }
+
+    fn search_on(&mut self, judge: &mut dyn Judge<P>) -> Result<(), RunError> {
         let Some(search) = &mut self.search else { return Ok(()) };
         let outcome = search.advance(judge).map_err(RunError::below)?;
         let (nodes, nearest) = self.before;
@@ -114,18 +121,9 @@ impl<P: Known> Solving<P> {
         if matches!(outcome.solution, Err(Stop::Steps | Stop::Nothing)) && self.widen()? {
             return Ok(());
         }
-        self.view.done = true;
-        match outcome.solution {
-            Ok(actions) => {
-                let moves: Vec<Move> = actions.into_iter().map(|action| self.actions.moves()[usize::from(action)]).collect();
-                self.solved(&moves, judge);
-            }
-            Err(stop) => {
-                let failure = self.gave_up(stop);
-                self.view.failure = Some(failure.to_string() + ".");
-                self.failure = Some(failure);
-            }
-        }
+        let actions = outcome.solution.map_err(|stop| self.gave_up(stop))?;
+        let moves: Vec<Move> = actions.into_iter().map(|action| self.actions.moves()[usize::from(action)]).collect();
+        self.solved(&moves, judge);
         Ok(())
     }
 
@@ -145,7 +143,7 @@ impl<P: Known> Solving<P> {
         Ok(true)
     }
 
-    /// What was thought of each state on the way.
+    /// Ends it with these moves, and what was thought of each state on the way.
     fn solved(&mut self, moves: &[Move], judge: &mut dyn Judge<P>) {
         let optimal = self.exact.as_ref().and_then(|exact| self.state.distance(exact)).map(|distance| distance.into());
         let mut states = vec![self.state];
@@ -165,6 +163,7 @@ impl<P: Known> Solving<P> {
             // What is solved is known to be, whatever a network says.
             *last = 0.0;
         }
+        self.view.done = true;
         self.view.solution = Some(Solution { moves: moves.iter().map(Move::to_string).collect(), values, optimal });
     }
 
@@ -187,5 +186,16 @@ impl<P: Known> Solving<P> {
             format!("{how}, with {nodes:.0} nodes generated{widths}{nearest}"),
             "Try a wider beam or more nodes, or train for longer",
         )
+    }
+}
+
+impl SolveView {
+    /// The same in a sentence.
+    pub(super) fn text(&self) -> String {
+        match (&self.solution, &self.failure) {
+            (Some(solution), _) => format!("solved in {} moves", solution.moves.len()),
+            (_, Some(failure)) => failure.text.clone(),
+            _ => format!("searching: {} states, {} moves ahead", self.nodes, self.steps),
+        }
     }
 }

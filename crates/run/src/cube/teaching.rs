@@ -1,4 +1,4 @@
-//! What the room has to know of each kind of learner.
+//! What the run has to know of each kind of learner, and what one that plays has to tell of its inside.
 
 use super::judging::Known;
 use super::protocol::{CurriculumDepth, Inside, ReplayView, TransitionView};
@@ -6,15 +6,8 @@ use crate::RunError;
 use crate::room::Setup;
 use crate::tuned::Tunable;
 use learn::Find;
-use learn::cube::{self, CubeLearner, Dqn, DqnConfig, Evaluator, Supervised, SupervisedConfig};
-use worlds::cube::{Actions, Metric, Scheme};
-
-pub(super) trait Teaching: Tunable + CubeLearner<Self::Cube> {
-    type Cube: Known;
-    fn metric(settings: &Self::Settings) -> Metric;
-    /// Of whoever has a curriculum and a replay.
-    fn inside(&self) -> Result<Option<Inside>, RunError>;
-}
+use learn::cube::{self, Dqn, DqnConfig, Evaluator, Supervised, SupervisedConfig, dqn};
+use worlds::cube::{Actions, Scheme};
 
 /// Judges that an agent keeps at most, apart from those of a learner's own.
 const JUDGES: u64 = 3;
@@ -25,9 +18,9 @@ impl From<cube::LearnerError> for RunError {
     }
 }
 
-/// What each learner has by the same names; and what it has to tell of its inside.
+/// What each learner has by the same names.
 macro_rules! teaching {
-    ($learner:ident, $settings:ident, $unused:expr, $inside:expr) => {
+    ($learner:ident, $settings:ident, $unused:expr) => {
         impl<P: Known> Tunable for $learner<P> {
             type Settings = $settings;
             const UNUSED: &'static [&'static str] = $unused;
@@ -54,30 +47,16 @@ macro_rules! teaching {
                 Ok(self.set(settings)?)
             }
         }
-
-        impl<P: Known> Teaching for $learner<P> {
-            type Cube = P;
-
-            fn metric(settings: &$settings) -> Metric {
-                settings.metric
-            }
-
-            fn inside(&self) -> Result<Option<Inside>, RunError> {
-                $inside(self)
-            }
-        }
     };
 }
 
-teaching!(Supervised, SupervisedConfig, &["dueling"], |_| Ok(None));
-teaching!(Dqn, DqnConfig, &[], |learner| inside(learner).map(Some));
+teaching!(Supervised, SupervisedConfig, &["dueling"]);
+teaching!(Dqn, DqnConfig, &[]);
 
 /// Transitions of the greatest priority that are told.
-const TOP: usize = 20;
+pub(super) const TOP: usize = 20;
 
-fn inside<P: Known>(learner: &Dqn<P>) -> Result<Inside, RunError> {
-    let inside = learner.inside(TOP).map_err(RunError::below)?;
-    let moves = Actions::of::<P>(learner.config().metric).moves();
+pub(super) fn told<P: Known>(inside: dqn::Inside<P>, actions: Actions) -> Inside {
     let depths = inside.depths.iter().map(|of| CurriculumDepth {
         depth: of.depth as u32,
         share: of.share,
@@ -86,13 +65,13 @@ fn inside<P: Known>(learner: &Dqn<P>) -> Result<Inside, RunError> {
     });
     let top = inside.top.into_iter().map(|of| TransitionView {
         facelets: of.state.facelets(&Scheme::FACES),
-        action: moves[of.action].to_string(),
+        action: actions.moves()[of.action].to_string(),
         reward: of.reward,
         done: of.done,
         priority: of.priority,
         q: of.q,
     });
-    Ok(Inside {
+    Inside {
         stage: inside.stage as u32,
         depths: depths.collect(),
         replay: ReplayView {
@@ -102,5 +81,5 @@ fn inside<P: Known>(learner: &Dqn<P>) -> Result<Inside, RunError> {
             priorities: inside.priorities.to_vec(),
             top: top.collect(),
         },
-    })
+    }
 }

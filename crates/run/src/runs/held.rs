@@ -24,6 +24,55 @@ impl<R: Room> Run<R> {
         other.set_running(self.running);
         std::mem::replace(self, other).room
     }
+
+    fn is_paused(&self) -> bool {
+        !self.running && !self.finish_iteration && !self.saves.wanted
+    }
+
+    /// A slice of the learner, of its tests or of what chooses its device; false where the run is paused and has no test to end.
+    fn advance_training(&mut self, now_s: f64) -> bool {
+        self.waiting = false;
+        let paused = self.is_paused();
+        let paused_s = if paused { *self.paused_s.get_or_insert(now_s) } else { now_s };
+        self.paused_s = self.paused_s.filter(|_| paused);
+        let is_done = self.tests.under_way().is_none() && self.ended.is_none();
+        if paused && (is_done || now_s - paused_s > LONG_S) {
+            self.clock.rest();
+            self.devices.pause();
+            return false;
+        }
+        // On the processor a test comes first; beside another machine it runs while that works. A short test ends also where the run
+        // pauses.
+        if self.tests.under_way().is_some() && (paused || !self.is_offloaded()) {
+            self.clock.take(now_s);
+            self.advance_test();
+            return true;
+        }
+        // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
+        let bound = self.digests.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
+        if self.is_at_boundary() && !bound {
+            match self.devices.settle(self.room.offload(), now_s) {
+                Settled::Already => {}
+                Settled::Trying { waiting } => {
+                    self.clock.rest();
+                    self.waiting = waiting;
+                    return true;
+                }
+                Settled::Now(device, fault) => {
+                    // What a machine makes before it begins is not training.
+                    self.clock.rest();
+                    self.told.device(device, fault.as_ref());
+                }
+            }
+        }
+        self.clock.take(now_s);
+        self.work();
+        if self.waiting && self.tests.under_way().is_some() {
+            self.waiting = false;
+            self.advance_test();
+        }
+        true
+    }
 }
 
 impl<R: Room> AnyRun for Run<R> {
@@ -77,46 +126,15 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn advance(&mut self, now_s: f64) -> bool {
+        if !self.room.advance_asked() {
+            return self.advance_training(now_s);
+        }
+        self.tell();
+        // What a paused run has still to end, as a short test, can wait.
+        if !self.is_paused() {
+            self.advance_training(now_s);
+        }
         self.waiting = false;
-        let paused = !self.running && !self.finish_iteration && !self.saves.wanted;
-        let paused_s = if paused { *self.paused_s.get_or_insert(now_s) } else { now_s };
-        self.paused_s = self.paused_s.filter(|_| paused);
-        let is_done = self.tests.under_way().is_none() && self.ended.is_none();
-        if paused && (is_done || now_s - paused_s > LONG_S) {
-            self.clock.rest();
-            self.devices.pause();
-            return false;
-        }
-        // On the processor a test comes first; beside another machine it runs while that works. A short test ends also where the run
-        // pauses.
-        if self.tests.under_way().is_some() && (paused || !self.is_offloaded()) {
-            self.clock.take(now_s);
-            self.advance_test();
-            return true;
-        }
-        // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
-        let bound = self.digests.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
-        if self.is_at_boundary() && !bound {
-            match self.devices.settle(self.room.offload(), now_s) {
-                Settled::Already => {}
-                Settled::Trying { waiting } => {
-                    self.clock.rest();
-                    self.waiting = waiting;
-                    return true;
-                }
-                Settled::Now(device, fault) => {
-                    // What a machine makes before it begins is not training.
-                    self.clock.rest();
-                    self.told.device(device, fault.as_ref());
-                }
-            }
-        }
-        self.clock.take(now_s);
-        self.work();
-        if self.waiting && self.tests.under_way().is_some() {
-            self.waiting = false;
-            self.advance_test();
-        }
         true
     }
 

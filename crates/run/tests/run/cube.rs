@@ -26,19 +26,39 @@ fn beam(width: u32) -> Value {
     json!({ "search": "beam", "width": width, "weight": 1.0, "nodes": 1_000_000 })
 }
 
+fn solving(facelets: &str, method: Value) -> Value {
+    json!({ "ask": "solve", "facelets": facelets, "method": method })
+}
+
+/// What the run has told of searches.
+fn searches(run: &mut dyn AnyRun) -> Vec<Value> {
+    let search = |event| if let Event::Room { event, .. } = event { Some(event) } else { None };
+    let told: Vec<Value> = run.events().into_iter().filter_map(search).collect();
+    assert!(told.iter().all(|event| event["kind"] == "search"));
+    told
+}
+
 /// To the end of the search.
 fn solve(run: &mut dyn AnyRun, facelets: &str, method: Value) -> Value {
-    let mut view = value(run, json!({ "ask": "solve", "facelets": facelets, "method": method }));
-    let (mut slices, mut nodes) = (0, view["nodes"].as_f64().unwrap());
+    let mut view = value(run, solving(facelets, method));
+    let mut slices = 0;
     while view["done"] == false {
-        view = value(run, json!({ "ask": "solve_more" }));
-        assert!(view["nodes"].as_f64().unwrap() >= nodes);
-        nodes = view["nodes"].as_f64().unwrap();
+        assert!(run.advance(0.0), "it goes on by itself");
+        let told = searches(run);
+        assert!(told.len() == 1 && told[0]["number"] == view["number"], "{told:?}");
+        assert!(told[0]["nodes"].as_f64() >= view["nodes"].as_f64());
+        view = told[0].clone();
         slices += 1;
         assert!(slices < 100_000);
     }
     assert!(view["solution"].is_null() != view["failure"].is_null(), "{view}");
     view
+}
+
+/// Why it found nothing, and what to try.
+fn failure(view: &Value) -> String {
+    let [text, next] = ["text", "next_step"].map(|part| view["failure"][part].as_str().unwrap());
+    format!("{text}. {next}")
 }
 
 /// Where moves lead from a state, one at a time.
@@ -139,7 +159,6 @@ fn searches_go_on_in_slices_and_leave_no_trace() {
         train(&mut *asked, 1);
         asked.advance(0.0);
         let solved = solved_of(variant);
-        assert!(unanswered(&mut *asked, json!({ "ask": "solve_more" })).contains("Begin one"));
         // Somewhere in an iteration, whose weights do not judge yet.
         let drawn = value(&mut *asked, json!({ "ask": "draw", "distance": 3, "seed": 8 }));
         let facelets = drawn["facelets"].as_str().unwrap();
@@ -158,13 +177,17 @@ fn searches_go_on_in_slices_and_leave_no_trace() {
             let view = solve(&mut *asked, far["facelets"].as_str().unwrap(), exact);
             assert_eq!((moves(&view["solution"]).len(), &view["solution"]["optimal"]), (13, &json!(13)));
         }
-        // The same however the training went on meanwhile.
-        let begun = json!({ "ask": "solve", "facelets": facelets, "method": beam(4) });
-        let mut story = vec![value(&mut *asked, begun)];
-        while story[story.len() - 1]["done"] == false {
+        // The next one takes its place, and of one that is cancelled nothing more is told.
+        let first = value(&mut *asked, solving(facelets, beam(4)));
+        let second = value(&mut *asked, solving(facelets, beam(4)));
+        asked.advance(0.0);
+        assert!(first["number"] != second["number"] && searches(&mut *asked)[0]["number"] == second["number"]);
+        assert!(value(&mut *asked, solving(facelets, beam(4)))["done"] == false);
+        assert!(value(&mut *asked, json!({ "ask": "cancel" })).is_null());
+        for _ in 0..5 {
             asked.advance(0.0);
-            story.push(value(&mut *asked, json!({ "ask": "solve_more" })));
         }
+        assert!(searches(&mut *asked).is_empty());
         let still = solve(&mut *asked, solved, beam(1));
         assert_eq!((&still["solution"]["moves"], &still["done"]), (&json!([]), &json!(true)));
         for _ in 0..20 {
@@ -185,36 +208,32 @@ fn a_search_that_finds_nothing_says_how_far_it_got_and_what_to_try() {
     let drawn = value(&mut *run, json!({ "ask": "draw", "distance": 14, "seed": 1 }));
     let facelets = drawn["facelets"].as_str().unwrap().to_string();
     let view = solve(&mut *run, &facelets, json!({ "search": "beam", "width": 4, "weight": 1.0, "nodes": 100 }));
-    let failure = view["failure"].as_str().unwrap();
-    assert!(failure.contains("limit") && failure.contains("from solved"), "{failure}");
-    assert!(failure.contains("wider beam") && view["nearest"].is_number() && view["steps"] != 0, "{view}");
+    let said = failure(&view);
+    assert!(said.contains("limit") && said.contains("from solved"), "{said}");
+    assert!(!run.advance(0.0), "the run is paused, and the search is over");
+    assert!(said.contains("wider beam") && view["nearest"].is_number() && view["steps"] != 0, "{view}");
     let greedy = json!({ "search": "greedy", "width": 1, "weight": 1.0, "nodes": 1_000_000 });
     let view = solve(&mut *run, &facelets, greedy);
-    let failure = view["failure"].as_str().unwrap();
-    assert!(failure.contains("led back") || failure.contains("within 40 moves"), "{failure}");
-    assert!(view["width"].is_null() && !failure.contains("beams"), "{view}");
+    let said = failure(&view);
+    assert!(said.contains("led back") || said.contains("within 40 moves"), "{said}");
+    assert!(view["width"].is_null() && !said.contains("beams"), "{view}");
 
-    for (method, word) in [
-        (json!({ "search": "beam", "width": 0, "weight": 1.0, "nodes": 100 }), "choose 1 or more"),
-        (json!({ "search": "a_star", "width": 8, "weight": -1.0, "nodes": 100 }), "weight"),
-    ] {
-        let said = unanswered(&mut *run, json!({ "ask": "solve", "facelets": facelets, "method": method }));
-        assert!(said.contains(word), "{said}");
-    }
-    let mut policy = begin(&small("cube", "2x2x2-last", 1));
-    let a_star = json!({ "search": "a_star", "width": 8, "weight": 1.0, "nodes": 100 });
-    value(&mut *policy, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
-    assert!(unanswered(&mut *policy, json!({ "ask": "solve_more" })).contains("A* needs values"));
-    let mut three = begin(&small("cube", "3x3x3", 1));
-    let exact = json!({ "search": "exact", "width": 1, "weight": 1.0, "nodes": 1 });
-    let said = unanswered(&mut *three, json!({ "ask": "solve", "facelets": SOLVED_3, "method": exact }));
-    assert!(said.contains("not known"), "{said}");
+    let method =
+        |search: &str, width: u32, weight: f64, nodes: u32| json!({ "search": search, "width": width, "weight": weight, "nodes": nodes });
     // Memory is reckoned before it is allocated.
-    let host = run::Host { memory_bytes: 256 << 20, ..host() };
-    let mut tight = run::begin(small("cube", "2x2x2", 1), host).unwrap();
-    let a_star = json!({ "search": "a_star", "width": 8, "weight": 1.0, "nodes": 100_000_000 });
-    let said = unanswered(&mut *tight, json!({ "ask": "solve", "facelets": facelets, "method": a_star }));
-    assert!(said.contains("MB of memory") && said.contains("fewer nodes"), "{said}");
+    let tight = run::Host { memory_bytes: 256 << 20, ..host() };
+    for (variant, host, facelets, method, words) in [
+        ("2x2x2", host(), &*facelets, method("beam", 0, 1.0, 100), "choose 1 or more"),
+        ("2x2x2", host(), &*facelets, method("a_star", 8, -1.0, 100), "weight"),
+        ("2x2x2-last", host(), &*facelets, method("a_star", 8, 1.0, 100), "A* needs values"),
+        ("3x3x3", host(), SOLVED_3, method("exact", 1, 1.0, 1), "not known"),
+        ("2x2x2", tight, &*facelets, method("a_star", 8, 1.0, 100_000_000), "MB of memory, and there are"),
+    ] {
+        let mut run = run::begin(small("cube", variant, 1), host).unwrap();
+        let said = unanswered(&mut *run, solving(facelets, method));
+        assert!(said.contains(words), "{said}");
+        assert!(!run.advance(0.0), "nothing has begun");
+    }
 }
 
 #[test]
@@ -229,14 +248,14 @@ fn a_beam_that_fails_is_followed_by_wider_ones_which_is_said() {
     let nodes_of = |view: &Value| view["nodes"].as_f64().unwrap();
     // Too few nodes are left for a second one.
     let narrow = by(2, 900);
-    let failure = narrow["failure"].as_str().unwrap();
-    assert!(narrow["width"] == 2 && failure.contains("within 40 moves"), "{narrow}");
-    assert!(!failure.contains("beams"), "{failure}");
+    let said = failure(&narrow);
+    assert!(narrow["width"] == 2 && said.contains("within 40 moves"), "{narrow}");
+    assert!(!said.contains("beams"), "{said}");
     // Enough for wider ones, but not for one that finds it.
     let few = by(2, 2000);
-    let (failure, width) = (few["failure"].as_str().unwrap(), few["width"].as_u64().unwrap());
-    assert!(width > 2 && failure.contains(&format!("by beams of 2 to {width} states")), "{few}");
-    assert!(failure.contains("more nodes") && nodes_of(&few) > nodes_of(&narrow), "{few}");
+    let (said, width) = (failure(&few), few["width"].as_u64().unwrap());
+    assert!(width > 2 && said.contains(&format!("by beams of 2 to {width} states")), "{few}");
+    assert!(said.contains("more nodes") && nodes_of(&few) > nodes_of(&narrow), "{few}");
     assert!(few["nearest"].as_f64() <= narrow["nearest"].as_f64(), "{few}");
     // It finds what one of that width finds by itself, and counts what those before it took.
     let found = by(2, 1_000_000);
@@ -249,59 +268,30 @@ fn a_beam_that_fails_is_followed_by_wider_ones_which_is_said() {
     assert_eq!(turned(&mut *run, &facelets, &way), solved_of("2x2x2"));
 }
 
+/// Which stickers are no cube, and which texts are no moves, the rules' own tests say.
 #[test]
 fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
-    let swapped = |text: &str, pairs: &[(usize, usize)]| {
-        let mut letters: Vec<char> = text.chars().collect();
-        pairs.iter().for_each(|&(a, b)| letters.swap(a, b));
-        letters.into_iter().collect::<String>()
-    };
-    let mut two = begin(&small("cube", "2x2x2", 1));
-    let mut three = begin(&small("cube", "3x3x3", 1));
-    // The corner URF is at U4 R1 F2 of the small cube, U9 R1 F3 of the large one.
-    let (u4, r1, f2) = (3, 4, 9);
-    let (u9, r1_3, f3) = (8, 9, 20);
     let cases = [
-        (true, "UUUU".to_string(), "24 stickers"),
-        (true, SOLVED_3.to_string(), "24 stickers"),
-        (true, SOLVED.replacen('U', "R", 1), "times"),
-        (true, swapped(SOLVED, &[(u4, r1), (r1, f2)]), "twisted"),
-        (true, swapped(SOLVED, &[(u4, r1)]), "goes round the wrong way|colours go round"),
-        (false, SOLVED.to_string(), "54 stickers"),
-        (false, SOLVED_3.replacen('U', "R", 1), "times"),
-        (false, swapped(SOLVED_3, &[(u9, r1_3), (r1_3, f3)]), "twisted"),
-        // The edge UF is at U8 F2.
-        (false, swapped(SOLVED_3, &[(7, 19)]), "flipped"),
-        // UF and UR (U6 R2) exchanged.
-        (false, swapped(SOLVED_3, &[(19, 10)]), "parity"),
-        (false, swapped(SOLVED_3, &[(19, 10), (19, 28)]), "twice|exchanged|flipped|no piece"),
-        (false, SOLVED_3.replace('U', "X").replacen('X', "?", 1), "names no colour"),
+        ("2x2x2", SOLVED_3.to_string(), "24 stickers"),
+        ("2x2x2", SOLVED.replacen('U', "R", 1), "times"),
+        ("3x3x3", SOLVED.to_string(), "54 stickers"),
+        ("3x3x3", SOLVED_3.replacen('U', "?", 1), "names no colour"),
     ];
-    for (small, facelets, words) in cases {
-        let run = if small { &mut two } else { &mut three };
+    for (variant, facelets, words) in cases {
+        let mut run = begin(&small("cube", variant, 1));
         let digest = run.digest();
         for question in [
             json!({ "ask": "look", "facelets": facelets }),
             json!({ "ask": "turn", "facelets": facelets, "moves": "R" }),
-            json!({ "ask": "solve", "facelets": facelets, "method": beam(8) }),
+            solving(&facelets, beam(8)),
         ] {
-            let error = ask::<Value>(&mut **run, question).unwrap_err();
-            assert!(matches!(error, RunError::Refused { .. }), "{error}");
+            let error = ask::<Value>(&mut *run, question).unwrap_err();
+            assert!(matches!(error, RunError::Refused { .. }) && error.what().contains(words), "{error}");
             assert!(!error.next_step().is_empty(), "{error}");
-            assert!(words.split('|').any(|word| error.what().contains(word)), "{facelets}: {error}");
         }
         assert_eq!(run.digest(), digest);
-    }
-    // A piece twice: UFR's stickers where ULF (U3 F1 L2) belongs, and as many of each colour by other places.
-    let mut letters: Vec<char> = SOLVED.chars().collect();
-    letters[17] = 'R';
-    letters[r1] = 'L';
-    let twice: String = letters.into_iter().collect();
-    let said = unanswered(&mut *two, json!({ "ask": "look", "facelets": twice }));
-    assert!(said.contains("no piece") || said.contains("twice"), "{said}");
-    for (moves, word) in [("R X", "\"X\""), ("r", "lower case"), ("M", "middle"), ("R4", "quarter turns"), ("x", "whole cube")] {
-        let said = unanswered(&mut *two, json!({ "ask": "turn", "facelets": SOLVED, "moves": moves }));
-        assert!(said.contains(word), "{moves}: {said}");
+        let said = unanswered(&mut *run, json!({ "ask": "turn", "facelets": solved_of(variant), "moves": "R X" }));
+        assert!(said.contains("\"X\" is no move"), "{said}");
     }
 }
 

@@ -96,11 +96,11 @@ fn of_backgammon() -> String {
 
 fn of_cube() -> String {
     use run::cube::protocol::*;
-    let mut out = head("What is asked of the room of the cube, and answered.", "cube/protocol.rs");
+    let mut out = head("What is asked of the room of the cube, and answered; and what it tells.", "cube/protocol.rs");
     declare_all!(
         out:
-        Question Puzzle Gives StateView ActionView Scrambled SolveMethod SearchKind SolveView Solution Inside CurriculumDepth
-        ReplayView TransitionView
+        Question RoomEvent Puzzle Gives StateView ActionView Scrambled SolveMethod SearchKind SolveView Failure Solution Inside
+        CurriculumDepth ReplayView TransitionView
     );
     out += &answers(ANSWERS);
     tidy(&out)

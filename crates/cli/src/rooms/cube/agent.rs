@@ -4,9 +4,13 @@ use crate::args::values::{count, number, up_to_a_million};
 use crate::error::Usage;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
-use run::cube::protocol::{Puzzle, SearchKind, SolveMethod, SolveView};
-use run::cube::{AnyAgent, Cube};
+use run::cube::Cube;
+use run::cube::protocol::{Puzzle, RoomEvent, SearchKind, SolveMethod, SolveView};
+use run::protocol::Event;
+use run::room::Room;
 use run::{AnyRun, Host, Run, RunError};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// How solutions are looked for; what is left out is as the agent does best.
@@ -78,16 +82,36 @@ pub fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
     }
 }
 
-/// A search to its end; none where a person stopped it first.
-pub fn searched(agent: &mut dyn AnyAgent, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<SolveView>, RunError> {
-    let mut view = agent.solve(facelets, method)?;
+/// What counts as one move: `qtm` or `htm`.
+pub fn metric(run: &mut Run<Cube>) -> String {
+    run.room().values()["metric"].to_string()
+}
+
+pub fn ask<T: DeserializeOwned>(run: &mut Run<Cube>, question: Value) -> Result<T, RunError> {
+    let answer = serde_json::to_value(run.ask(question)?).expect("plain data with string keys");
+    Ok(serde_json::from_value(answer).expect("it is the answer to that question"))
+}
+
+/// Begins a search.
+pub fn solve(run: &mut Run<Cube>, facelets: &str, method: SolveMethod) -> Result<SolveView, RunError> {
+    ask(run, json!({ "ask": "solve", "facelets": facelets, "method": method }))
+}
+
+/// A search by a run that is paused, to its end; none where a person stopped it first.
+pub fn searched(run: &mut Run<Cube>, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<SolveView>, RunError> {
+    let mut view = solve(run, facelets, method)?;
     while !view.done {
         if signals.stopping() {
             return Ok(None);
         }
-        view = agent.solve_more()?;
+        run.advance(0.0);
+        for event in run.events() {
+            let Event::Room { event, .. } = event else { continue };
+            let RoomEvent::Search(now) = serde_json::from_value(event).expect("the room's own event");
+            view = now;
+        }
     }
-    Ok(Some(view.clone()))
+    Ok(Some(view))
 }
 
 /// `2x2x2`

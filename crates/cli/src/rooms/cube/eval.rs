@@ -1,7 +1,7 @@
 //! `hothouse eval cube`: what an agent is worth: greedy play from every state of the 2x2x2, exactly, and a search on uniform
 //! states, by their distance where that is known.
 
-use super::agent::{MethodArgs, puzzle, restored, searched};
+use super::agent::{MethodArgs, ask, metric, puzzle, restored, searched};
 use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
 use crate::format::{clock, grouped};
@@ -11,10 +11,11 @@ use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
 use clap::Args;
-use run::cube::protocol::{SearchKind, SolveMethod};
-use run::cube::{AnyAgent, Greedy, Report};
-use run::{AnyRun, Host};
+use run::cube::protocol::{Scrambled, SearchKind, SolveMethod};
+use run::cube::{Cube, Greedy, Report};
+use run::{AnyRun, Host, Run};
 use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -73,7 +74,7 @@ enum Line {
     Search {
         method: SolveMethod,
         seed: u32,
-        metric: &'static str,
+        metric: String,
         all: Fared,
         by_distance: Vec<Fared>,
         most_ms: f64,
@@ -102,16 +103,15 @@ fn run(args: &EvalArgs, host: Host) -> Result<()> {
         writeln!(out, "cube / {}, seed {}, after {states} states", config.variant, config.seed)?;
     }
     let method = args.method.of(&puzzle);
-    let agent = run.room().agent();
     let began = Instant::now();
-    if let Some(report) = agent.report()? {
+    if let Some(report) = run.room().agent().report()? {
         let line = greedy(&report, began.elapsed().as_secs_f64());
         show(&mut out, &line, args.json)?;
     }
     let states = args.states.unwrap_or(if puzzle.exact { 1000 } else { 20 });
-    let tried = search(agent, method, states, args.seed, &SIGNALS)?;
+    let tried = search(&mut run, method, states, args.seed, &SIGNALS)?;
     if !tried.is_empty() {
-        let line = summed(&tried, method, args.seed, agent.metric().id());
+        let line = summed(&tried, method, args.seed, metric(&mut run));
         show(&mut out, &line, args.json)?;
     }
     let done = tried.len();
@@ -149,15 +149,15 @@ struct Tried {
 }
 
 /// Searches from each of `states` states; a stop signal ends it early.
-fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Tried>> {
+fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
     let mut live = Live::new(false);
     for number in 0..states {
         if signals.stopping() {
             break;
         }
-        let facelets = agent.uniform(seed, number);
-        let Some(one) = one(agent, &facelets, method, signals)? else { break };
+        let state = ask(run, json!({ "ask": "uniform", "seed": seed, "number": number }))?;
+        let Some(one) = one(run, &state, method, signals)? else { break };
         tried.push(one);
         live.tell(|| format!("{} of {states}", number + 1));
     }
@@ -165,17 +165,17 @@ fn search(agent: &mut dyn AnyAgent, method: SolveMethod, states: u32, seed: u32,
 }
 
 /// None where a person stopped it.
-fn one(agent: &mut dyn AnyAgent, facelets: &str, method: SolveMethod, signals: &Signals) -> Result<Option<Tried>> {
-    let distance = agent.turn(facelets, "")?.distance.map(|distance| distance as usize);
+fn one(run: &mut Run<Cube>, state: &Scrambled, method: SolveMethod, signals: &Signals) -> Result<Option<Tried>> {
+    let distance = state.distance.map(|distance| distance as usize);
     let began = Instant::now();
-    let Some(view) = searched(agent, facelets, method, signals)? else { return Ok(None) };
+    let Some(view) = searched(run, &state.facelets, method, signals)? else { return Ok(None) };
     let length = view.solution.as_ref().map(|solution| solution.moves.len());
     let (ms, nodes) = (1e3 * began.elapsed().as_secs_f64(), view.nodes);
     let widened = view.width.is_some_and(|width| width > method.width);
     Ok(Some(Tried { distance, length, ms, nodes, widened }))
 }
 
-fn summed(tried: &[Tried], method: SolveMethod, seed: u32, metric: &'static str) -> Line {
+fn summed(tried: &[Tried], method: SolveMethod, seed: u32, metric: String) -> Line {
     let most = tried.iter().filter_map(|tried| tried.distance).max();
     let at = |distance: usize| {
         let of: Vec<&Tried> = tried.iter().filter(|tried| tried.distance == Some(distance)).collect();

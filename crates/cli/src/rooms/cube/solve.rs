@@ -1,6 +1,6 @@
 //! `hothouse solve cube`: solutions of cubes that somebody types in, or of many on standard input, one JSON object a line.
 
-use super::agent::{MethodArgs, named, puzzle, restored, searched, told};
+use super::agent::{self, MethodArgs, ask, named, puzzle, restored, searched, told};
 use crate::args::MachineArgs;
 use crate::args::values::seconds;
 use crate::error::Usage;
@@ -12,11 +12,12 @@ use crate::signals::SIGNALS;
 use crate::stdio::{LINE_BYTES, converse};
 use anyhow::{Result, anyhow, bail};
 use clap::{ArgGroup, Args};
-use run::cube::protocol::{Puzzle, SearchKind, SolveMethod};
+use run::cube::protocol::{Puzzle, Scrambled, SearchKind, SolveMethod, StateView};
 use run::cube::{Cube, Metric};
 use run::protocol::{Command as Wish, Config, Event};
 use run::{AnyRun, Host, Run, RunError};
 use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -77,7 +78,7 @@ enum Line {
     Solved {
         solution: String,
         length: usize,
-        metric: &'static str,
+        metric: String,
         nodes: u64,
         /// Of the beam that found it, where narrower ones had failed.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,10 +173,9 @@ fn line(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod)
 
 fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMethod) -> Result<Option<Line>, RunError> {
     let facelets = facelets(run, text, is_scramble)?;
-    let agent = run.room().agent();
-    let metric = agent.metric().id();
+    let metric = agent::metric(run);
     let began = Instant::now();
-    let Some(view) = searched(agent, &facelets, method, &SIGNALS)? else { return Ok(None) };
+    let Some(view) = searched(run, &facelets, method, &SIGNALS)? else { return Ok(None) };
     let ms = (1e6 * began.elapsed().as_secs_f64()).round() / 1e3;
     let (nodes, nearest) = (view.nodes as u64, view.nearest);
     if let Some(solution) = &view.solution {
@@ -190,25 +190,28 @@ fn solved(run: &mut Run<Cube>, text: &str, is_scramble: bool, method: SolveMetho
             optimal,
         }));
     }
-    let (error, next_step) = told(agent.failure().expect("a search ends with a solution or without"));
-    Ok(Some(Line::Unsolved { error, next_step, nodes: Some(nodes), nearest, ms: Some(ms) }))
+    let failure = view.failure.expect("a search ends with a solution or without");
+    Ok(Some(Line::Unsolved { error: failure.text, next_step: failure.next_step, nodes: Some(nodes), nearest, ms: Some(ms) }))
 }
 
 /// The stickers of a cube that is given, or an error where it is none.
 fn facelets(run: &mut Run<Cube>, text: &str, is_scramble: bool) -> Result<String, RunError> {
-    let agent = run.room().agent();
     if is_scramble {
-        let solved = agent.scramble(0, 0)?.facelets;
-        return Ok(agent.turn(&solved, text)?.facelets);
+        let question = json!({ "ask": "turn", "facelets": solved_state(run)?, "moves": text });
+        return Ok(ask::<Scrambled>(run, question)?.facelets);
     }
-    Ok(agent.look(text.trim())?.facelets)
+    Ok(ask::<StateView>(run, json!({ "ask": "look", "facelets": text.trim() }))?.facelets)
+}
+
+fn solved_state(run: &mut Run<Cube>) -> Result<String, RunError> {
+    Ok(ask::<Scrambled>(run, json!({ "ask": "scramble", "moves": 0, "seed": 0 }))?.facelets)
 }
 
 /// Who solves: the agent of the checkpoint, of the newest run in the cache, or a fresh one.
 fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let Some(file) = &args.from else { return found(args, host) };
     let mut run = restored(file, host)?;
-    let (size, agents) = (puzzle(&run)?.size, run.room().agent().metric());
+    let (size, agents) = (puzzle(&run)?.size, agent::metric(&mut run));
     if let Some(asked) = args.cube.filter(|&asked| asked != size) {
         bail!(Usage(format!(
             "{} has learned the {}, not the {}. Leave --cube out, or name a checkpoint of the {}",
@@ -218,8 +221,7 @@ fn agent(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
             named(asked)
         )));
     }
-    if let Some(asked) = args.metric.filter(|&asked| asked != agents) {
-        let (agents, asked) = (agents.id(), asked.id());
+    if let Some(asked) = args.metric.map(Metric::id).filter(|&asked| asked != agents) {
         bail!(Usage(format!(
             "{} counts moves in {agents}, not {asked}. Leave --metric out, or train one with `hothouse train cube --set metric={asked}`",
             file.display()
@@ -252,7 +254,7 @@ fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let mut said = std::io::stderr();
     for path in saves::kept()? {
         let Ok(mut run) = restored(&path, host) else { continue };
-        let is_one = puzzle(&run)?.size == size && run.room().agent().metric() == metric;
+        let is_one = puzzle(&run)?.size == size && agent::metric(&mut run) == metric.id();
         if is_one && run.progress().iteration > 0 {
             let states = short(run.progress().counts[0]);
             writeln!(said, "solving with the newest run of the {}, {} ({states} states)", named(size), path.display())?;
@@ -273,9 +275,8 @@ fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
 /// Refuses a search that cannot begin, before an agent is trained for it.
 fn check_method(run: &mut Run<Cube>, args: &SolveArgs) -> Result<()> {
     let method = args.method.of(&puzzle(run)?);
-    let agent = run.room().agent();
-    let begun = agent.scramble(0, 0).and_then(|solved| agent.solve(&solved.facelets, method).map(drop));
-    begun.map_err(|error| {
+    let begun = solved_state(run).and_then(|facelets| agent::solve(run, &facelets, method));
+    begun.map(drop).map_err(|error| {
         let (error, next_step) = told(&error);
         anyhow!("{error}. {next_step}")
     })

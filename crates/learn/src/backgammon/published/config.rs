@@ -3,6 +3,7 @@
 use super::net::Shape;
 use super::trainer::SHARDS;
 use super::tree::Rule;
+use crate::SavedError;
 use crate::settings;
 use crate::settings::{Field, SettingError, Settings, between, count, linear, log, multiple, whole};
 use graph::Adam;
@@ -92,10 +93,8 @@ pub enum PublishedError {
     Setting(#[from] SettingError),
     #[error("settings that games and searches are made for were changed; begin a new run with them")]
     Fixed,
-    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same settings")]
-    Missing { name: String },
-    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
-    BadValue { name: String },
+    #[error(transparent)]
+    Saved(#[from] SavedError),
     #[error("actors {found:?} were brought where {due:?} are due; bring those of this round in their order")]
     OtherPieces { found: Range<u64>, due: Range<u64> },
     #[error(transparent)]

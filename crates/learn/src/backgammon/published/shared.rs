@@ -9,9 +9,9 @@ use super::replay::{self, Sample, WORDS};
 use super::selfplay::{Actor, Endings, Games, Playing, SAVED};
 use super::{Phase, Published, PublishedConfig, PublishedError};
 use crate::backgammon::Stats;
-use crate::backgammon::saved::{bad, floats, missing, numbers, words};
-use crate::state::Unusable;
-use crate::{Data, Find, Parts, Sharing, Slice};
+use crate::backgammon::saved::{floats, numbers, words};
+use crate::state::{bad, missing};
+use crate::{Data, Find, Parts, SavedError, Sharing, Slice};
 use graph::Params;
 use math::{Isa, par};
 use std::ops::Range;
@@ -53,15 +53,6 @@ const SAMPLES: &str = "played.samples";
 const GAMES: &str = "games";
 const TRACES: &str = "traces";
 
-impl From<Unusable> for PublishedError {
-    fn from(part: Unusable) -> PublishedError {
-        match part {
-            Unusable::Missing { name } => PublishedError::Missing { name },
-            Unusable::BadValue { name } => PublishedError::BadValue { name },
-        }
-    }
-}
-
 fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
     let games: Vec<u32> = of.clone().flat_map(|one| &one.games).copied().collect();
     let traces: Vec<u32> = of.flat_map(|one| &one.traces).copied().collect();
@@ -72,7 +63,7 @@ fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
 }
 
 /// Those of so many actors, one by one.
-fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, Unusable> {
+fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, SavedError> {
     let (games, mut left) = (words(find, GAMES)?, words(find, TRACES)?);
     let each = games.len() / actors.max(1);
     if each == 0 || !each.is_multiple_of(SAVED) || games.len() != actors * each {
@@ -232,7 +223,7 @@ impl Played {
         parts
     }
 
-    fn from_parts(find: &Find) -> Result<Played, Unusable> {
+    fn from_parts(find: &Find) -> Result<Played, SavedError> {
         let &[first] = numbers(find, PLAYED)? else { return Err(missing(PLAYED)) };
         let (counts, []) = words(find, COUNTS)?.as_chunks::<7>() else { return Err(missing(COUNTS)) };
         let (mut left, []) = words(find, SAMPLES)?.as_chunks::<WORDS>() else { return Err(missing(SAMPLES)) };

@@ -8,9 +8,9 @@ use super::{Brought, LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError
 use crate::backgammon::inputs::{self, INPUTS};
 use crate::backgammon::net::{NETS, Network, Sample, Shape};
 use crate::backgammon::outcomes::OUTCOMES;
-use crate::backgammon::saved::{bad, bytes, counters, floats_of, missing, numbers};
-use crate::state::Unusable;
-use crate::{Data, Find, Parts, Sharing};
+use crate::backgammon::saved::{bytes, floats_of, numbers};
+use crate::state::{bad, counters, missing};
+use crate::{Data, Find, Parts, SavedError, Sharing};
 use math::{Isa, par};
 use std::ops::Range;
 
@@ -133,7 +133,7 @@ impl Games {
         ]
     }
 
-    fn from_parts(find: &Find) -> Result<Games, Unusable> {
+    fn from_parts(find: &Find) -> Result<Games, SavedError> {
         let (&first, counts) = numbers(find, GAMES)?.split_first().ok_or_else(|| missing(GAMES))?;
         let (counts, []) = counts.as_chunks::<3>() else { return Err(missing(GAMES)) };
         let outcomes = floats_of(find, OUTCOME, OUTCOMES * counts.len())?.as_chunks::<OUTCOMES>().0;
@@ -218,6 +218,6 @@ impl Sharing for Strong {
     }
 
     fn take(&mut self, find: &Find) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.take_games(&Games::from_parts(find).map_err(StrongError::from)?)?)
+        Ok(self.take_games(&Games::from_parts(find)?)?)
     }
 }

@@ -1,8 +1,8 @@
 //! The settings of PPO, their presets, and what is wrong with those that cannot be used.
 
+use crate::SavedError;
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log};
-use crate::state::Unusable;
 use worlds::control::{Impossible, Kind};
 
 /// Samples of one iteration at most: they take about 100 bytes each.
@@ -120,21 +120,10 @@ pub enum PpoError {
     TooManyChoices { id: &'static str, choices: usize },
     #[error("settings that networks and buffers are made for were changed; begin a new run with them")]
     Fixed,
-    #[error("the checkpoint has no {name} of the right kind and shape; load one saved with the same settings")]
-    Missing { name: String },
-    #[error("{name} of the checkpoint holds a value that cannot be; load an earlier checkpoint")]
-    BadValue { name: String },
+    #[error(transparent)]
+    Saved(#[from] SavedError),
     #[error(transparent)]
     Impossible(#[from] Impossible),
     #[error(transparent)]
     Plan(#[from] graph::PlanError),
-}
-
-impl From<Unusable> for PpoError {
-    fn from(unusable: Unusable) -> PpoError {
-        match unusable {
-            Unusable::Missing { name } => PpoError::Missing { name },
-            Unusable::BadValue { name } => PpoError::BadValue { name },
-        }
-    }
 }

@@ -7,7 +7,7 @@ use super::offloaded::Offloaded;
 use super::rollout::LANES;
 use super::stats::{Episode, RECENT};
 use super::{Ppo, PpoConfig, PpoError, Progress};
-use crate::state::{load, save};
+use crate::state::{bad, load, missing, save};
 use crate::{Data, Find, Parts};
 use graph::Optimizer;
 use math::Isa;
@@ -64,14 +64,14 @@ impl Ppo {
 
     /// Goes on exactly from what its [`parts`](crate::Learner::parts) gave, with the same settings and seed.
     pub fn restore<'a>(kind: &'static Kind, config: PpoConfig, seed: u32, isa: Isa, find: &Find<'a>) -> Result<Self, PpoError> {
-        let missing = |name: &str| PpoError::Missing { name: name.into() };
+        let missing = |name: &str| PpoError::from(missing(name));
         // Before anything is allocated: the checkpoint is of as many environments as the settings say.
         let named = |name: &str, len| find(name).is_some_and(|(_, data)| data.len() == len);
         if !named("environments.steps", config.envs) {
             return Err(missing("environments.steps"));
         }
         let mut ppo = Self::new(kind, config, seed, isa)?;
-        let bad = |name: &str| PpoError::BadValue { name: name.into() };
+        let bad = |name: &str| PpoError::from(bad(name));
         let floats = |name: &str, shape: &[usize]| match find(name) {
             Some((found, Data::F32(values))) if found == shape && values.len() == shape.iter().product::<usize>() => {
                 if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(bad(name)) }

@@ -5,10 +5,10 @@ use super::play::{Episodes, MOST_SLACK};
 use super::replay::{MOST_STEPS, Replay};
 use super::td::{self, Loss, Rewards, Targets};
 use crate::cube::settings::brief;
-use crate::cube::{Cube, Evaluator, Greedy, Inputs, LearnerError, NetConfig, Scores};
+use crate::cube::{Cube, Evaluator, Greedy, Inputs, LearnerError, NetConfig, Scores, Steps};
 use crate::settings::{Field, SHARE, SWITCH, Settings, between, count, linear, log, one_of, whole};
 use crate::{choices, settings};
-use graph::{Adam, Plan, PlanError};
+use graph::{Plan, PlanError};
 use math::{Isa, Unary, ops};
 use worlds::cube::{Actions, Metric};
 
@@ -69,16 +69,7 @@ const CURRICULUM: CurriculumConfig =
 settings! {
     /// The defaults are those of [`Preset::Published`].
     pub struct DqnConfig {
-        live lr: f32 = 1e-3, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
-            "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it \
-             knew."];
-        live lr_steps: f32 = 1e9, [log(1.0, 1e9), "Learning-rate decay", "updates",
-            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
-             number."];
-        live max_grad_norm: f32 = 10.0, [log(0.05, 1000.0).down_to(0.0), "Max gradient norm", "",
-            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
-        live updates: usize = 1000, [count(1.0, 10_000.0), "Updates an iteration", "updates",
-            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+        nest steps: Steps = Steps { lr: 1e-3, lr_steps: 1e9, max_grad_norm: 10.0, updates: 1000 };
         fixed batch: usize = 64, [count(1.0, 65_536.0), "Minibatch: transitions an update", "transitions",
             "How many transitions each update of the network is a mean over."];
         nest net: NetConfig = net(&[128, 64], false);
@@ -153,14 +144,6 @@ pub enum Preset {
 
 impl Preset {
     pub const ALL: [Preset; 3] = [Preset::Published, Preset::Later, Preset::Tuned];
-
-    pub const fn id(self) -> &'static str {
-        match self {
-            Preset::Published => "published",
-            Preset::Later => "later",
-            Preset::Tuned => "tuned",
-        }
-    }
 }
 
 impl DqnConfig {
@@ -184,9 +167,7 @@ impl DqnConfig {
                 follow: Follow::Polyak,
                 judging: Judging::Target,
                 batch: 512,
-                updates: 64,
-                lr: 2e-3,
-                lr_steps: 2000.0,
+                steps: Steps { lr: 2e-3, lr_steps: 2000.0, updates: 64, ..published.steps },
                 replay: 1 << 18,
                 warmup: 10_000,
                 prioritised: true,
@@ -267,11 +248,6 @@ impl DqnConfig {
 
     pub(super) fn targets(&self) -> Targets {
         Targets { rewards: self.rewards, double: self.double, bounded: self.bounded }
-    }
-
-    pub(super) fn adam(&self, steps: u64) -> Adam {
-        let worn = 1.0 + steps as f32 / self.lr_steps;
-        Adam { lr: self.lr / worn.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
     }
 
     /// Share of random actions after so many moves.

@@ -48,7 +48,7 @@ pub struct InsideTransition<P> {
 
 impl<P: Cube> Dqn<P> {
     /// Curriculum and replay as they are, with so many transitions of the greatest priority.
-    pub fn inside(&self, top: usize) -> Result<Inside<P>, PlanError> {
+    pub(super) fn look_inside(&self, top: usize) -> Result<Inside<P>, PlanError> {
         let DqnConfig { net, rewards, curriculum, alpha, prioritised, .. } = &self.config;
         let depths = (1..=curriculum.last).map(|depth| {
             let (success, episodes) = self.curriculum.success(depth);
@@ -75,7 +75,7 @@ impl<P: Cube> Dqn<P> {
         let states: Vec<P> = order.iter().map(|&at| self.replay.get(at).state).collect();
         let mut q = vec![0.0; states.len() * count];
         let (weights, scores) = (self.params.values(), Scores::ActionValues);
-        Evaluator::reading(net, scores, count, |_, q| q, weights, self.isa)?.judge(&states, &mut q);
+        Evaluator::new(net, scores, count, |_, q| q, weights, self.isa)?.judge(&states, &mut q);
         let top = order.iter().zip(q.chunks_exact(count)).map(|(&at, q)| {
             let Transition { state, action, steps, done, .. } = self.replay.get(at);
             InsideTransition {

@@ -4,9 +4,8 @@ use super::curriculum::Curriculum;
 use super::play::Ended;
 use super::replay::{MOST_STEPS, Transition};
 use super::{Dqn, DqnConfig, InProgress};
-use crate::cube::saved::{bad, counters, missing};
 use crate::cube::{Cube, LearnerError, Progress, Stats};
-use crate::state::{Saved, load, partial, save, save_partial};
+use crate::state::{Saved, bad, counters, load, missing, partial, save, save_partial};
 use crate::{Data, Find};
 use math::Isa;
 use std::sync::Arc;
@@ -45,11 +44,10 @@ impl<P: Cube> Dqn<P> {
         let counters = vec![iterations, updates, states, moves, episodes, self.optimizer.steps, at];
         parts.push(("counters".into(), vec![counters.len()], Data::U64(counters)));
         if self.iteration.begun {
-            let Stats { loss, grad_norm, lr, .. } = self.iteration.sums;
-            let [loss, grad_norm, lr, mean_q] = [loss, grad_norm, lr, self.iteration.mean_q].map(f64::from);
-            let Ended { episodes, solved } = self.iteration.ended;
-            let sums = [self.iteration.update as f64, loss, grad_norm, lr, mean_q, episodes.into(), solved.into()];
-            parts.push(save_partial(sums));
+            let InProgress { update, sums, mean_q, ended, .. } = &self.iteration;
+            let [loss, grad_norm, lr] = sums.sums();
+            let [mean_q, episodes, solved] = [f64::from(*mean_q), ended.episodes.into(), ended.solved.into()];
+            parts.push(save_partial([*update as f64, loss, grad_norm, lr, mean_q, episodes, solved]));
         }
         parts
     }
@@ -72,15 +70,14 @@ impl<P: Cube> Dqn<P> {
             Some((_, Data::U32(words))) => Ok(&words[..]),
             _ => Err(missing(name)),
         };
-        let [iterations, updates, states, moves, episodes, steps, at] = counters(find)?;
+        let [iterations, updates, states, moves, episodes, steps, at] = counters(find, "counters")?;
         it.progress = Progress { iterations, updates, states, moves, episodes };
         it.optimizer.steps = steps;
         if let Some([update, loss, grad_norm, lr, mean_q, episodes, solved]) = partial(find)? {
-            let [loss, grad_norm, lr] = [loss, grad_norm, lr].map(|sum| sum as f32);
             it.iteration = InProgress {
                 update: update as usize,
                 begun: true,
-                sums: Stats { loss, grad_norm, lr, ..Stats::default() },
+                sums: Stats::of_sums([loss, grad_norm, lr]),
                 mean_q: mean_q as f32,
                 ended: Ended { episodes: episodes as u32, solved: solved as u32 },
             };
@@ -90,25 +87,25 @@ impl<P: Cube> Dqn<P> {
         let how = words("replay.how")?;
         let [states, next] = [words("replay.states")?, words("replay.next")?];
         if how.len() > it.replay.capacity() || [states, next].iter().any(|of| of.len() != how.len() * P::WORDS) {
-            return Err(missing("replay.states"));
+            return Err(missing("replay.states").into());
         }
         let each = states.chunks_exact(P::WORDS).zip(next.chunks_exact(P::WORDS));
         for (&how, (state, next)) in how.iter().zip(each) {
             let [action, steps, done, rest] = how.to_le_bytes();
             let sound = u32::from(action) < count && (1..=MOST_STEPS).contains(&usize::from(steps)) && done < 2 && rest == 0;
             let (Some(state), Some(next), true) = (P::from_words(state), P::from_words(next), sound) else {
-                return Err(bad("replay.states"));
+                return Err(bad("replay.states").into());
             };
             it.replay.push(Transition { state, action, steps, done: done == 1, next });
         }
         let Some((_, Data::F32(priorities))) = find("replay.priorities") else {
-            return Err(missing("replay.priorities"));
+            return Err(missing("replay.priorities").into());
         };
         let Some((&greatest, priorities)) = priorities.split_first() else {
-            return Err(missing("replay.priorities"));
+            return Err(missing("replay.priorities").into());
         };
         if !it.replay.set_cursor(at, greatest, priorities) {
-            return Err(bad("replay.priorities"));
+            return Err(bad("replay.priorities").into());
         }
         it.curriculum = Curriculum::from_words(&it.config.curriculum, words("curriculum")?).ok_or_else(|| bad("curriculum"))?;
         let mut rest = words("episodes")?;
@@ -116,7 +113,7 @@ impl<P: Cube> Dqn<P> {
             it.playing.episodes.resume(i, &mut rest, count).ok_or_else(|| bad("episodes"))?;
         }
         if !rest.is_empty() {
-            return Err(missing("episodes"));
+            return Err(missing("episodes").into());
         }
         it.packed.learning.pack(&it.params);
         it.packed.target.pack(&it.target);

@@ -21,7 +21,7 @@ impl<P: Cube> Planned for Supervised<P> {
     }
 
     fn steps(&self) -> usize {
-        self.config.updates
+        self.config.steps.updates
     }
 
     /// Draws the samples of the step; those of a probe the next step here draws again.
@@ -30,8 +30,8 @@ impl<P: Cube> Planned for Supervised<P> {
         for name in ["active", "target"] {
             machine.set_input(name, self.trainer.input_mut(name))?;
         }
-        let adam = self.config.adam(self.trainer.optimizer.steps + machine.begun() as u64);
-        machine.step(&adam, self.config.updates)
+        let adam = self.config.steps.adam(self.trainer.optimizer.steps + machine.begun() as u64);
+        machine.step(&adam, self.config.steps.updates)
     }
 
     fn count_step(&mut self, lr: f32) {
@@ -71,6 +71,6 @@ impl<P: Cube> Planned for Supervised<P> {
 
     /// States.
     fn iteration_work(&self) -> f64 {
-        (self.config.updates * self.config.rows()) as f64
+        (self.config.steps.updates * self.config.rows()) as f64
     }
 }
