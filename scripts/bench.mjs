@@ -24,7 +24,7 @@ const WORKER = `
       await wasm.default();
       await wasm.initThreadPool(data.threads);
       const figures = [];
-      wasm.bench(data.suite, data.profile, () => performance.now() / 1000, (figure) => figures.push(figure));
+      wasm.bench(data.suite, data.profile, (figure) => figures.push(figure));
       postMessage({ figures });
     } catch (error) {
       postMessage({ error: String(error) });

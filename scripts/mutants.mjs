@@ -13,8 +13,6 @@ import { rust } from "./setup.mjs";
 import { filesUnder, fingerprint, main, options, root, sh, step, Trouble } from "./sh.mjs";
 
 let crates = ["worlds", "learn", "run"];
-/** What a bench does and what only a slower or larger run would notice is no fault that a test should see. */
-const LEFT_OUT = /\/bench(\.rs|\/)/;
 const home = join(target, "mutants");
 const tree = join(home, "tree");
 /** Some do not compile. */
@@ -59,9 +57,7 @@ pub mod mutants {
 async function candidates(seed) {
   const manifest = join(root, "scripts/mutants/Cargo.toml");
   await sh("cargo", ["build", "--release", "--manifest-path", manifest, "--target-dir", join(home, "finder")]);
-  const files = crates
-    .flatMap((name) => filesUnder(join(root, "crates", name, "src")))
-    .filter((file) => file.endsWith(".rs") && !LEFT_OUT.test(file));
+  const files = crates.flatMap((name) => filesUnder(join(root, "crates", name, "src"))).filter((file) => file.endsWith(".rs"));
   const out = await sh(
     join(home, "finder/release/mutants"),
     files.map((file) => relative(root, file)),

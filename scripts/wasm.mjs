@@ -18,7 +18,7 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
 
 /** What only speaks to the browser and to files is built small; what computes is built fast. */
 const SMALL = [
-  ...["gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde", "safetensors"],
+  ...["bench", "gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde", "safetensors"],
   ...["js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
 ].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]);
 
@@ -63,7 +63,7 @@ export async function wasm({ only = MODULES, of } = {}) {
   const route = await wasmToolchain();
   const program = await bindgen();
   const rustc = await ask("rustc", ["--version"], { env: route.env });
-  const sources = ["math", "graph", "worlds", "learn", "gpu", "run", "web"].flatMap((name) => [
+  const sources = ["math", "graph", "worlds", "learn", "gpu", "run", "bench", "web"].flatMap((name) => [
     join(root, "crates", name, "Cargo.toml"),
     join(root, "crates", name, "src"),
   ]);

@@ -3,9 +3,9 @@
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
 use anyhow::Result;
+use bench::Figure;
 use clap::{ArgMatches, Args, Command};
 use run::Host;
-use run::bench::Figure;
 use run::protocol::{Config, Row, Variant};
 
 pub trait RoomShell: Sync {

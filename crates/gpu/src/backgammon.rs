@@ -4,11 +4,8 @@
 //! are asked for.
 //!
 //! For so small a network a few hundred leaves are not worth a way to the device and back; from how many on it is, only a
-//! measurement on the machine says ([`break_even`], and `hothouse bench gpu`, which shows both rates). It refuses to know trees
-//! and games, and what is drawn.
+//! measurement on the machine says (`hothouse bench gpu`). It refuses to know trees and games, and what is drawn.
 
-#[cfg(not(target_family = "wasm"))]
-pub(crate) mod bench;
 mod inputs;
 mod leaves;
 mod training;
@@ -88,11 +85,4 @@ impl Accelerator for GpuPublished {
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault> {
         self.training()?.poll_result(learned)
     }
-}
-
-/// From which of these batches on the device is faster, of (states, processor's states/s, device's states/s) in rising order:
-/// it has to stay so, and whoever has fewer goes to the processor.
-pub fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
-    let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
-    rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
 }

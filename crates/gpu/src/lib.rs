@@ -6,7 +6,6 @@
 //! is a few submits and one readback. This crate refuses to know who watches, files, and what time it is.
 
 pub mod backgammon;
-mod bench;
 pub mod control;
 mod device;
 mod evaluator;
@@ -23,16 +22,15 @@ mod rooms;
 mod tile;
 mod trainer;
 
-#[cfg(not(target_family = "wasm"))]
-pub use bench::bench_blocking;
-pub use bench::{Measured, bench};
 pub use device::{About, Gpu, OpenOptions, Submitted};
 pub use evaluator::Evaluator;
 pub use executor::{Answer, Executor};
 pub use learn::Fault;
 pub use optimizer::Optimizer;
 pub use plan::{Lowered, Part};
-pub use product::{Product, Side, Timing, product_by, products};
+pub use product::{Product, Side, Timing, noise, product_by, products};
+#[cfg(not(target_family = "wasm"))]
+pub use product::{product_rounds_s, rounds_s};
 pub use program::{Arrived, Kernel, Memory, PRELUDE, Program, Readback, Region, Space, groups};
 pub use rooms::{Special, add_special};
 pub use tile::{TILES, Tile};

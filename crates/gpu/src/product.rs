@@ -14,5 +14,6 @@ mod tune;
 pub use dispatch::{product_by, products};
 pub(crate) use shape::FUNCTIONS;
 pub use shape::{Product, Side};
-pub use tune::Timing;
-pub(crate) use tune::{noise, product_rounds_s, replay_s, rounds_s};
+pub use tune::{Timing, noise};
+#[cfg(not(target_family = "wasm"))]
+pub use tune::{product_rounds_s, rounds_s};

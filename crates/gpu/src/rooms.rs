@@ -1,9 +1,7 @@
 //! The rooms that have kernels of their own, a line each.
 
-use crate::bench::report::Sink;
 use crate::device::Gpu;
 use learn::Fault;
-use math::Isa;
 use std::any::Any;
 use std::sync::RwLock;
 
@@ -25,16 +23,4 @@ pub fn add_special(special: Special) {
 pub(crate) fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     let more = MORE.read().unwrap_or_else(|poisoned| poisoned.into_inner());
     SPECIAL.iter().chain(more.iter()).find_map(|serve| serve(gpu, request))
-}
-
-#[cfg(not(target_family = "wasm"))]
-type Bench = fn(&Gpu, Isa, &dyn Fn() -> f64, Sink) -> Result<(), Fault>;
-
-/// Their learners, for those that can wait.
-#[cfg(not(target_family = "wasm"))]
-pub(crate) static LEARNERS: &[Bench] = &[crate::control::bench::all, crate::backgammon::bench::all, crate::logic::bench::all];
-
-/// What they do on a device without a learner, beside its bandwidth.
-pub(crate) async fn bench(gpu: &Gpu, isa: Isa, bytes_per_s: &[f64], now: &dyn Fn() -> f64, sink: Sink<'_>) -> Result<(), Fault> {
-    crate::control::stepped::poles(gpu, isa, bytes_per_s, now, sink).await
 }

@@ -12,7 +12,6 @@ extern crate self as run;
 
 pub mod axis;
 pub mod backgammon;
-pub mod bench;
 mod checkpoint;
 mod container;
 pub mod control;

@@ -2,7 +2,6 @@
 //! (commands, pending knobs, clock, history, marks, devices, digest, saves, tests) is [`crate::Run`]'s; everything that
 //! shows a run reads the [`Schema`].
 
-use crate::bench::Bench;
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Row, Value, Variant};
 use crate::{Host, RunError};
 use learn::{Data, Find, Learner, Offload};
@@ -60,10 +59,6 @@ pub trait Room: Send + Sync + Sized + 'static {
     type Question: DeserializeOwned;
     /// What it can be given to learn from ([`Setup::content`]). A room without it is given nothing.
     const DATA: Option<DataInfo> = None;
-    /// The room's figures.
-    const BENCH: fn(&mut Bench) = |_| {};
-    /// Where the time of its training step goes, call by call of its plan, where it has one.
-    const PROFILE: fn(&mut Bench) = |_| {};
 
     /// The first is the default.
     fn variants() -> Vec<Variant>;

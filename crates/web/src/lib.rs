@@ -9,10 +9,11 @@ mod graphics;
 mod panic;
 mod rooms;
 
+use bench::Figure;
+use bench::measure::Bench;
 use clock::now_s;
 use gpu::Fault;
 use math::Isa;
-use run::bench::Bench;
 use run::monitor::{self, Cursor, Writer};
 use run::protocol::{Config, Digest, Event, Level, SweepSpec};
 use run::room::{Answer, Schema};
@@ -94,25 +95,18 @@ pub fn data_wanted(bytes: &[u8]) -> Result<JsValue, JsValue> {
     wanted.map_or(Ok(JsValue::UNDEFINED), |wanted| to_js(&wanted))
 }
 
-/// The figures of a room in this module, or of the compute core, or where the time of a training step of theirs goes; `now` gives seconds.
+/// The figures of a room in this module, or of the compute core, or where the time of a training step of theirs goes.
 #[wasm_bindgen]
-pub fn bench(suite: &str, profile: bool, now: &js_sys::Function, give: &js_sys::Function) {
-    let clock = || now.call0(&JsValue::NULL).ok().and_then(|t| t.as_f64()).unwrap_or(0.0);
-    let mut sink = |figure: run::bench::Figure| {
+pub fn bench(suite: &str, profile: bool, give: &js_sys::Function) {
+    let mut sink = |figure: Figure| {
         if let Ok(figure) = to_js(&figure) {
             let _ = give.call1(&JsValue::NULL, &figure);
         }
     };
     let mut attach = |schema: &Schema| Writer::new(Box::new(monitor::heap(schema)), schema, "").ok();
-    match run::room(suite) {
-        Ok(room) => {
-            let lacks = &mut |_| {};
-            let isa = Isa::best();
-            let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut sink, lacks };
-            if profile { room.profile(&mut bench) } else { room.bench(&mut bench) }
-        }
-        Err(_) if profile => run::bench::profile_core(Isa::best(), now_s, &mut sink),
-        Err(_) => run::bench::core(Isa::best(), &clock, &[], &mut sink),
+    let mut bench = Bench { isa: Isa::best(), now: now_s, attach: &mut attach, sink: &mut sink, lacks: &mut |_| {} };
+    if let Some(measure) = bench::suite(suite).and_then(|suite| if profile { suite.profile } else { Some(suite.measure) }) {
+        measure(&mut bench);
     }
 }
 

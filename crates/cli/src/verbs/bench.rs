@@ -8,8 +8,8 @@ use crate::rooms;
 use crate::session::monitor_file;
 use crate::session::training::now_s;
 use anyhow::{Result, bail};
-use gpu::Measured;
-use run::bench::{Bench, Figure};
+use bench::Figure;
+use bench::measure::Bench;
 use std::io::Write;
 
 pub fn run(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine: &MachineArgs) -> Result<()> {
@@ -28,41 +28,27 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
         }
         measured.push(figure);
     };
-    match (suite, run::room(suite)) {
-        ("core", _) if profile => run::bench::profile_core(isa, now_s, &mut print),
-        ("core", _) => run::bench::core(isa, &now_s, math::rivals::ALL, &mut print),
-        ("gpu", _) if !profile => {
-            let gpu = gpu::Gpu::open_blocking(gpu::OpenOptions::default())?;
-            let mut sink = |name: String, measured: Measured, unit: String| {
-                print(match measured {
-                    Measured::Rounds(rounds) => Figure::measured(name, rounds, unit),
-                    Measured::Count(count) => Figure::counted(name, count, unit),
-                });
-            };
-            gpu::bench_blocking(&gpu, isa, &now_s, &mut sink)?;
-        }
-        (_, Ok(room)) => {
-            let file = std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()));
-            let mut attach = |schema: &_| monitor_file::measured(&file, schema).ok();
-            let mut lacking = Vec::new();
-            let lacks = &mut |what| lacking.push(what);
-            let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, lacks };
-            if profile {
-                room.profile(&mut bench)
-            } else {
-                room.bench(&mut bench)
-            }
-            // Where none was made, there is none to remove.
-            let _ = std::fs::remove_file(&file);
-            if !json {
-                lacking.iter().try_for_each(|what| writeln!(std::io::stdout(), "not here: {what}"))?;
-            }
-        }
-        ("gpu", Err(_)) => {}
-        (_, Err(_)) => {
+    let file = std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()));
+    let mut attach = |schema: &_| monitor_file::measured(&file, schema).ok();
+    let mut lacking = Vec::new();
+    let lacks = &mut |what| lacking.push(what);
+    let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, lacks };
+    match bench::suite(suite) {
+        Some(suite) if profile => suite.profile.map_or((), |profile| profile(&mut bench)),
+        Some(suite) => (suite.measure)(&mut bench),
+        None if suite == "gpu" && profile => {}
+        None if suite == "gpu" => bench::measure_device(&gpu::Gpu::open_blocking(gpu::OpenOptions::default())?, &mut bench)?,
+        // A room that a program adds has none.
+        None if run::room(suite).is_ok() => {}
+        None => {
             let rooms: Vec<_> = run::rooms().iter().map(|room| room.schema().id).collect();
             bail!(Usage(format!("there is nothing called '{suite}' to measure. Choose core, gpu, {}", rooms.join(", "))))
         }
+    }
+    // Where none was made, there is none to remove.
+    let _ = std::fs::remove_file(&file);
+    if !json {
+        lacking.iter().try_for_each(|what| writeln!(std::io::stdout(), "not here: {what}"))?;
     }
     // Where nobody reads on, the long part is not begun.
     printed?;

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 
-/// With the real clock. That parts add up to the step is tested with a clock of ticks, in `run::bench::profile`.
+/// With the real clock. That parts add up to the step is tested with a clock of ticks, in `bench::profile`.
 #[test]
 fn a_profile_has_every_part_of_a_step() {
     let scratch = Scratch::new();

@@ -1,9 +1,6 @@
 //! Control on the device: its environments, and PPO whole.
 
-#[cfg(not(target_family = "wasm"))]
-pub(crate) mod bench;
 mod ppo;
-pub(crate) mod stepped;
 mod text;
 mod worlds;
 

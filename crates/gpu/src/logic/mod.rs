@@ -6,8 +6,6 @@
 //! Parameters, moments and wires lie on the device. Starts and targets go up for each update, and what the members have become comes
 //! back when it is asked for. Where the rows of all members are too many for a buffer, some members go after the others.
 
-#[cfg(not(target_family = "wasm"))]
-pub(crate) mod bench;
 mod rows;
 
 use crate::device::{Gpu, InFlight, Submitted};

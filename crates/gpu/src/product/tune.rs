@@ -9,7 +9,6 @@ use crate::device::{Gpu, lock};
 use crate::program::{Memory, Program, Readback, Region, Space};
 use crate::tile::{Class, Tile, Tuned, class};
 use learn::Fault;
-use math::rounds::ROUND_S;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -113,16 +112,11 @@ impl Gpu {
 }
 
 /// Seconds that a row-major product takes (a gradient's factors lie across) in so many rounds; where `half`, of factors rounded to f16.
-pub(crate) async fn product_rounds_s(
-    gpu: &Gpu,
-    shape: [usize; 3],
-    half: bool,
-    rounds: usize,
-    now: &dyn Fn() -> f64,
-) -> Result<Vec<f64>, Fault> {
+#[cfg(not(target_family = "wasm"))]
+pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let timed = Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?;
-    replay_s(&timed.program, &timed.memory, 0..timed.begin, 1, now).await?;
-    rounds_s(&timed.program, &timed.memory, timed.begin..timed.program.len(), rounds, now).await
+    pollster::block_on(replay_s(&timed.program, &timed.memory, 0..timed.begin, 1, now))?;
+    rounds_s(&timed.program, &timed.memory, timed.begin..timed.program.len(), rounds, now)
 }
 
 /// A product of noise, to be timed.
@@ -175,7 +169,7 @@ impl Timed {
 }
 
 /// Numbers between -1 and 1 without a pattern: a GPU that multiplies zeros runs cooler and faster than one that works.
-pub(crate) fn noise(program: &mut Program, regions: &[Region]) {
+pub fn noise(program: &mut Program, regions: &[Region]) {
     const BODY: &str = "var x = i * 747796405u + 2891336453u;
     x = ((x >> ((x >> 28u) + 4u)) ^ x) * 277803737u;
     mem[args.at + i] = f32((x >> 8u) ^ (x >> 30u)) / 8388608.0 - 1.0;";
@@ -186,14 +180,10 @@ pub(crate) fn noise(program: &mut Program, regions: &[Region]) {
 
 /// Seconds that some dispatches take in each of so many rounds, which are long enough for the clock of a page and for what a submit costs
 /// to vanish.
-pub(crate) async fn rounds_s(
-    program: &Program,
-    memory: &Memory,
-    range: Range<usize>,
-    rounds: usize,
-    now: &dyn Fn() -> f64,
-) -> Result<Vec<f64>, Fault> {
-    stretches_s(program, memory, range, Stretches { long_s: ROUND_S, count: rounds }, now).await
+#[cfg(not(target_family = "wasm"))]
+pub fn rounds_s(program: &Program, memory: &Memory, range: Range<usize>, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
+    let stretches = Stretches { long_s: math::rounds::ROUND_S, count: rounds };
+    pollster::block_on(stretches_s(program, memory, range, stretches, now))
 }
 
 async fn stretches_s(
@@ -221,13 +211,7 @@ async fn stretches_s(
 }
 
 /// Seconds from handing over so many replays until their end is known.
-pub(crate) async fn replay_s(
-    program: &Program,
-    memory: &Memory,
-    range: Range<usize>,
-    repeats: usize,
-    now: &dyn Fn() -> f64,
-) -> Result<f64, Fault> {
+async fn replay_s(program: &Program, memory: &Memory, range: Range<usize>, repeats: usize, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     let gpu = program.gpu();
     let end = Readback::new(memory, &[Region { at: 0, len: 1 }], &[]);
     let began_s = now();

@@ -2,7 +2,6 @@
 //! samples that lie on the device.
 
 use crate::{close, pause};
-use gpu::backgammon::break_even;
 use gpu::{Fault, Gpu, OpenOptions};
 use graph::{Adam, Isa, Params};
 use learn::backgammon::published::accelerator::{
@@ -351,18 +350,7 @@ async fn a_learners_rounds_are_those_at_home_and_outlive_the_device(gpu: Gpu) {
     assert!(lost.parts() == home.parts(), "the round is the one at home to the bit");
 }
 
-async fn who_is_faster_for_good_is_taken(_: Gpu) {
-    let rates =
-        |rates: &[(f64, f64)]| -> Vec<(usize, f64, f64)> { rates.iter().enumerate().map(|(i, rate)| (64 << i, rate.0, rate.1)).collect() };
-    assert_eq!(break_even(&rates(&[(5.0, 1.0), (5.0, 6.0), (5.0, 9.0)])), Some(128));
-    assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0), (5.0, 9.0)])), Some(256));
-    assert_eq!(break_even(&rates(&[(5.0, 6.0), (5.0, 4.0)])), None);
-    assert_eq!(break_even(&[]), None);
-}
-
-crate::common::tests!(
-    who_is_faster_for_good_is_taken;
-    natively:
+crate::common::tests!(; natively:
     leaves_of_both_lanes_are_the_processors,
     steps_are_the_processors,
     steps_give_the_same_bits_however_they_are_sent,

@@ -2,7 +2,6 @@
 //! other programs.
 
 mod analysis;
-mod bench;
 pub mod decisions;
 pub mod fibs;
 mod keeping;

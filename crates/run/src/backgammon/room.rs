@@ -10,7 +10,6 @@ use super::schema::SCHEMA;
 use super::session::SavedSession;
 use super::sessions::Sessions;
 use super::testing::{self, BaselineTest, CONFIRMATION_PAIRS, TEST_PAIRS};
-use crate::bench::Bench;
 use crate::checkpoint;
 use crate::plain_data::json;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
@@ -50,7 +49,6 @@ impl Room for Backgammon {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = dyn SelfTaught;
     type Question = Question;
-    const BENCH: fn(&mut Bench) = super::bench::run;
 
     fn variants() -> Vec<Variant> {
         learners::variants()

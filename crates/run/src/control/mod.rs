@@ -1,6 +1,5 @@
 //! The room of control: environments of Gymnasium under PPO.
 
-pub mod bench;
 pub mod env;
 mod environments;
 mod knobs;

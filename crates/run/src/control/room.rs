@@ -8,7 +8,6 @@ use super::testing::{self, TEST_EPISODES, columns};
 use super::trail::Trail;
 use super::{environments, knobs};
 use crate::RunError;
-use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
@@ -50,7 +49,6 @@ impl Room for Control {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Ppo;
     type Question = Question;
-    const BENCH: fn(&mut Bench) = super::bench::run::<Control>;
 
     fn variants() -> Vec<Variant> {
         environments::variants()

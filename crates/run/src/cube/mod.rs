@@ -2,7 +2,6 @@
 //! scrambles of the 3x3x3), and beside it searches for the solution of whatever state one asks about.
 
 mod agent;
-mod bench;
 mod judging;
 mod learners;
 pub mod protocol;

@@ -5,7 +5,6 @@ use super::learners::{self, Kind};
 use super::protocol::{Question, RoomEvent};
 use super::schema::SCHEMA;
 use crate::RunError;
-use crate::bench::Bench;
 use crate::plain_data::json;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
@@ -43,7 +42,6 @@ impl Room for Cube {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = AnyLearner;
     type Question = Question;
-    const BENCH: fn(&mut Bench) = super::bench::run;
 
     fn variants() -> Vec<Variant> {
         learners::variants()

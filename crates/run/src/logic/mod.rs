@@ -2,7 +2,6 @@
 //! damaged and the circuits that automata harden to.
 
 mod asking;
-mod bench;
 mod circuits;
 mod experiments;
 mod grids;

@@ -7,7 +7,6 @@ use super::protocol::Question;
 use super::schema::SCHEMA;
 use super::testing::{Notes, Tests};
 use crate::RunError;
-use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::plain_data::json;
 use crate::protocol::{Knob, Knobs, Row, Value, Variant};
@@ -56,7 +55,6 @@ impl Room for Logic {
     const SCHEMA: &'static Schema = &SCHEMA;
     type Learner = Population;
     type Question = Question;
-    const BENCH: fn(&mut Bench) = super::bench::run;
 
     fn variants() -> Vec<Variant> {
         experiments::variants()

@@ -2,7 +2,6 @@
 
 use super::check::{bytes, check};
 use super::{AnyRoom, AnyRun, Run};
-use crate::bench::Bench;
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Variant};
 use crate::room::{Room, Setup};
 use crate::schema::Schema;
@@ -18,14 +17,6 @@ impl<R> Entry<R> {
 }
 
 impl<R: Room> AnyRoom for Entry<R> {
-    fn bench(&self, bench: &mut Bench) {
-        (R::BENCH)(bench);
-    }
-
-    fn profile(&self, bench: &mut Bench) {
-        (R::PROFILE)(bench);
-    }
-
     fn schema(&self) -> &'static Schema {
         R::SCHEMA
     }

@@ -1,6 +1,5 @@
 //! What shells hold, whatever the room: a room of a list, and a run of it.
 
-use crate::bench::Bench;
 use crate::protocol::{
     Backend, Command, Config, DataInfo, Dataset, DeviceWish, Digest, Event, Knob, Operation, Progress, RoomInfo, Row, Shared, Variant,
 };
@@ -100,11 +99,6 @@ pub trait AnyRoom: Sync {
     fn data(&self) -> Option<DataInfo>;
     /// Does pieces of an iteration for a run wherever that is, with what its [`AnyRun::due`] gave: what its [`AnyRun::take`] takes.
     fn play(&self, due: &[u8], pieces: Range<u64>, host: Host) -> Result<Vec<u8>, RunError>;
-
-    /// The room's figures.
-    fn bench(&self, bench: &mut Bench);
-    /// Where the time of its training step goes; nothing where it has no planned one.
-    fn profile(&self, bench: &mut Bench);
 
     fn info(&self) -> RoomInfo {
         self.schema().info(self.variants(), self.data())

@@ -1,7 +1,6 @@
 //! The room where a transformer is trained on a text from nothing, token by token, and writes what it has learned.
 
 mod asking;
-mod bench;
 mod knobs;
 pub mod protocol;
 mod room;
@@ -12,6 +11,6 @@ mod testing;
 mod text;
 mod writing;
 
-pub use bench::Steps;
+pub use knobs::preset;
 pub use room::Words;
 pub use text::{is_vocabulary, vocabulary_line};

@@ -10,7 +10,6 @@ use super::telling::Telling;
 use super::testing::{Test, Validation};
 use super::text::{Preparation, bounds};
 use crate::RunError;
-use crate::bench::Bench;
 use crate::knobs::Table;
 use crate::plain_data::json;
 use crate::protocol::{DataInfo, Knob, Knobs, Row, Value, Variant};
@@ -85,8 +84,6 @@ impl Room for Words {
         label: "Text",
         help: "Some thousands of characters at least, as UTF-8. With the tokenizer for bytes any file will do.",
     });
-    const BENCH: fn(&mut Bench) = super::bench::run;
-    const PROFILE: fn(&mut Bench) = super::bench::profiled;
 
     fn variants() -> Vec<Variant> {
         knobs::variants()

@@ -46,7 +46,7 @@ fn platforms_are_named_by_math_and_the_shells_alone() {
 
 #[test]
 fn only_math_names_an_instruction_set() {
-    for name in ["graph", "worlds", "learn", "run", "gpu", "cli", "web", "python"] {
+    for name in ["graph", "worlds", "learn", "run", "gpu", "bench", "cli", "web", "python"] {
         never(name, &["target_feature", "core::arch", "std::arch"]);
     }
 }
@@ -75,7 +75,7 @@ fn no_learner_reads_the_goal_of_its_own_test() {
 
 #[test]
 fn each_crate_knows_only_those_below_it() {
-    let may_know: [(&str, &[&str]); 11] = [
+    let may_know: [(&str, &[&str]); 12] = [
         ("testkit", &[]), // tests alone know it
         ("math", &[]),
         ("graph", &["math"]),
@@ -84,8 +84,9 @@ fn each_crate_knows_only_those_below_it() {
         ("run", &["math", "graph", "worlds", "learn"]),
         ("gpu", &["math", "graph", "worlds", "learn"]),
         ("files", &["run"]),
-        ("cli", &["math", "run", "gpu", "files"]),
-        ("web", &["math", "run", "gpu"]),
+        ("bench", &["math", "graph", "worlds", "learn", "run", "gpu"]),
+        ("cli", &["math", "run", "gpu", "files", "bench"]),
+        ("web", &["math", "run", "gpu", "bench"]),
         ("python", &["math", "worlds", "run", "files"]),
     ];
     for (name, below) in may_know {
@@ -103,12 +104,13 @@ fn each_crate_knows_only_those_below_it() {
 }
 
 /// The only files that name rooms, and why they do.
-const LISTS: [(&str, &str); 12] = [
+const LISTS: [(&str, &str); 13] = [
     ("crates/math/src/lib.rs", "declares modules"),
     ("crates/worlds/src/lib.rs", "declares modules"),
     ("crates/learn/src/lib.rs", "declares modules"),
     ("crates/gpu/src/lib.rs", "declares modules"),
     ("crates/gpu/src/rooms.rs", "lists rooms with kernels of their own"),
+    ("crates/bench/src/lib.rs", "lists rooms that are measured"),
     ("crates/run/src/lib.rs", "lists rooms"),
     ("crates/cli/src/rooms/mod.rs", "lists what rooms have in the terminal"),
     ("crates/web/src/rooms.rs", "lists rooms, each a module of the page"),

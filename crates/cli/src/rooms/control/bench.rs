@@ -3,7 +3,7 @@
 use crate::host::Machine;
 use crate::shell::Give;
 use anyhow::{Context, Result, bail};
-use run::bench::Figure;
+use bench::Figure;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 

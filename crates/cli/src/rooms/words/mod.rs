@@ -7,7 +7,7 @@ mod versus;
 use crate::host::Machine;
 use crate::shell::{Give, Rival, RoomShell, RoomVerb, verb};
 use anyhow::Result;
-use run::bench::Figure;
+use bench::Figure;
 use run::protocol::Config;
 
 pub struct Shell;

@@ -1,64 +1,63 @@
 //! The figures of the room: whole steps of each preset's size with GPT-2's parts, forward, backward and AdamW, on all threads.
 
-use super::knobs::preset;
-use crate::bench::{Bench, FEW, Figure, ROUNDS, Training, noise, profile_training, sustained_s};
+use crate::measure::{Bench, Clock, noise, rates_and_shares};
+use crate::profile::profile_training;
+use crate::training::Training;
 use learn::Learner;
 use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, Writing, plan_training};
 use math::Isa;
-use math::par::Threads;
+use math::par::{self, Threads};
 use math::peak::Peak;
+use math::rounds::{FEW, ROUNDS, sustained_s};
+use run::words::preset;
 use std::sync::Arc;
 use worlds::words::{Corpus, Tokenizer};
 
-pub(super) fn run(bench: &mut Bench) {
-    let (host, now) = (bench.isa, bench.now);
-    let sink = &mut *bench.sink;
-    let mut sets = vec![(host, "")];
+const PRESETS: [(&str, usize); 4] = [("char", ROUNDS), ("d256", FEW), ("d384", FEW), ("d512", FEW)];
+
+pub fn measure(bench: &mut Bench) {
+    let sets = sets(bench);
+    for (id, rounds) in PRESETS {
+        sets.iter().for_each(|&(isa, suffix)| trained(id, rounds, isa, suffix, bench));
+    }
+    for (id, _) in PRESETS {
+        let bytes = Pretrainer::bytes(&compared(id)).expect("settings of a preset");
+        let unit = "bytes: weights, moments, gradients and all other tensors";
+        bench.count(format!("words.{id}.bytes"), bytes as f64, unit);
+    }
+}
+
+/// The sets whose steps this machine can do, each with what stands behind a preset's name.
+fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
+    let mut sets = vec![(bench.isa, "")];
     for (isa, suffix, needs) in [(Isa::Bf16, ".bf16", "AVX512-BF16"), (Isa::Amx, ".amx", "AMX tiles")] {
-        if host == Isa::Avx512 && isa.is_available() {
+        if bench.isa == Isa::Avx512 && isa.is_available() {
             sets.push((isa, suffix));
         } else {
             (bench.lacks)(format!("words.*{suffix}.*, which needs {needs} and the native program"));
         }
     }
-    let rounds = [("char", ROUNDS), ("d256", FEW), ("d384", FEW), ("d512", FEW)];
-    let all = rounds.into_iter().flat_map(|preset| sets.iter().map(move |&set| (preset, set)));
-    let mut give = |name: String, rounds: &[f64], unit: String| sink(Figure::measured(name, rounds, unit));
-    for ((id, rounds), (isa, suffix)) in all {
-        let path = format!("{}, {} threads", isa.name(), math::par::threads());
-        let mut steps = Steps::new(id, isa);
-        let config = *steps.learner.config();
-        let flops = config.shape.flops_per_token();
-        let count = math::par::threads();
-        let threads = Threads::of(count);
-        let peak = Peak::new(isa, threads.as_ref().map(|threads| (threads, count)), &now);
-        let (mut rates, mut shares) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
-            let (peak, rate) = (peak.gflops(&now), steps.tokens_per_s(0.2, now));
-            rates.push(rate);
-            shares.push(1e-9 * rate * flops / peak);
-        }
-        give(format!("words.{id}{suffix}.tokens_per_s"), &rates, format!("tokens/s by {path}"));
-        let unit = format!("of the f32 peak of as many cores, by {path}");
-        give(format!("words.{id}{suffix}.share"), &shares, unit);
-        if isa.rounds_to_bf16() {
-            continue;
-        }
-        if id == "char" || id == "d512" {
-            let rounds: Vec<f64> = (0..FEW).map(|_| written_per_s(&steps.learner, &now)).collect();
-            let unit = format!("tokens/s, one after the other, by {path}");
-            give(format!("words.{id}.written_per_s"), &rounds, unit);
-        }
-    }
-    for (id, _) in rounds {
-        let bytes = Pretrainer::bytes(&compared(id)).expect("settings of a preset");
-        let unit = "bytes: weights, moments, gradients and all other tensors";
-        sink(Figure::counted(format!("words.{id}.bytes"), bytes as f64, unit));
+    sets
+}
+
+fn trained(id: &str, rounds: usize, isa: Isa, suffix: &str, bench: &mut Bench) {
+    let (now, count) = (bench.now, par::threads());
+    let path = format!("{}, {count} threads", isa.name());
+    let mut steps = Steps::new(id, isa);
+    let gflop = 1e-9 * steps.learner.config().shape.flops_per_token();
+    let threads = Threads::of(count);
+    let peak = Peak::new(isa, threads.as_ref().map(|threads| (threads, count)), &now);
+    let [rates, shares] = rates_and_shares(rounds, &peak, gflop, now, || steps.tokens_per_s(0.2, now));
+    bench.give(format!("words.{id}{suffix}.tokens_per_s"), &rates, format!("tokens/s by {path}"));
+    bench.give(format!("words.{id}{suffix}.share"), &shares, format!("of the f32 peak of as many cores, by {path}"));
+    if !isa.rounds_to_bf16() && (id == "char" || id == "d512") {
+        let rounds: Vec<f64> = (0..FEW).map(|_| written_per_s(&steps.learner, now)).collect();
+        bench.give(format!("words.{id}.written_per_s"), &rounds, format!("tokens/s, one after the other, by {path}"));
     }
 }
 
 /// Where the time of a step goes, call by call, in the two sizes between which the others lie.
-pub(super) fn profiled(bench: &mut Bench) {
+pub fn profile(bench: &mut Bench) {
     for id in ["char", "d512"] {
         let Config { shape, micro, batch, .. } = compared(id);
         let window = shape.context + 1;
@@ -69,7 +68,7 @@ pub(super) fn profiled(bench: &mut Bench) {
         }
         let starts = training.executor.input_mut("starts").iter_mut().enumerate();
         starts.for_each(|(i, start)| *start = (i * window) as f32);
-        profile_training(&format!("words.{id}"), &mut training, FEW, bench.now, bench.sink);
+        profile_training(&format!("words.{id}"), &mut training, FEW, bench);
     }
 }
 
@@ -102,7 +101,7 @@ impl Steps {
     }
 
     /// Sustained in a round of at least so many seconds, a step at least.
-    pub fn tokens_per_s(&mut self, seconds: f64, now: fn() -> f64) -> f64 {
+    pub fn tokens_per_s(&mut self, seconds: f64, now: Clock) -> f64 {
         self.learner.config().step_tokens() as f64 / sustained_s(seconds, &now, || self.step())
     }
 
@@ -130,7 +129,7 @@ fn compared(id: &str) -> Config {
     Config { shape, batch: 32, micro, ..config }
 }
 
-fn written_per_s(learner: &Pretrainer, now: &dyn Fn() -> f64) -> f64 {
+fn written_per_s(learner: &Pretrainer, now: Clock) -> f64 {
     let reader = Reader::new(&learner.config().shape, learner.params(), learner.isa());
     let sampling = Sampling { temperature: 1.0, top_k: 0, top_p: 1.0, seed: 1 };
     let mut writing = Writing::new(reader, &[1], sampling);

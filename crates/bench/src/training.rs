@@ -1,25 +1,54 @@
-//! A training step to be timed.
+//! Passes of a plan to be timed: forward alone, or whole training steps.
 
-use super::{noise, rounds_s};
+use crate::measure::{Clock, noise, rates_and_shares};
 use graph::{Adam, Buffer, Executor, Graph, Optimizer, Packed, Params, Plan, models};
+use math::peak::Peak;
+use math::rounds::{ROUND_S, ROUNDS, sustained_s};
 use math::{Act, Isa};
 use std::sync::Arc;
 
+/// Passes forward, with weights as they are at first.
+pub struct Inference {
+    params: Params,
+    packed: Packed,
+    pub executor: Executor,
+    gflop: f64,
+}
+
+impl Inference {
+    pub fn new(plan: impl Into<Arc<Plan>>) -> Inference {
+        let plan = plan.into();
+        let params = Params::new(plan.table(), 1);
+        Inference { packed: Packed::new(&plan, &params), executor: Executor::new(&plan), gflop: 2e-9 * plan.multiply_adds(), params }
+    }
+
+    pub fn run(&mut self) {
+        self.executor.run(&self.params, &self.packed);
+    }
+
+    /// States a second in batches of noise, and the share of the peak.
+    pub fn rates_and_shares(&mut self, input: &str, batch: usize, peak: &Peak, now: Clock) -> [Vec<f64>; 2] {
+        let input = self.executor.input_mut(input);
+        input.copy_from_slice(&noise(input.len()));
+        rates_and_shares(ROUNDS, peak, self.gflop / batch as f64, now, || batch as f64 / sustained_s(ROUND_S, &now, || self.run()))
+    }
+}
+
 /// Training steps of a plan: gradients of some runs one after the other, Adam and packing.
-pub(crate) struct Training {
-    pub(super) plan: Arc<Plan>,
-    pub(super) params: Params,
-    pub(super) packed: Packed,
-    pub(crate) executor: Executor,
-    pub(super) grads: Buffer,
-    pub(super) optimizer: Optimizer,
-    pub(super) adam: Adam,
+pub struct Training {
+    pub plan: Arc<Plan>,
+    pub params: Params,
+    pub packed: Packed,
+    pub executor: Executor,
+    pub grads: Buffer,
+    pub optimizer: Optimizer,
+    pub adam: Adam,
     /// Whose gradients a step adds up.
-    pub(super) runs: usize,
+    pub runs: usize,
 }
 
 impl Training {
-    pub(crate) fn new(plan: Plan, adam: Adam, runs: usize) -> Training {
+    pub fn new(plan: Plan, adam: Adam, runs: usize) -> Training {
         let plan = Arc::new(plan);
         let params = Params::new(plan.table(), 1);
         Training {
@@ -35,7 +64,7 @@ impl Training {
     }
 
     /// Of a relu net on the mean squared error.
-    pub(super) fn mlp(isa: Isa, batch: usize, widths: &[usize]) -> Training {
+    pub fn mlp(isa: Isa, batch: usize, widths: &[usize]) -> Training {
         let [inp, .., out] = *widths else { unreachable!("a net has layers") };
         let mut graph = Graph::new();
         let input = graph.input("input", [batch, inp]);
@@ -52,19 +81,23 @@ impl Training {
         training
     }
 
-    pub(super) fn train(&mut self) {
-        for run in 0..self.runs {
-            self.executor.train(&self.params, &self.packed, &mut self.grads, run > 0);
-        }
-        self.optimizer.step(self.plan.isa(), &self.adam, &mut self.params, &self.grads);
+    pub fn train(&mut self) {
+        self.gradients();
+        self.step();
         self.packed.pack(&self.params);
     }
 
-    pub(super) fn rounds_ms(&mut self, now: &dyn Fn() -> f64) -> Vec<f64> {
-        rounds_s(now, || self.train()).into_iter().map(|step_s| 1e3 * step_s).collect()
+    pub fn gradients(&mut self) {
+        for run in 0..self.runs {
+            self.executor.train(&self.params, &self.packed, &mut self.grads, run > 0);
+        }
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub fn step(&mut self) {
+        self.optimizer.step(self.plan.isa(), &self.adam, &mut self.params, &self.grads);
+    }
+
+    pub fn bytes(&self) -> usize {
         let floats = self.params.values().len() + self.grads.len() + self.optimizer.m.len() + self.optimizer.v.len();
         floats * size_of::<f32>()
     }

@@ -1,21 +1,20 @@
 //! Where the time of a training step goes, call by call of its plan. The clock is read between two calls and nothing else is added, so
 //! parts add up to the step, and weights are those of a step that is not timed, to the bit.
 
-use super::training::Training;
-use super::{Figure, ROUND_S, sustained_s};
+use crate::measure::{Bench, Clock};
+use crate::training::Training;
 use graph::Operation;
+use math::rounds::{ROUND_S, sustained_s};
 
 /// What a step does once, behind all runs of its plan.
 const ONCE: [&str; 2] = ["adam", "pack"];
 
 impl Training {
     /// A step whose calls are timed, where the executor times its own. `once_s` are the seconds of what is done [`ONCE`].
-    fn train_timed(&mut self, now: fn() -> f64, once_s: &mut [f64; 2]) {
-        for run in 0..self.runs {
-            self.executor.train(&self.params, &self.packed, &mut self.grads, run > 0);
-        }
+    fn train_timed(&mut self, now: Clock, once_s: &mut [f64; 2]) {
+        self.gradients();
         let began_s = now();
-        self.optimizer.step(self.plan.isa(), &self.adam, &mut self.params, &self.grads);
+        self.step();
         let stepped_s = now();
         self.packed.pack(&self.params);
         once_s[0] += stepped_s - began_s;
@@ -23,7 +22,7 @@ impl Training {
     }
 
     /// A round of such steps: how many they were, and their operations.
-    fn round(&mut self, now: fn() -> f64) -> (usize, Vec<Operation>) {
+    fn round(&mut self, now: Clock) -> (usize, Vec<Operation>) {
         self.executor.time_calls(Some(now));
         let (mut once_s, mut steps, began_s) = ([0.0; 2], 0, now());
         while steps == 0 || now() - began_s < ROUND_S {
@@ -42,7 +41,8 @@ impl Training {
 
 /// Milliseconds in a step and the share of the step of each operation, the longest first; then the step itself, timed by operations and
 /// timed at its ends alone. Rounds are as for every figure: the median of sustained ones.
-pub(crate) fn profile_training(prefix: &str, training: &mut Training, rounds: usize, now: fn() -> f64, sink: &mut dyn FnMut(Figure)) {
+pub fn profile_training(prefix: &str, training: &mut Training, rounds: usize, bench: &mut Bench) {
+    let now = bench.now;
     // What the first step alone does is done.
     training.train();
     let mut found: Vec<(Operation, Vec<f64>)> = Vec::new();
@@ -64,17 +64,18 @@ pub(crate) fn profile_training(prefix: &str, training: &mut Training, rounds: us
     found.sort_by(|a, b| sum(&b.1).total_cmp(&sum(&a.1)));
     for (Operation { name, shape, calls, .. }, rounds) in found {
         let unit = format!("ms a step in {calls} calls, {:.3} of its time", sum(&rounds) / sum(&whole));
-        sink(Figure::measured(format!("{prefix}.profile.{name}.{shape}"), &rounds, unit));
+        bench.give(format!("{prefix}.profile.{name}.{shape}"), &rounds, unit);
     }
-    sink(Figure::measured(format!("{prefix}.profile.all"), &whole, "ms a step, all of these together"));
-    sink(Figure::measured(format!("{prefix}.profile.step"), &untimed, "ms a step whose calls are not timed"));
+    bench.give(format!("{prefix}.profile.all"), &whole, "ms a step, all of these together");
+    bench.give(format!("{prefix}.profile.step"), &untimed, "ms a step whose calls are not timed");
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::compute::small_step;
-    use crate::bench::noise;
+    use crate::compute::small_step;
+    use crate::figure::Figure;
+    use crate::measure::noise;
     use math::Isa;
     use std::cell::Cell;
 
@@ -129,7 +130,9 @@ mod tests {
     #[test]
     fn rows_have_names_shapes_and_shares_that_add_up() {
         let mut rows = Vec::new();
-        profile_training("x", &mut small_step(Isa::best()), 3, read_s, &mut |figure| rows.push(figure));
+        let (attach, lacks, sink) = (&mut |_: &_| None, &mut |_| {}, &mut |figure| rows.push(figure));
+        let mut bench = Bench { isa: Isa::best(), now: read_s, attach, sink, lacks };
+        profile_training("x", &mut small_step(Isa::best()), 3, &mut bench);
         let names: Vec<_> = rows.iter().map(|row| row.name().to_string()).collect();
         for wanted in ["x.profile.linear.64x144x128", "x.profile.linear_dw.64x144x128", "x.profile.adam.27216"] {
             assert!(names.iter().any(|name| name == wanted), "{wanted} is not in {names:?}");

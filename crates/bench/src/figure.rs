@@ -1,29 +1,12 @@
-//! What a bench measures and gives. The compute core's figures are in `bench/compute.rs`, a room's own in its folder. Every speed follows
-//! one rule, which is in [`math::rounds`]: the median of sustained rounds, with its quartiles. A share is of a peak measured by the same
-//! rule, in the same rounds.
-//!
-//! It refuses to rate: it prints what was measured.
+//! What a bench gives. It refuses to rate: a figure says what was measured.
 
-mod compute;
-mod profile;
-mod training;
-
-pub use compute::{core, profile_core};
-pub(crate) use math::rounds::{FEW, ROUND_S, ROUNDS, rounds_s, sustained_s};
-pub(crate) use profile::profile_training;
-pub(crate) use training::Training;
-
-use crate::monitor::Writer;
-use crate::schema::Schema;
-use math::Isa;
-use math::par::Threads;
 use math::rounds::Quartiles;
 use std::borrow::Cow;
 
 /// One number of a bench. Names are stable: scripts read them. It is made of rounds or of a count, and in no other way:
 ///
 /// ```compile_fail
-/// let best = run::bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };
+/// let best = bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };
 /// ```
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Figure {
@@ -74,35 +57,6 @@ impl Figure {
     pub fn unit(&self) -> &str {
         &self.unit
     }
-}
-
-/// What measures a room.
-pub struct Bench<'a> {
-    pub isa: Isa,
-    /// Seconds from anywhere.
-    pub now: fn() -> f64,
-    /// What writes a monitor that is read ten times a second for as long as it is written; None where there can be none.
-    pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
-    pub sink: &'a mut dyn FnMut(Figure),
-    /// Which figures this machine cannot have, and why.
-    pub lacks: &'a mut dyn FnMut(String),
-}
-
-/// Calls for a second what is measured next: a browser compiles again, and better, what has run for a while.
-pub(crate) fn warm_up(now: &dyn Fn() -> f64, call: impl FnMut()) {
-    sustained_s(1.0, now, call);
-}
-
-/// On one core.
-pub(crate) fn alone<R: Send>(f: impl FnOnce() -> R + Send) -> R {
-    Threads::of(1).expect("one there always is").run(f)
-}
-
-/// Numbers between -1 and 1 without a pattern; no zeros, no denormals.
-pub(crate) fn noise(len: usize) -> Vec<f32> {
-    let mut values = vec![0.0; len];
-    math::rng::Rng::new(7, 0).fill_uniform(Isa::best(), 0, &mut values);
-    values.iter().map(|u| 2.0 * u - 1.0).collect()
 }
 
 #[cfg(test)]

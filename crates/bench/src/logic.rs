@@ -1,28 +1,31 @@
 //! The figures of the room: training steps of one automaton, and a hardened circuit on a big grid.
 
-use crate::bench::{Bench, Figure, alone, rounds_s, warm_up};
+#[cfg(feature = "device")]
+pub mod device;
+
+use crate::measure::{Bench, Clock, alone, rates, warmed_ms};
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::circuit::{Circuit, PackedGrid};
 use learn::logic::experiment::{Config, Preset};
 use learn::logic::train::{Optimiser, Trainer};
 use learn::logic::{OPS, Wirings};
+use math::rounds::rounds_s;
 use math::{Isa, Rng};
 
 /// On one core where the figure is one core's, and on all of them.
-pub(super) fn run(bench: &mut Bench) {
+pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
-    let mut give = |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
-    give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, &now)), "ms");
-    give("logic.checkerboard.step_ms", &step_ms(Preset::Checkerboard, isa, &now), "ms");
-    give("logic.life.step_ms", &step_ms(Preset::Life, isa, &now), "ms");
-    give("logic.async.step_ms_core", &alone(|| step_ms(Preset::Asynchronous, isa, &now)), "ms");
-    give("logic.lizard.step_ms_core", &alone(|| step_ms(Preset::Lizard, isa, &now)), "ms");
-    give("logic.g.step_ms_core", &alone(|| step_ms(Preset::ColourG, isa, &now)), "ms");
-    give("logic.hard.gate_cells_per_s_core", &alone(|| hard_rates(isa, &now)), "gate-cells/s");
+    bench.give("logic.checkerboard.step_ms_core", &alone(|| step_ms(Preset::Checkerboard, isa, now)), "ms");
+    bench.give("logic.checkerboard.step_ms", &step_ms(Preset::Checkerboard, isa, now), "ms");
+    bench.give("logic.life.step_ms", &step_ms(Preset::Life, isa, now), "ms");
+    bench.give("logic.async.step_ms_core", &alone(|| step_ms(Preset::Asynchronous, isa, now)), "ms");
+    bench.give("logic.lizard.step_ms_core", &alone(|| step_ms(Preset::Lizard, isa, now)), "ms");
+    bench.give("logic.g.step_ms_core", &alone(|| step_ms(Preset::ColourG, isa, now)), "ms");
+    bench.give("logic.hard.gate_cells_per_s_core", &alone(|| hard_rates(isa, now)), "gate-cells/s");
 }
 
 /// Milliseconds of an update of the shape that Miotti and others published (`learn::logic`).
-fn step_ms(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> Vec<f64> {
+fn step_ms(preset: Preset, isa: Isa, now: Clock) -> Vec<f64> {
     let config = Config::published(preset);
     let experiment = config.experiment().expect("its own target can be learned");
     let shape = &experiment.architecture;
@@ -34,15 +37,11 @@ fn step_ms(preset: Preset, isa: Isa, now: &(dyn Fn() -> f64 + Sync)) -> Vec<f64>
     let mut target = vec![0.0; cells * experiment.shown()];
     experiment.fill(1, 0, (0.0, &[]), &mut start, &mut target);
     let mut trainer = Trainer::new(isa, automaton, rollout, Optimiser::default(), 1);
-    let mut step = || {
-        trainer.step(&start, &target, experiment.shown());
-    };
-    warm_up(&now, &mut step);
-    rounds_s(&now, step).into_iter().map(|step_s| 1e3 * step_s).collect()
+    warmed_ms(now, || _ = trainer.step(&start, &target, experiment.shown()))
 }
 
 /// Gates times cells a second of a circuit of some thousand gates of all operations.
-fn hard_rates(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
+fn hard_rates(isa: Isa, now: Clock) -> Vec<f64> {
     const SIDE: usize = 512;
     let config = Config::preset(Preset::Checkerboard);
     let shape = config.experiment().expect("its own target can be learned").architecture;
@@ -53,5 +52,5 @@ fn hard_rates(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
     let mut packed = PackedGrid::new(isa, &circuit, SIDE, SIDE, true);
     packed.edit(|_, _, words| words.iter_mut().for_each(|word| *word = numbers.word()));
     let work = (packed.gates() * SIDE * SIDE) as f64;
-    rounds_s(now, || packed.run(1)).into_iter().map(|run_s| work / run_s).collect()
+    rates(work, &rounds_s(&now, || packed.run(1)))
 }

@@ -1,34 +1,33 @@
 //! The figures of the cube: moves, steps of both kinds of learners, the pass over all states, and beams.
 
-use super::distances;
-use super::judging::Known;
-use crate::bench::{Bench, FEW, Figure, alone, rounds_s, warm_up};
+use crate::measure::{Bench, Clock, alone, iterate, rates, warmed_ms};
+use learn::Learner;
 use learn::cube::{
-    CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Limits, Method, Preset, Search, Signal, Supervised, SupervisedConfig,
+    Cube, CubeLearner, Dqn, DqnConfig, Evaluator, Exhaustive, Limits, Method, Preset, Search, Signal, Supervised, SupervisedConfig,
 };
-use learn::{Learner, Slice};
+use math::rounds::{FEW, rounds_s};
 use math::{Isa, Rng};
-use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
+use std::sync::Arc;
+use worlds::cube::{Actions, Distances, Metric, Puzzle, Three, Two};
 
 /// On one core where the figure is one core's, and on all of them.
-pub(super) fn run(bench: &mut Bench) {
+pub fn measure(bench: &mut Bench) {
     let (isa, now) = (bench.isa, bench.now);
-    let mut give = |name: &str, rounds: &[f64], unit: &'static str| (bench.sink)(Figure::measured(name, rounds, unit));
-    give("cube.2x2x2.moves_per_s_core", &moved::<Two>(&now), "moves/s");
-    give("cube.3x3x3.moves_per_s_core", &moved::<Three>(&now), "moves/s");
+    bench.give("cube.2x2x2.moves_per_s_core", &moved::<Two>(now), "moves/s");
+    bench.give("cube.3x3x3.moves_per_s_core", &moved::<Three>(now), "moves/s");
     let published = DqnConfig::preset(Preset::Published);
-    give("cube.dqn.step_ms", &deep_q(published.clone(), false, isa, now), "ms");
+    bench.give("cube.dqn.step_ms", &deep_q(published.clone(), false, isa, now), "ms");
     let full = DqnConfig { prioritised: true, n_step: 3, ..published };
-    give("cube.dqn.full_step_ms", &deep_q(full, true, isa, now), "ms");
-    give("cube.2x2x2.train_states_per_s_core", &taught::<Two>(isa, now), "states/s");
-    give("cube.3x3x3.train_states_per_s_core", &taught::<Three>(isa, now), "states/s");
-    give("cube.judge.states_per_s", &judged(isa, &now), "states/s, with the walks through all of them");
-    give("cube.2x2x2.beam_nodes_per_s", &searched::<Two>(isa, &now), "nodes/s");
-    give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, &now), "nodes/s");
+    bench.give("cube.dqn.full_step_ms", &deep_q(full, true, isa, now), "ms");
+    bench.give("cube.2x2x2.train_states_per_s_core", &taught::<Two>(isa, now), "states/s");
+    bench.give("cube.3x3x3.train_states_per_s_core", &taught::<Three>(isa, now), "states/s");
+    bench.give("cube.judge.states_per_s", &judged(isa, now), "states/s, with the walks through all of them");
+    bench.give("cube.2x2x2.beam_nodes_per_s", &searched::<Two>(isa, now), "nodes/s");
+    bench.give("cube.3x3x3.beam_nodes_per_s", &searched::<Three>(isa, now), "nodes/s");
 }
 
 /// Every move of many states.
-fn moved<P: Puzzle>(now: &dyn Fn() -> f64) -> Vec<f64> {
+fn moved<P: Puzzle>(now: Clock) -> Vec<f64> {
     const STATES: usize = 1024;
     let actions = Actions::of::<P>(Metric::Quarter);
     let mut numbers = Rng::new(7, 1).sequence(0);
@@ -39,37 +38,33 @@ fn moved<P: Puzzle>(now: &dyn Fn() -> f64) -> Vec<f64> {
         P::fill_children(&states, &actions, &mut children);
         std::hint::black_box(&children);
     };
-    rounds_s(now, all).into_iter().map(|all_s| moves / all_s).collect()
+    rates(moves, &rounds_s(&now, all))
 }
 
 /// Milliseconds of a step on a batch that was drawn, or with its drawing.
-fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: fn() -> f64) -> Vec<f64> {
+fn deep_q(config: DqnConfig, whole: bool, isa: Isa, now: Clock) -> Vec<f64> {
     let mut dqn = Dqn::<Two>::new(config, None, 1, isa).expect("the settings are in range");
     alone(|| {
         // Until there is something to learn from.
         while dqn.progress().updates == 0 {
             dqn.advance();
         }
-        let mut step = || {
+        warmed_ms(now, || {
             if whole {
                 dqn.sample();
             }
             dqn.learn();
-        };
-        warm_up(&now, &mut step);
-        rounds_s(&now, step).into_iter().map(|step_s| 1e3 * step_s).collect()
+        })
     })
 }
 
 /// States learned from a second on one core by the default learner.
-fn taught<P: Known>(isa: Isa, now: fn() -> f64) -> Vec<f64> {
-    let mut config = SupervisedConfig::preset::<P>(Signal::WalkLength);
-    config.steps.updates = 8;
-    let mut learner = Supervised::<P>::new(config, None, 1, isa).expect("the settings are in range");
+fn taught<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
+    let mut learner = learner::<P>(isa, |config| config.steps.updates = 8);
     alone(|| {
         let mut iteration = || {
             let (began_s, before) = (now(), learner.progress().states);
-            while learner.advance() == Slice::Worked {}
+            iterate(&mut learner).expect("no other machine to stop");
             (learner.progress().states - before) as f64 / (now() - began_s)
         };
         iteration();
@@ -77,17 +72,23 @@ fn taught<P: Known>(isa: Isa, now: fn() -> f64) -> Vec<f64> {
     })
 }
 
-fn judge<P: Known>(isa: Isa) -> Evaluator<P> {
-    let config = SupervisedConfig::preset::<P>(Signal::WalkLength);
-    let learner = Supervised::<P>::new(config, None, 1, isa).expect("the settings are in range");
-    learner.judge().expect("the net is well formed")
+/// The default learner, but for one change.
+fn learner<P: Cube>(isa: Isa, change: impl FnOnce(&mut SupervisedConfig)) -> Supervised<P> {
+    let mut config = SupervisedConfig::preset::<P>(Signal::WalkLength);
+    change(&mut config);
+    Supervised::new(config, None, 1, isa).expect("the settings are in range")
+}
+
+fn judge<P: Cube>(isa: Isa) -> Evaluator<P> {
+    learner(isa, |_| {}).judge().expect("the net is well formed")
 }
 
 /// Passes over all states by the default network, on all threads.
-fn judged(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
+fn judged(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<Two>(isa);
+    let distances = Arc::new(Distances::new(Metric::Quarter));
     let mut pass = || {
-        let mut all = Exhaustive::new(distances(Metric::Quarter));
+        let mut all = Exhaustive::new(distances.clone());
         let began_s = now();
         all.run(&mut judge);
         Two::STATES as f64 / (now() - began_s)
@@ -96,7 +97,7 @@ fn judged(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
 }
 
 /// States that a beam generates a second on all threads, by a network that has learned nothing, so that it goes on to its limit.
-fn searched<P: Known>(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
+fn searched<P: Cube>(isa: Isa, now: Clock) -> Vec<f64> {
     let mut judge = judge::<P>(isa);
     let limits = Limits { steps: 60, nodes: 100_000 };
     let method = Method::Beam { width: 1024 };

@@ -1,37 +1,34 @@
 //! The figures of control: how fast environments step and PPO learns, and what it costs when a run is watched.
 
-use super::testing::TEST_EPISODES;
-use crate::Host;
-use crate::bench::{Bench, Figure, ROUNDS, noise, rounds_s};
-use crate::digest::DIGEST_EVERY;
-use crate::monitor::Writer;
-use crate::protocol::{Command, Event};
-use crate::room::{Room, Schema};
-use crate::runs::{AnyRun, Entry, Run, config_of};
+#[cfg(feature = "device")]
+pub mod device;
+
+use crate::measure::{Bench, Clock, iterate, noise, rates};
 use learn::control::{Ppo, PpoConfig};
-use learn::{Learner, Slice};
+use learn::{Fault, Learner};
 use math::Isa;
+use math::rounds::{ROUNDS, rounds_s};
+use run::control::{Control, TEST_EPISODES};
+use run::monitor::Writer;
+use run::protocol::{Command, Event};
+use run::room::Room;
+use run::{AnyRun, DIGEST_EVERY, Entry, Host, Run, config_of};
 use worlds::control::{Actions, CartPoles, Spec, Vector};
 
-/// Of the room `R`, whose default is watched.
-pub(super) fn run<R: Room>(bench: &mut Bench) {
-    let Bench { isa, now, attach, sink, .. } = bench;
-    let (isa, now): (Isa, &dyn Fn() -> f64) = (*isa, now);
-    let mut give = |name: &str, rounds: &[f64]| sink(Figure::measured(name, rounds, "steps/s"));
+pub fn measure(bench: &mut Bench) {
+    let (isa, now) = (bench.isa, bench.now);
     for kind in worlds::control::kinds() {
-        let make = kind.many;
         let (name, _) = kind.spec.id.split_once('-').unwrap_or((kind.spec.id, ""));
-        let name = format!("control.{}.steps_per_s_core", name.to_lowercase());
-        give(&name, &stepped(make(isa, 1, 0, ENVS), kind.spec, now));
+        let rates = stepped((kind.many)(isa, 1, 0, ENVS), kind.spec, now);
+        bench.give(format!("control.{}.steps_per_s_core", name.to_lowercase()), &rates, "steps/s");
     }
-    give("control.cartpole.fused_steps_per_s_core", &played(isa, now));
-    give("control.ppo.cartpole.steps_per_s", &ppo(isa, now));
+    bench.give("control.cartpole.fused_steps_per_s_core", &played(isa, now), "steps/s");
+    bench.give("control.ppo.cartpole.steps_per_s", &ppo(isa, now), "steps/s");
     let (rates, reached) = small_ppo(isa, now);
-    give("control.ppo.cartpole.small.steps_per_s", &rates);
-    let name = "control.ppo.cartpole.small.mean_return";
-    sink(Figure::counted(name, reached.into(), "best test of that run"));
-    if let Some(rounds) = monitored::<R>(isa, now, attach) {
-        sink(Figure::measured("control.monitor.overhead", &rounds, "of the time without a monitor"));
+    bench.give("control.ppo.cartpole.small.steps_per_s", &rates, "steps/s");
+    bench.count("control.ppo.cartpole.small.mean_return", reached.into(), "best test of that run");
+    if let Some(rounds) = monitored(bench) {
+        bench.give("control.monitor.overhead", &rounds, "of the time without a monitor");
     }
 }
 
@@ -41,26 +38,34 @@ const ENVS: usize = 4096;
 /// Steps before those that count: by then episodes end at any time, and not all at once as they began.
 const WARM_UP: usize = 512;
 
+/// Steps that follow one another before the same actions come again.
+const TURNS: usize = 8;
+
 /// Steps a second on one core by the public call, with random actions drawn beforehand, in the steady state:
 /// ends and resets of episodes included.
-fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: &dyn Fn() -> f64) -> Vec<f64> {
+fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
+    let actions = actions(spec, ENVS);
+    let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
+    let (mut ended, mut t) = (vec![0; ENVS], 0);
+    let mut step = || {
+        many.step(&actions[t % TURNS * ENVS..][..ENVS], &mut reached, &mut rewards, &mut ended);
+        t += 1;
+    };
+    (0..WARM_UP).for_each(|_| step());
+    rates(ENVS as f64, &rounds_s(&now, step))
+}
+
+/// Random actions of so many environments, turn after turn.
+fn actions(spec: &Spec, envs: usize) -> Vec<f32> {
     let action = |x: f32| match spec.actions {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),
         Actions::Range(low, high) => (low + 0.5 * (f64::from(x) + 1.0) * (high - low)) as f32,
     };
-    let actions: Vec<f32> = noise(8 * ENVS).into_iter().map(action).collect();
-    let (mut reached, mut rewards) = (vec![0.0; many.observations().len()], vec![0.0; ENVS]);
-    let (mut ended, mut t) = (vec![0; ENVS], 0);
-    let mut step = || {
-        many.step(&actions[t % 8 * ENVS..][..ENVS], &mut reached, &mut rewards, &mut ended);
-        t += 1;
-    };
-    (0..WARM_UP).for_each(|_| step());
-    rounds_s(now, step).into_iter().map(|step_s| ENVS as f64 / step_s).collect()
+    noise(TURNS * envs).into_iter().map(action).collect()
 }
 
 /// Steps a second of CartPole on one core by many steps in one call.
-fn played(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
+fn played(isa: Isa, now: Clock) -> Vec<f64> {
     const GAME: u32 = 100;
     let mut poles = CartPoles::new(isa, 1, 0, ENVS);
     let mut game = 0;
@@ -68,27 +73,23 @@ fn played(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
         poles.play(game, GAME);
         game += 1;
     };
-    let steps = ENVS as f64 * f64::from(GAME);
-    rounds_s(now, play).into_iter().map(|play_s| steps / play_s).collect()
+    rates(ENVS as f64 * f64::from(GAME), &rounds_s(&now, play))
 }
 
 /// Environment steps a second of whole iterations, after the first few, on all threads there are: the
 /// preset with two networks of 4-64-64.
-fn ppo(isa: Isa, now: &dyn Fn() -> f64) -> Vec<f64> {
-    const WARM_UP: usize = 3;
-    let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, isa);
-    for _ in 0..WARM_UP {
-        iteration_s(&mut ppo, now);
-    }
+fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
+    let mut ppo = cart_pole(PpoConfig { hidden: 64, epochs: 4, ..PpoConfig::default() }, 1, isa);
+    iterations_rate(&mut ppo, now);
     (0..ROUNDS).map(|_| iterations_rate(&mut ppo, now)).collect()
 }
 
 /// The same for a trunk of 32-32 that policy and critic share and one pass over the data, in a run that is
 /// judged until it has solved the task; and the best evaluation it reached.
-fn small_ppo(isa: Isa, now: &dyn Fn() -> f64) -> (Vec<f64>, f32) {
+fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
     let small = PpoConfig { shared: true, epochs: 1, envs: 4096, lr: 0.005, ..PpoConfig::default() };
-    let mut ppo = cart_pole(small, isa);
+    let mut ppo = cart_pole(small, 1, isa);
     let goal = ppo.kind().spec.solved_at as f32;
     let (mut best, mut rates) = (0f32, Vec::new());
     while (best < goal || rates.len() < ROUNDS) && ppo.progress().env_steps < GIVE_UP {
@@ -100,33 +101,39 @@ fn small_ppo(isa: Isa, now: &dyn Fn() -> f64) -> (Vec<f64>, f32) {
     (rates, best)
 }
 
-fn cart_pole(config: PpoConfig, isa: Isa) -> Ppo {
+fn cart_pole(config: PpoConfig, seed: u32, isa: Isa) -> Ppo {
     let kind = worlds::control::kind("CartPole-v1").expect("a world there is");
-    Ppo::new(kind, config, 1, isa).expect("the settings are in range")
+    Ppo::new(kind, config, seed, isa).expect("the settings are in range")
 }
 
-fn iteration_s(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
+fn iteration_s(ppo: &mut Ppo, now: Clock) -> Result<f64, Fault> {
     let began_s = now();
-    while !matches!(ppo.advance(), Slice::Ended(_)) {}
-    now() - began_s
+    iterate(ppo)?;
+    Ok(now() - began_s)
+}
+
+/// Environment steps of an iteration.
+fn samples(ppo: &Ppo) -> f64 {
+    (ppo.config().envs * ppo.config().rollout_steps) as f64
 }
 
 /// Environment steps a second of a few iterations together.
-fn iterations_rate(ppo: &mut Ppo, now: &dyn Fn() -> f64) -> f64 {
+fn iterations_rate(ppo: &mut Ppo, now: Clock) -> f64 {
     const ITERATIONS: usize = 3;
-    let samples = (ITERATIONS * ppo.config().envs * ppo.config().rollout_steps) as f64;
-    samples / (0..ITERATIONS).map(|_| iteration_s(ppo, now)).sum::<f64>()
+    let all_s: f64 = (0..ITERATIONS).map(|_| iteration_s(ppo, now).expect("no other machine to stop")).sum();
+    ITERATIONS as f64 * samples(ppo) / all_s
 }
 
 /// The share of its time that a monitor takes from the default run: a stretch with one and a stretch without in each round. None where
 /// it cannot be attached.
-fn monitored<R: Room>(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&Schema) -> Option<Writer>) -> Option<Vec<f64>> {
+fn monitored(bench: &mut Bench) -> Option<Vec<f64>> {
     const ROUNDS: usize = 33;
     /// Each stretch has the same number of evaluations and digests in it, once the task is solved.
     const ITERATIONS: u32 = DIGEST_EVERY;
     const WARM_UP: u32 = 4;
-    let config = config_of(&Entry::<R>::NEW);
-    let mut run = Run::<R>::new(config, Host::new(isa)).expect("the default config is in range");
+    let now = bench.now;
+    let config = config_of(&Entry::<Control>::NEW);
+    let mut run = Run::<Control>::new(config, Host::new(bench.isa)).expect("the default config is in range");
     let began = run.events().into_iter().find(|event| matches!(event, Event::Began(_)))?;
     run.command(Command::Start).expect("a fresh run can start");
     let mut stretch_s = |mut monitor: Option<Writer>| {
@@ -136,12 +143,9 @@ fn monitored<R: Room>(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&S
         let (began_s, until) = (now(), run.progress().iteration + ITERATIONS);
         while run.progress().iteration < until {
             run.advance(now());
-            for event in run.events() {
-                if let Some(monitor) = &mut monitor {
-                    monitor.event(&event);
-                }
-            }
+            let events = run.events();
             if let Some(monitor) = &mut monitor {
+                events.iter().for_each(|event| monitor.event(event));
                 monitor.beat(&run.progress());
             }
         }
@@ -152,7 +156,7 @@ fn monitored<R: Room>(isa: Isa, now: &dyn Fn() -> f64, attach: &mut dyn FnMut(&S
     }
     let mut shares = Vec::new();
     for _ in 0..ROUNDS {
-        let with_s = stretch_s(Some(attach(R::SCHEMA)?));
+        let with_s = stretch_s(Some((bench.attach)(Control::SCHEMA)?));
         shares.push(with_s / stretch_s(None) - 1.0);
     }
     Some(shares)

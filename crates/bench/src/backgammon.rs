@@ -1,0 +1,170 @@
+//! The figures of backgammon: how fast its rules are, its learners, and self-play in the published configuration.
+
+#[cfg(feature = "device")]
+pub mod device;
+
+use crate::measure::{Bench, Clock, iterate, rates, rates_and_shares};
+use crate::training::Inference;
+use learn::Learner;
+use learn::backgammon::published::{self, Shape};
+use learn::backgammon::{PARTS, Published, PublishedConfig, Strong, StrongConfig};
+use math::peak::Peak;
+use math::rng::Sequence;
+use math::rounds::{FEW, ROUNDS, rounds_s};
+use math::{Isa, Rng, par};
+use worlds::backgammon::{Board, Results, Roll};
+
+/// On so many cores where the figure is one core's, and on all of them.
+pub fn measure(bench: &mut Bench) {
+    bench.give("backgammon.rules.decisions_per_s_core", &decided(bench.now), "decisions/s");
+    published_net(bench);
+    searched(bench);
+    played_out(false, bench);
+    played_out(true, bench);
+    taught(bench);
+}
+
+/// The published network whole, with the logits of all actions; inference.
+fn published_net(bench: &mut Bench) {
+    const BATCH: usize = 64;
+    let (isa, now) = (bench.isa, bench.now);
+    let plan = published::plan_whole(Shape::PUBLISHED, BATCH, isa).expect("the net is well formed");
+    let mut net = Inference::new(plan);
+    let [rates, shares] = net.rates_and_shares("inputs", BATCH, &Peak::new(isa, None, &now), now);
+    bench.give("backgammon.published.net_states_per_s_core", &rates, "states/s");
+    bench.give("backgammon.published.net_share", &shares, "of peak");
+}
+
+/// The published learner that plays so many actors' games, with its own settings otherwise; it learns or it does not.
+fn players(isa: Isa, actors: usize, learns: bool) -> Published {
+    let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
+    if !learns {
+        config.most_updates = 0;
+    }
+    Published::new(config, 1, isa).expect("the settings are in range")
+}
+
+/// Decisions that the network values a second, for each of some cores, in the whole loop of self-play: rules, inputs, network,
+/// tree; nothing is learned. Each round is some slices together.
+fn searched(bench: &mut Bench) {
+    const SLICES: usize = 48;
+    let (isa, cores, now) = (bench.isa, par::threads(), bench.now);
+    let mut players = players(isa, cores, false);
+    let mut round = || {
+        let (began_s, before) = (now(), players.progress().evaluations);
+        for _ in 0..SLICES {
+            players.advance();
+        }
+        (players.progress().evaluations - before) as f64 / (now() - began_s) / cores as f64
+    };
+    // The first decisions are all openings.
+    for _ in 0..8 {
+        round();
+    }
+    let gflop = 2e-9 * Shape::PUBLISHED.products() as f64;
+    let [rates, whole] = rates_and_shares(ROUNDS, &Peak::new(isa, None, &now), gflop, now, round);
+    let done = Shape::PUBLISHED.search_products() as f64 / Shape::PUBLISHED.products() as f64;
+    let done: Vec<f64> = whole.iter().map(|share| done * share).collect();
+    bench.give("backgammon.selfplay.evals_per_s_core", &rates, "evaluations/s");
+    bench.give("backgammon.selfplay.share", &whole, "of peak, had all inputs and actions been computed");
+    bench.give("backgammon.selfplay.dense_share", &done, "of peak, by what dense layers computed");
+}
+
+/// Whole games a minute on all threads at 100 evaluations for a roll that is not forced, and where the time goes: of a network that
+/// has learned nothing, whose games are long, or of one that learns from them.
+fn played_out(learns: bool, bench: &mut Bench) {
+    /// Evaluations of each table before games end as often as they begin, and those of a round.
+    const WARM_UP: u64 = 800_000;
+    const COUNTED: u64 = 200_000;
+    let (actors, now) = (par::threads(), bench.now);
+    let mut players = players(bench.isa, actors, learns);
+    players.set_clock(now);
+    let mut next = WARM_UP * actors as u64;
+    let (mut began_s, mut before, mut parts_s) = (now(), players.progress(), [0.0; PARTS.len()]);
+    let mut a_minute = [const { Vec::new() }; 3];
+    let mut shares = [const { Vec::new() }; PARTS.len()];
+    while a_minute[0].len() < FEW {
+        let stats = iterate(&mut players).expect("no other machine to stop");
+        parts_s.iter_mut().zip(stats.parts_s).for_each(|(sum, part_s)| *sum += part_s);
+        let (after, ended_s) = (players.progress(), now());
+        if after.evaluations < next {
+            continue;
+        }
+        if next > WARM_UP * actors as u64 {
+            let done = [after.games - before.games, after.moves - before.moves, after.updates - before.updates];
+            for (rounds, done) in a_minute.iter_mut().zip(done) {
+                rounds.push(60.0 * done as f64 / (ended_s - began_s));
+            }
+            let all_s: f64 = parts_s.iter().sum();
+            shares.iter_mut().zip(parts_s).for_each(|(shares, part_s)| shares.push(part_s / all_s));
+        }
+        next = after.evaluations + COUNTED * actors as u64;
+        (began_s, before, parts_s) = (ended_s, after, [0.0; PARTS.len()]);
+    }
+    let (name, how) = if learns { ("backgammon.published", "learning on") } else { ("backgammon.selfplay", "nothing learned") };
+    for (what, rounds) in ["games", "decisions", "updates"].iter().zip(&a_minute) {
+        if learns || *what != "updates" {
+            bench.give(format!("{name}.{what}_per_min"), rounds, format!("{what}/min on all threads, {how}"));
+        }
+    }
+    for (part, shares) in PARTS.iter().zip(&shares).filter(|(_, shares)| shares.iter().any(|s| *s > 0.0)) {
+        bench.give(format!("{name}.time.{part}"), shares, format!("of the time, {how}"));
+    }
+}
+
+/// Games a second for each of the cores at hand, of the strong learner with its own settings, learning included, once it plays sensibly;
+/// and the boards that its networks value meanwhile.
+fn taught(bench: &mut Bench) {
+    const EARLY: u64 = 8;
+    let now = bench.now;
+    let mut strong = Strong::new(StrongConfig::default(), 1, Isa::best()).expect("settings of its own");
+    let (mut games, mut evaluations) = (Vec::new(), Vec::new());
+    while games.len() < ROUNDS {
+        let (began_s, before) = (now(), strong.progress());
+        iterate(&mut strong).expect("no other machine to stop");
+        let after = strong.progress();
+        if after.iterations > EARLY {
+            let core_s = (now() - began_s) * par::threads() as f64;
+            games.push((after.games - before.games) as f64 / core_s);
+            evaluations.push((after.evaluations - before.evaluations) as f64 / core_s);
+        }
+    }
+    bench.give("backgammon.td.games_per_s_core", &games, "games/s, learning included");
+    bench.give("backgammon.td.evals_per_s_core", &evaluations, "evaluations/s, learning included");
+}
+
+/// Decisions a second on one core when each roll's results are all found and one of them is chosen at random, game after
+/// game. Each call plays the same games, some forty of them.
+fn decided(now: Clock) -> Vec<f64> {
+    const DECISIONS: u32 = 4096;
+    let mut results = Results::new();
+    let play = || {
+        let mut game = RandomGame::new(Rng::new(7, 1).sequence(0));
+        (0..DECISIONS).for_each(|_| _ = game.decide(&mut results));
+        std::hint::black_box(game.board);
+    };
+    rates(f64::from(DECISIONS), &rounds_s(&now, play))
+}
+
+/// Games by random moves, one after the other.
+struct RandomGame {
+    board: Board,
+    numbers: Sequence,
+}
+
+impl RandomGame {
+    fn new(numbers: Sequence) -> RandomGame {
+        RandomGame { board: Board::START, numbers }
+    }
+
+    /// The position and the roll of a decision, which then is made.
+    fn decide(&mut self, results: &mut Results) -> (Board, Roll) {
+        let board = self.board;
+        let opening = board == Board::START;
+        let roll = if opening { Roll::drawn_to_open(&mut self.numbers) } else { Roll::drawn(&mut self.numbers) };
+        let results = board.results(roll, results);
+        let after = results[self.numbers.below(results.len() as u32) as usize];
+        self.board = if after.points() == 0 { after.turned() } else { Board::START };
+        (board, roll)
+    }
+}

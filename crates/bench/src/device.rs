@@ -1,0 +1,197 @@
+//! What an adapter can do and what is got out of it: peak and bandwidth first, then matrix products and worlds, each
+//! against them or against the processor beside it, all measured in the same run.
+//!
+//! A software adapter gets smaller work, and the names or units say so.
+
+use crate::measure::{Bench, Clock, rates};
+use gpu::{Gpu, Memory, Program, Space, groups, noise, product_rounds_s, rounds_s};
+use learn::Fault;
+use math::rounds::{FEW, ROUND_S, sustained_s};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+/// A GPU, and what was measured of it by itself.
+pub struct Device<'a> {
+    pub gpu: &'a Gpu,
+    /// Round by round, of what is read and written.
+    pub bytes_per_s: Vec<f64>,
+}
+
+impl<'a> Device<'a> {
+    /// Gives the figures of the adapter itself.
+    pub fn measured(gpu: &'a Gpu, bench: &mut Bench) -> Result<Device<'a>, Fault> {
+        let (about, now) = (gpu.about(), bench.now);
+        let software = f64::from(u8::from(about.software));
+        bench.count("gpu.adapter.software", software, format!("{} over {}", about.name, about.backend));
+        let bytes_per_s = bandwidth(gpu, bench)?;
+        pollster::block_on(gpu.tune(&now))?;
+        products(gpu, bench)?;
+        Ok(Device { gpu, bytes_per_s })
+    }
+
+    pub fn is_software(&self) -> bool {
+        self.gpu.about().software
+    }
+}
+
+pub fn refused(error: impl std::fmt::Display) -> Fault {
+    Fault::Refused { why: error.to_string() }
+}
+
+/// Seconds of a call in each round, after one that warms up.
+pub fn calls_s(now: Clock, mut call: impl FnMut() -> Result<(), Fault>) -> Result<Vec<f64>, Fault> {
+    let mut done = call();
+    let mut unless_failed = || {
+        if done.is_ok() {
+            done = call();
+        }
+    };
+    let rounds_s = (0..FEW).map(|_| sustained_s(ROUND_S, &now, &mut unless_failed)).collect();
+    done.map(|()| rounds_s)
+}
+
+/// Rounds that are iterations of a learner, for a second and three at least, after one that warms up.
+pub fn iterations(now: Clock, mut iteration: impl FnMut() -> Result<f64, Fault>) -> Result<Vec<f64>, Fault> {
+    const LEAST: usize = 3;
+    const FILL_S: f64 = 1.0;
+    iteration()?;
+    let (began_s, mut rounds) = (now(), Vec::new());
+    while rounds.len() < LEAST || now() - began_s < FILL_S {
+        rounds.push(iteration()?);
+    }
+    Ok(rounds)
+}
+
+/// The products of the figures, each beside the peak of the moment.
+fn products(gpu: &Gpu, bench: &mut Bench) -> Result<(), Fault> {
+    let (software, now) = (gpu.about().software, bench.now);
+    let rounds = if software { 1 } else { FEW };
+    let shapes = match software {
+        true => [[512, 512, 512], [1024, 1024, 256], [2048, 256, 256]],
+        false => [[1024, 1024, 1024], [4096, 4096, 4096], [4096, 256, 256]],
+    };
+    let peak = Peak::new(gpu)?;
+    let mut peaks = Vec::new();
+    for [m, n, k] in shapes {
+        let gflop = 2e-9 * (m * n * k) as f64;
+        let (mut speeds, mut shares) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            let peak = peak.gflops(now)?;
+            let speed = gflop / product_rounds_s(gpu, [m, n, k], false, 1, &now)?[0];
+            speeds.push(speed);
+            shares.push(speed / peak);
+            peaks.push(peak);
+        }
+        let less = if software { ", a smaller one for a software adapter" } else { "" };
+        let name = format!("gpu.product.{m}x{n}x{k}");
+        bench.give(format!("{name}.gflops"), &speeds, format!("GFLOP/s{less}"));
+        bench.give(format!("{name}.share"), &shares, "of peak");
+        if gpu.about().half {
+            let rounds_s = product_rounds_s(gpu, [m, n, k], true, rounds, &now)?;
+            let unit = format!("GFLOP/s of factors rounded to f16{less}");
+            bench.give(format!("{name}.f16.gflops"), &rates(gflop, &rounds_s), unit);
+        }
+    }
+    bench.give("gpu.peak_gflops", &peaks, "GFLOP/s of multiply-adds in registers");
+    Ok(())
+}
+
+/// Multiply-adds and nothing else: 32 chains a thread, that none waits for the one before.
+struct Peak {
+    program: Program,
+    memory: Memory,
+    gflop: f64,
+}
+
+impl Peak {
+    fn new(gpu: &Gpu) -> Result<Peak, Fault> {
+        const THREADS: usize = 256;
+        const CHAINS: usize = 8;
+        const LINKS: usize = 16;
+        let (workgroups, rounds) = if gpu.about().software { (64, 16) } else { (4096, 64) };
+        let mut text = format!(
+            "struct Args {{ out: u32, rounds: u32, factor: f32, add: f32 }}
+@compute @workgroup_size({THREADS})
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+    let a = vec4<f32>(args.factor);
+    let b = vec4<f32>(args.add, 2.0 * args.add, 3.0 * args.add, 4.0 * args.add);
+"
+        );
+        for i in 0..CHAINS {
+            let _ = writeln!(text, "var x{i} = vec4<f32>(f32(id.x) + {i}.0);");
+        }
+        text += "for (var round = 0u; round < args.rounds; round++) {\n";
+        for _ in 0..LINKS {
+            (0..CHAINS).for_each(|i| _ = write!(text, "x{i} = fma(x{i}, a, b);"));
+            text += "\n";
+        }
+        let sum: Vec<String> = (0..CHAINS).map(|i| format!("x{i}")).collect();
+        let _ = writeln!(text, "}}\nlet sum = {};", sum.join(" + "));
+        // The compiler does not know that it never is.
+        text += "if (dot(sum, sum) == -1.0) { mem[args.out] = sum.x; }\n}\n";
+        let (mut space, mut program) = (Space::default(), Program::new(gpu));
+        let out = space.floats(1);
+        let kernel = program.kernel("peak", &text);
+        let args = [out.at, rounds, 0.75f32.to_bits(), 0.25f32.to_bits()];
+        program.dispatch(&kernel, &args, groups(workgroups, 1));
+        let memory = space.allocate(gpu)?;
+        program.bind(&memory);
+        let chained = CHAINS * 4 * LINKS * rounds as usize;
+        Ok(Peak { program, memory, gflop: 2e-9 * (workgroups * THREADS * chained) as f64 })
+    }
+
+    fn gflops(&self, now: Clock) -> Result<f64, Fault> {
+        Ok(self.gflop / rounds_s(&self.program, &self.memory, 0..1, 1, &now)?[0])
+    }
+}
+
+/// Bytes a second by a copy of more than any cache holds.
+fn bandwidth(gpu: &Gpu, bench: &mut Bench) -> Result<Vec<f64>, Fault> {
+    const THREADS: usize = 256;
+    /// Each of four floats.
+    const A_THREAD: usize = 4;
+    /// Its workgroups fit one row.
+    const MOST_BYTES: u64 = 512 << 20;
+    const TEXT: &str = "\
+struct Args { x: u32, y: u32 }
+@compute @workgroup_size(256)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
+    let i = group.x * 1024u + local;
+    let a = mem[args.x + i];
+    let b = mem[args.x + i + 256u];
+    let c = mem[args.x + i + 512u];
+    let d = mem[args.x + i + 768u];
+    mem[args.y + i] = a;
+    mem[args.y + i + 256u] = b;
+    mem[args.y + i + 512u] = c;
+    mem[args.y + i + 768u] = d;
+}
+";
+    let wanted: u64 = if gpu.about().software { 32 << 20 } else { MOST_BYTES };
+    let a_workgroup = 4 * THREADS * A_THREAD;
+    let workgroups = (wanted.min(gpu.largest_buffer() / 2) / 4) as usize / a_workgroup;
+    let floats = workgroups * a_workgroup;
+    let (mut space, mut program) = (Space::default(), Program::new(gpu));
+    let (x, y) = (space.floats(floats), space.floats(floats));
+    noise(&mut program, &[x]);
+    let begin = program.len();
+    let kernel = program.kernel_of_vectors("copy", TEXT);
+    program.dispatch(&kernel, &[x.at / 4, y.at / 4], [workgroups as u32, 1, 1]);
+    let memory = space.allocate(gpu)?;
+    program.bind(&memory);
+    run_once(&program, 0..begin);
+    let copies_s = rounds_s(&program, &memory, begin..begin + 1, FEW, &bench.now)?;
+    let bytes = 4 * floats;
+    let bytes_per_s = rates(2.0 * bytes as f64, &copies_s);
+    let gigabytes: Vec<f64> = bytes_per_s.iter().map(|rate| 1e-9 * rate).collect();
+    let unit = format!("GB/s, read and written, by a copy of {} MB", bytes / 1_000_000);
+    bench.give("gpu.bandwidth_gb_per_s", &gigabytes, unit);
+    Ok(bytes_per_s)
+}
+
+/// Does what comes before all that is timed.
+pub fn run_once(program: &Program, range: Range<usize>) {
+    let mut encoder = program.gpu().encoder();
+    program.encode(&mut encoder, range);
+    program.gpu().submit(encoder);
+}
