@@ -88,8 +88,7 @@ fn ppo(isa: Isa, now: Clock) -> Vec<f64> {
 /// judged until it has solved the task; and the best evaluation it reached.
 fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
     const GIVE_UP: u64 = 10_000_000;
-    let small = PpoConfig { shared: true, epochs: 1, envs: 4096, lr: 0.005, ..PpoConfig::default() };
-    let mut ppo = cart_pole(small, 1, isa);
+    let mut ppo = cart_pole(small(4096), 1, isa);
     let goal = ppo.kind().spec.solved_at as f32;
     let (mut best, mut rates) = (0f32, Vec::new());
     while (best < goal || rates.len() < ROUNDS) && ppo.progress().env_steps < GIVE_UP {
@@ -99,6 +98,11 @@ fn small_ppo(isa: Isa, now: Clock) -> (Vec<f64>, f32) {
         }
     }
     (rates, best)
+}
+
+/// A trunk of 32-32 that policy and critic share, and one pass over the data.
+fn small(envs: usize) -> PpoConfig {
+    PpoConfig { shared: true, epochs: 1, envs, lr: 0.005, ..PpoConfig::default() }
 }
 
 fn cart_pole(config: PpoConfig, seed: u32, isa: Isa) -> Ppo {

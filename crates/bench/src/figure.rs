@@ -9,12 +9,13 @@ use std::borrow::Cow;
 /// let best = bench::Figure { name: "fast".into(), value: 1e9, spread: None, unit: "steps/s".into() };
 /// ```
 #[derive(Clone, Debug, serde::Serialize)]
+#[non_exhaustive]
 pub struct Figure {
-    name: String,
-    value: f64,
+    pub name: String,
+    pub value: f64,
     #[serde(flatten)]
-    spread: Option<Spread>,
-    unit: Cow<'static, str>,
+    pub spread: Option<Spread>,
+    pub unit: Cow<'static, str>,
 }
 
 /// The quartiles of so many rounds.
@@ -40,22 +41,6 @@ impl Figure {
     /// What is counted, and would be the same again: bytes, or how many of some seeds.
     pub fn counted(name: impl Into<String>, value: f64, unit: impl Into<Cow<'static, str>>) -> Figure {
         Figure { name: name.into(), value, spread: None, unit: unit.into() }
-    }
-
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub fn value(&self) -> f64 {
-        self.value
-    }
-
-    pub fn spread(&self) -> Option<Spread> {
-        self.spread
-    }
-
-    pub fn unit(&self) -> &str {
-        &self.unit
     }
 }
 

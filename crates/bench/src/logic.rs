@@ -6,7 +6,7 @@ pub mod device;
 use crate::measure::{Bench, Clock, alone, rates, warmed_ms};
 use learn::logic::automaton::{Automaton, GateForm};
 use learn::logic::circuit::{Circuit, PackedGrid};
-use learn::logic::experiment::{Config, Preset};
+use learn::logic::experiment::{Config, Experiment, Preset};
 use learn::logic::train::{Optimiser, Trainer};
 use learn::logic::{OPS, Wirings};
 use math::rounds::rounds_s;
@@ -28,16 +28,20 @@ pub fn measure(bench: &mut Bench) {
 fn step_ms(preset: Preset, isa: Isa, now: Clock) -> Vec<f64> {
     let config = Config::published(preset);
     let experiment = config.experiment().expect("its own target can be learned");
-    let shape = &experiment.architecture;
-    let wirings = Wirings::new(shape, config.wiring, 1).expect("the published shape can be wired");
-    let automaton = Automaton::new(shape.clone(), wirings, GateForm::Softmax);
-    let rollout = experiment.training.clone();
+    let rollout = &experiment.training;
     let cells = rollout.batch * rollout.width * rollout.height;
-    let mut start = vec![0.0; cells * shape.channels];
+    let mut start = vec![0.0; cells * experiment.architecture.channels];
     let mut target = vec![0.0; cells * experiment.shown()];
     experiment.fill(1, 0, (0.0, &[]), &mut start, &mut target);
-    let mut trainer = Trainer::new(isa, automaton, rollout, Optimiser::default(), 1);
+    let mut trainer = trainer(&config, &experiment, 1, isa);
     warmed_ms(now, || _ = trainer.step(&start, &target, experiment.shown()))
+}
+
+fn trainer(config: &Config, experiment: &Experiment, seed: u32, isa: Isa) -> Trainer {
+    let shape = &experiment.architecture;
+    let wirings = Wirings::new(shape, config.wiring, seed).expect("the published shape can be wired");
+    let automaton = Automaton::new(shape.clone(), wirings, GateForm::Softmax);
+    Trainer::new(isa, automaton, experiment.training.clone(), Optimiser::default(), seed)
 }
 
 /// Gates times cells a second of a circuit of some thousand gates of all operations.

@@ -1,6 +1,6 @@
 //! How fast environments step on the device and PPO learns there whole, and the same by the processor beside it.
 
-use super::{TURNS, actions, cart_pole, iteration_s, played, samples, stepped};
+use super::{TURNS, actions, cart_pole, iteration_s, played, samples, small, stepped};
 use crate::device::{Device, iterations, refused, run_once};
 use crate::measure::{Bench, Clock, rates};
 use gpu::control::{GpuPpo, Stepping, Worlds, world};
@@ -105,13 +105,12 @@ fn solve(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     /// No preset was tuned on it or on those after it.
     const FIRST_SEED: u32 = 101;
     let envs = if device.is_software() { 1024 } else { 4096 };
-    let config = PpoConfig { envs, shared: true, epochs: 1, lr: 0.005, ..PpoConfig::default() };
     let seeds = if device.is_software() { 1 } else { SEEDS };
     let mut times_s = Vec::new();
     for seed in FIRST_SEED..FIRST_SEED + seeds {
         let began_s = (bench.now)();
         let gpu = Gpu::open_blocking(OpenOptions::default())?;
-        let mut ppo = cart_pole(config.clone(), seed, bench.isa);
+        let mut ppo = cart_pole(small(envs), seed, bench.isa);
         ppo.begin_offload(&gpu, 0)?;
         times_s.push(solved_s(&mut ppo, began_s, bench.now)?);
     }

@@ -1,19 +1,20 @@
 //! A population of published checkerboards, all members in one step, and the same by the processor beside it.
 
+use super::trainer;
 use crate::device::{Device, iterations, refused};
 use crate::measure::{Bench, Clock};
 use gpu::logic::GpuPopulation;
-use learn::logic::automaton::{Automaton, GateForm};
+use learn::logic::automaton::GateForm;
 use learn::logic::experiment::{Config, Experiment, Preset};
 use learn::logic::offload::{Local, OffloadSpec, Trained};
 use learn::logic::train::{Optimiser, Trainer};
-use learn::logic::{Wiring, Wirings};
 use learn::offload::request;
 use learn::{Fault, Machine};
 
 pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     let (isa, now) = (bench.isa, bench.now);
-    let experiment = Config::published(Preset::Checkerboard).experiment().map_err(refused)?;
+    let config = Config::published(Preset::Checkerboard);
+    let experiment = config.experiment().map_err(refused)?;
     let members = if device.is_software() { 2 } else { 64 };
     let spec = OffloadSpec {
         architecture: experiment.architecture.clone(),
@@ -22,12 +23,7 @@ pub fn measure(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
         loss_channels: experiment.shown(),
         members,
     };
-    let trainers = (0..members as u32).map(|seed| {
-        let wirings = Wirings::new(&spec.architecture, Wiring::Unique, seed).map_err(refused)?;
-        let automaton = Automaton::new(spec.architecture.clone(), wirings, spec.form);
-        Ok(Trainer::new(isa, automaton, spec.rollout.clone(), Optimiser::default(), seed))
-    });
-    let trainers: Vec<Trainer> = trainers.collect::<Result<_, Fault>>()?;
+    let trainers: Vec<Trainer> = (0..members as u32).map(|seed| trainer(&config, &experiment, seed, isa)).collect();
     let of = format!("a step of {members} published checkerboards at once");
     let there = GpuPopulation::new(device.gpu, &spec)?;
     bench.count("gpu.logic.checkerboards.dispatches", there.dispatches() as f64, of.clone());
@@ -50,12 +46,12 @@ fn steps_ms(
 ) -> Result<Vec<f64>, Fault> {
     let steps = if machine.is_software() { 2 } else { 10 };
     let mut there = request(machine, spec)?;
-    let [mut starts, mut targets] = spec.sizes().map(|size| vec![0.0; spec.members * size]);
     let sizes = spec.sizes();
-    for (i, trainer) in trainers.iter().enumerate() {
+    let [mut starts, mut targets] = sizes.map(|size| vec![0.0; spec.members * size]);
+    let members = starts.chunks_mut(sizes[0]).zip(targets.chunks_mut(sizes[1]));
+    for (i, (trainer, (start, target))) in trainers.iter().zip(members).enumerate() {
         there.set_member(i, trainer)?;
-        let [start, target] = [&mut starts, &mut targets].map(|all| all.as_mut_slice());
-        experiment.fill(trainer.seed(), 0, (0.0, &[]), &mut start[i * sizes[0]..][..sizes[0]], &mut target[i * sizes[1]..][..sizes[1]]);
+        experiment.fill(trainer.seed(), 0, (0.0, &[]), start, target);
     }
     let mut trained = Trained::default();
     iterations(now, || {

@@ -71,8 +71,8 @@ fn print(figure: &Figure, json: bool) -> std::io::Result<()> {
         serde_json::to_writer(&mut out, figure)?;
         writeln!(out)?;
     } else {
-        let spread = figure.spread().map(|s| format!("({:.4} to {:.4}) ", s.lower, s.upper));
-        let (name, value, unit) = (figure.name(), figure.value(), figure.unit());
+        let spread = figure.spread.map(|s| format!("({:.4} to {:.4}) ", s.lower, s.upper));
+        let Figure { name, value, unit, .. } = figure;
         writeln!(out, "{name:<44} {value:>12.4} {}{unit}", spread.unwrap_or_default())?;
     }
     out.flush()

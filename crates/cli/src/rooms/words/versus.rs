@@ -54,7 +54,7 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Res
     for (preset, shape) in SHAPES {
         let measured = |path: &str| {
             let name = format!("words.{preset}{path}.tokens_per_s");
-            ours.iter().any(|figure| figure.name() == name)
+            ours.iter().any(|figure| figure.name == name)
         };
         for (modes, name, paths) in MODES {
             let paths: Vec<_> = paths.iter().filter(|path| measured(path)).collect();
@@ -108,7 +108,7 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Res
 /// The one with the highest median.
 fn fastest(each: &[Figure]) -> usize {
     let places = 0..each.len();
-    places.max_by(|&a, &b| each[a].value().total_cmp(&each[b].value())).expect("a rival has a mode")
+    places.max_by(|&a, &b| each[a].value.total_cmp(&each[b].value)).expect("a rival has a mode")
 }
 
 /// PyTorch with a model of its own, ready to train it whenever it is asked.
