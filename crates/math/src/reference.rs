@@ -21,7 +21,7 @@ pub fn matmul(
         for j in 0..n {
             let mut sum = if accumulate { c[i * n + j] } else { 0.0 };
             for p in 0..k {
-                sum = sum + a[i * a_rs + p * a_ks] * b[p * b_ks + j * b_cs];
+                sum += a[i * a_rs + p * a_ks] * b[p * b_ks + j * b_cs];
             }
             c[i * n + j] = sum;
         }
@@ -44,7 +44,7 @@ pub fn linear(
     matmul(rows, out, inp, x, (inp, 1), w, (1, inp), y, false);
     if let Some(bias) = bias {
         for i in 0..rows * out {
-            y[i] = y[i] + bias[i % out];
+            y[i] += bias[i % out];
         }
     }
     if let Some((gamma, beta, eps)) = norm {
@@ -203,7 +203,7 @@ pub fn causal_attention_backward(heads: usize, len: usize, cols: usize, qkv: &[f
                 for j in 0..=i {
                     let ds = p[i * len + j] * (dp[j] - mean) * scale;
                     for c in 0..size {
-                        let mut add = |part, row, x: f64| dqkv[place(part, row, c)] = dqkv[place(part, row, c)] + x;
+                        let mut add = |part, row, x: f64| dqkv[place(part, row, c)] += x;
                         add(0, i, ds * at(1, j, c));
                         add(1, j, ds * at(0, i, c));
                         add(2, j, p[i * len + j] * dy(c));
@@ -321,7 +321,7 @@ pub fn head_loss(
         for v in 0..vocab {
             slopes[v] = upstream[r] * (log_p[v].exp() - f64::from(u8::from(v == target)));
             for c in 0..inp {
-                dw[v * inp + c] = dw[v * inp + c] + slopes[v] * x[c];
+                dw[v * inp + c] += slopes[v] * x[c];
             }
         }
         matmul(1, inp, vocab, &slopes, (vocab, 1), w, (inp, 1), &mut dx[r * inp..][..inp], false);

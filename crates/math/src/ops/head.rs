@@ -75,7 +75,6 @@ pub fn head_loss(
 /// The loss of each row of logits; with an upstream gradient the logits become theirs.
 fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>) {
     kernel!(isa, |s: S, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>| {
-        let vocab = vocab;
         for (r, row) in logits.chunks_exact_mut(vocab).enumerate() {
             let top = largest(s, row);
             let target = super::indexed::clamp_index(target[r], vocab);
