@@ -125,7 +125,6 @@ async function enter(next: string, link: string): Promise<void> {
 }
 
 function forget(): void {
-  badge?.close();
   badge?.button.remove();
   page = badge = undefined;
   keys.hidden = true;

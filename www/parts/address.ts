@@ -2,6 +2,7 @@
 // the same.
 
 import type { Client } from "../run/client";
+import { pageLife, untilClosed } from "./life";
 
 /** It follows what is changed after so long. */
 const FOLLOW_MS = 250;
@@ -12,13 +13,10 @@ export class Address {
   /** What the bar has by this page's doing. Where it has something else, the visitor has gone there, and that is not written over. */
   private written = location.hash;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private closed = false;
+  private readonly life = pageLife();
 
-  constructor(private readonly client: Client) {}
-
-  close(): void {
-    this.closed = true;
-    clearTimeout(this.timer);
+  constructor(private readonly client: Client) {
+    untilClosed(() => clearTimeout(this.timer));
   }
 
   /** Soon; a link is asked for again. */
@@ -41,7 +39,7 @@ export class Address {
   private async write(): Promise<void> {
     const { written } = this;
     const { address } = await this.client.shared().catch(() => ({ address: this.current }));
-    if (this.closed || written !== this.written || written !== location.hash) return;
+    if (this.life.aborted || written !== this.written || written !== location.hash) return;
     this.current = address;
     // A digest that is to be reached stays while nothing was changed.
     if (written.replace(/&digest=[^&]*/, "") === address) return;

@@ -60,8 +60,4 @@ export class Badge {
       device ? `${trains(device)} ${because(device, this.counts)}` : "The processor trains. What the GPU can do is not measured yet.",
     );
   }
-
-  close(): void {
-    this.dialog.remove();
-  }
 }

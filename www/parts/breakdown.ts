@@ -2,7 +2,7 @@
 // iteration, so that one can read them while they come.
 
 import { h, id, write } from "./dom";
-import { drawing, type Drawing } from "./loop";
+import { drawing } from "./loop";
 import { Operations, type Look } from "./operations";
 import { state } from "./signal";
 import type { Colour } from "./theme";
@@ -30,7 +30,6 @@ export class Breakdown {
   private readonly segments: HTMLElement[];
   private readonly table: Table;
   private readonly operations: Operations;
-  private readonly drawing: Drawing;
 
   /** Parts in the order of their shares, each with what happens in it; `time` finds the operations of a gradient. */
   constructor(
@@ -62,7 +61,7 @@ export class Breakdown {
       this.table.element,
       this.operations.table.element,
     ]);
-    this.drawing = drawing(this.element, () => this.draw(), WRITE_EVERY_MS);
+    drawing(this.element, () => this.draw(), WRITE_EVERY_MS);
   }
 
   push(shares: number[]): void {
@@ -72,11 +71,6 @@ export class Breakdown {
 
   clear(): void {
     this.shares.value = undefined;
-  }
-
-  close(): void {
-    this.drawing.stop();
-    this.operations.close();
   }
 
   private told(): { label: string; help: string; share: number }[] {

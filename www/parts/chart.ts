@@ -8,7 +8,8 @@ import { pen, segment, stroke } from "./canvas";
 import type { Curves } from "./history";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
-import { drawing, type Drawing } from "./loop";
+import { untilClosed } from "./life";
+import { drawing } from "./loop";
 import { state, type State } from "./signal";
 import { smooth } from "./smooth";
 import { onTheme, palette, type Colour } from "./theme";
@@ -104,14 +105,14 @@ export class Chart {
   private forksShown = "";
   private readonly showing = state<Shown | undefined>(undefined);
   private readonly suited: State<ChartOptions>;
-  private readonly drawing: Drawing;
+  /** Does not wait for its turn, nor until it is in sight. */
+  readonly drawNow: () => void;
   /** The row that is looked at, and tests if any are. */
   private hovered: number | null = null;
   private tests: Test[] = [];
   /** The pointer or the focus is on this chart, and not on another that moves along. */
   private own = false;
   private readonly about: HTMLElement;
-  private readonly stops: (() => void)[];
 
   constructor(options: ChartOptions, tools: Node[] = []) {
     this.suited = state(options);
@@ -154,8 +155,9 @@ export class Chart {
       if (width > 0 && height > 0) this.plot.setSize({ width, height });
     });
     sizes.observe(this.area);
-    this.drawing = drawing(this.area, () => this.draw(), DRAW_EVERY_MS);
-    this.stops = [() => this.drawing.stop(), onTheme(() => this.plot.redraw(false)), () => sizes.disconnect(), () => this.plot.destroy()];
+    this.drawNow = drawing(this.area, () => this.draw(), DRAW_EVERY_MS);
+    onTheme(() => this.plot.redraw(false));
+    untilClosed(() => (sizes.disconnect(), this.plot.destroy()));
   }
 
   private make(): void {
@@ -185,21 +187,12 @@ export class Chart {
     this.writeNow();
   }
 
-  close(): void {
-    for (const stop of this.stops) stop();
-  }
-
   private get shown(): Shown | undefined {
     return this.showing.value;
   }
 
   private get options(): ChartOptions {
     return this.suited.value;
-  }
-
-  /** Does not wait for its turn, nor until it is in sight. */
-  drawNow(): void {
-    this.drawing.now();
   }
 
   /** At once, as a hand expects. */

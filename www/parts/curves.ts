@@ -276,8 +276,4 @@ export class RunCurves {
     const value = column && (main.metrics.length ? (run.columns[column.name]?.at(-1) ?? undefined) : run.test(column.name));
     return column && value !== undefined ? told(column, value) : undefined;
   }
-
-  close(): void {
-    for (const { chart } of this.charts) chart.close();
-  }
 }

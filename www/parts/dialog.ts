@@ -1,6 +1,7 @@
 // A modal dialog on the browser's own element: it keeps the focus inside, closes on Escape and gives the focus back.
 
 import { h, icon, id, type Child } from "./dom";
+import { untilClosed } from "./life";
 
 export class Dialog {
   readonly element: HTMLDialogElement;
@@ -19,6 +20,7 @@ export class Dialog {
       if (event.target === this.element) this.close();
     });
     document.body.append(this.element);
+    untilClosed(() => this.element.remove());
   }
 
   open(): void {
@@ -27,10 +29,6 @@ export class Dialog {
 
   close(): void {
     this.element.close();
-  }
-
-  remove(): void {
-    this.element.remove();
   }
 }
 

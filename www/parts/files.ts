@@ -1,6 +1,7 @@
 // A run in and out of a file: download, chooser, and a file dropped anywhere on the page.
 
 import { h } from "./dom";
+import { pageLife, untilClosed } from "./life";
 
 export function download(name: string, data: Uint8Array | string): void {
   const url = URL.createObjectURL(new Blob([data as Uint8Array<ArrayBuffer> | string], { type: "application/octet-stream" }));
@@ -19,8 +20,8 @@ export function chooser(label: string, taken: (file: File) => void): HTMLElement
   return h("span", button, input);
 }
 
-/** Takes a file dropped anywhere, which nobody has read yet; returns how to stop. */
-export function dropping(words: string, taken: (file: File) => void): () => void {
+/** Takes a file dropped anywhere, which nobody has read yet. */
+export function dropping(words: string, taken: (file: File) => void): void {
   const veil = h("div.veil", { hidden: true, "aria-hidden": "true" }, h("p", words));
   document.body.append(veil);
   const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
@@ -39,13 +40,9 @@ export function dropping(words: string, taken: (file: File) => void): () => void
     const file = event.dataTransfer?.files[0];
     if (file) taken(file);
   };
-  document.addEventListener("dragover", over);
-  document.addEventListener("dragleave", leave);
-  document.addEventListener("drop", drop);
-  return () => {
-    document.removeEventListener("dragover", over);
-    document.removeEventListener("dragleave", leave);
-    document.removeEventListener("drop", drop);
-    veil.remove();
-  };
+  const signal = pageLife();
+  document.addEventListener("dragover", over, { signal });
+  document.addEventListener("dragleave", leave, { signal });
+  document.addEventListener("drop", drop, { signal });
+  untilClosed(() => veil.remove());
 }

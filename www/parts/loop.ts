@@ -1,6 +1,7 @@
 // One animation loop for everything that moves. A canvas that is off the screen, or a page in the background,
 // is not drawn.
 
+import { untilClosed } from "./life";
 import { effect } from "./signal";
 
 type Draw = (nowMs: number) => void;
@@ -36,7 +37,7 @@ function tick(nowMs: number): void {
   requestAnimationFrame(tick);
 }
 
-/** Draws `element` while it is on the screen, at most every `everyMs`; returns how to stop. */
+/** Draws `element` while it is on the screen and its page open, at most every `everyMs`; returns how to stop sooner. */
 export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
   entries.set(element, { draw, everyMs, lastMs: -Infinity, seen: false });
   watcher.observe(element);
@@ -44,25 +45,23 @@ export function animate(element: Element, draw: Draw, everyMs = 0): () => void {
     running = true;
     requestAnimationFrame(tick);
   }
-  return () => {
+  return untilClosed(() => {
     entries.delete(element);
     watcher.unobserve(element);
-  };
+  });
 }
 
-/** What is drawn from state: `now` does not wait where something is due. */
-export type Drawing = { now(): void; stop(): void };
-
-/** Draws anew when what `draw` has read changes: while `element` is on the screen, at most every `everyMs`. */
-export function drawing(element: Element, draw: () => void, everyMs = 0): Drawing {
+/** Draws anew when what `draw` has read changes: while `element` is on the screen, at most every `everyMs`; gives how not to wait. */
+export function drawing(element: Element, draw: () => void, everyMs = 0): () => void {
   let due: (() => void) | undefined;
   const now = (): void => {
     const again = due;
     due = undefined;
     again?.();
   };
-  const stops = [effect(draw, (again) => (due = again)), animate(element, now, everyMs)];
-  return { now, stop: () => stops.forEach((stop) => stop()) };
+  untilClosed(effect(draw, (again) => (due = again)));
+  animate(element, now, everyMs);
+  return now;
 }
 
 /** Whether the visitor asked for less motion; read anew each time, as the choice may change. */
@@ -78,14 +77,14 @@ export class Surface {
   readonly context: CanvasRenderingContext2D;
   width = 0;
   height = 0;
-  private readonly observer: ResizeObserver;
+  readonly close: () => void;
 
   constructor(
     readonly canvas: HTMLCanvasElement,
     resized: () => void = () => {},
   ) {
     this.context = canvas.getContext("2d")!;
-    this.observer = new ResizeObserver(() => {
+    const observer = new ResizeObserver(() => {
       const ratio = Math.min(devicePixelRatio || 1, 3);
       this.width = canvas.clientWidth;
       this.height = canvas.clientHeight;
@@ -93,7 +92,8 @@ export class Surface {
       canvas.height = Math.round(this.height * ratio);
       resized();
     });
-    this.observer.observe(canvas);
+    observer.observe(canvas);
+    this.close = untilClosed(() => observer.disconnect());
   }
 
   /** Clears, and returns the context with one unit a CSS pixel. */
@@ -102,9 +102,5 @@ export class Surface {
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.context.clearRect(0, 0, this.width, this.height);
     return this.context;
-  }
-
-  close(): void {
-    this.observer.disconnect();
   }
 }

@@ -1,5 +1,6 @@
 // Where the time of a gradient goes, operation by operation: a table that calls are timed for while it is open.
 
+import { untilClosed } from "./life";
 import { Table } from "./table";
 import type { Operation } from "../run/protocol";
 
@@ -19,10 +20,7 @@ export class Operations {
     this.table = new Table("Time by operation", ["Operation", "Shape", "Calls", "Share"], () => this.rows(), ["Shape"]);
     this.table.button.textContent = "By operation";
     this.table.button.addEventListener("click", () => this.follow());
-  }
-
-  close(): void {
-    clearInterval(this.timer);
+    untilClosed(() => clearInterval(this.timer));
   }
 
   private follow(): void {

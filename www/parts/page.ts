@@ -17,6 +17,7 @@ import { Ghost } from "./ghost";
 import { sameMark, type History } from "./history";
 import { forgetRun, keepRun, keptRun, type Kept } from "./kept";
 import { Knobs } from "./knobs";
+import { closePage, untilClosed } from "./life";
 import { Present } from "./present";
 import { Readout } from "./readout";
 import type { Band, Brings, Explanation, RoomPage, Surroundings, View } from "./room";
@@ -72,7 +73,6 @@ export class Page implements RoomPage {
   private readonly explained = h("div.explain");
   private readonly shortcuts: Shortcuts;
   private readonly tour: Tour;
-  private readonly stops: (() => void)[];
 
   constructor(
     readonly client: Client,
@@ -136,18 +136,13 @@ export class Page implements RoomPage {
     client.onEvent((event) => this.take(event));
     client.onSweep((state) => this.sweep.take(state));
     starts.pace.keep();
-    this.stops = [
-      ...[starts, view, this.readout, this.curves, this.breakdown, this.runs, this.shortcuts, this.tour, takeAway].map(
-        (part) => () => part.close?.(),
-      ),
-      effect(() => this.drawCurves(), paced(DRAW_MS)),
-      this.takeDrops(),
-      watchSleep({
-        running: () => this.state.running.value,
-        trained_s: () => this.progress.train_s,
-        slept: (s) => this.tellSleep(s),
-      }),
-    ];
+    untilClosed(effect(() => this.drawCurves(), paced(DRAW_MS)));
+    this.takeDrops();
+    watchSleep({
+      running: () => this.state.running.value,
+      trained_s: () => this.progress.train_s,
+      slept: (s) => this.tellSleep(s),
+    });
   }
 
   help(): void {
@@ -160,7 +155,7 @@ export class Page implements RoomPage {
   }
 
   close(): void {
-    for (const stop of this.stops) stop();
+    closePage();
     this.element.remove();
   }
 
@@ -283,9 +278,9 @@ export class Page implements RoomPage {
     ];
   }
 
-  private takeDrops(): () => void {
+  private takeDrops(): void {
     const { drops } = this.view;
-    return dropping(drops?.words ?? "Drop a saved run to go on from it", (file) => {
+    dropping(drops?.words ?? "Drop a saved run to go on from it", (file) => {
       if (drops && !file.name.endsWith(".safetensors")) drops.take(file);
       else void this.starts.load(file);
     });

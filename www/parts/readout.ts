@@ -4,6 +4,7 @@ import type { Client } from "../run/client";
 import type { Progress, Variant } from "../run/protocol";
 import { h, write } from "./dom";
 import { count, figure, seconds, short, words } from "./format";
+import { untilClosed } from "./life";
 import type { Present } from "./present";
 import type { View } from "./room";
 import { effect, paced } from "./signal";
@@ -28,7 +29,6 @@ export class Readout {
   readonly headline = h("h1");
   readonly status = h("p.lead");
   readonly transport: Transport;
-  private readonly stops: (() => void)[];
 
   constructor(
     private readonly client: Client,
@@ -46,15 +46,9 @@ export class Readout {
       step: iteration_word,
     });
     const timers = [setInterval(() => this.look(), LOOK_MS), setInterval(() => this.writeStatus(), CALM_MS)];
-    this.stops = [
-      () => timers.forEach(clearInterval),
-      effect(() => this.transport.setRunning(present.running.value), paced(0)),
-      effect(() => this.writeStatus(), paced(0)),
-    ];
-  }
-
-  close(): void {
-    for (const stop of this.stops) stop();
+    untilClosed(() => timers.forEach(clearInterval));
+    untilClosed(effect(() => this.transport.setRunning(present.running.value), paced(0)));
+    untilClosed(effect(() => this.writeStatus(), paced(0)));
   }
 
   suit(variant: Variant): void {

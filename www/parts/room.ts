@@ -60,7 +60,6 @@ export interface View {
   take?(event: RunEvent): void;
   /** Ten times a second. */
   refresh?(): void;
-  close?(): void;
 }
 
 export type Surroundings = { notices: Notices; announcer: Announcer; open(options: Omit<Options, "room"> & { room?: string }): void };

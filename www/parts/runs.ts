@@ -11,6 +11,7 @@ import { button, h, id, labelled, write } from "./dom";
 import { download } from "./files";
 import { exactText, plural, seconds, short } from "./format";
 import { startOf, valuesOf, type History } from "./history";
+import { pageLife, untilClosed } from "./life";
 import { LOOKS, PRESENT, swatch } from "./looks";
 import { state } from "./signal";
 import "./runs.css";
@@ -56,8 +57,6 @@ export class Runs {
   private refused = "";
   private readonly lived = new WeakMap<RunRecord, Lived>();
   private writing: Promise<unknown>;
-  private readonly timer: ReturnType<typeof setInterval>;
-  private readonly leaving = (): void => this.keep();
 
   constructor(
     private readonly room: RoomInfo,
@@ -90,16 +89,10 @@ export class Runs {
       },
       (error) => this.refuse(error),
     );
-    this.timer = setInterval(() => this.refresh(), WRITE_EVERY_MS);
-    document.addEventListener("visibilitychange", this.leaving);
-    addEventListener("pagehide", this.leaving);
-  }
-
-  close(): void {
-    this.keep();
-    clearInterval(this.timer);
-    document.removeEventListener("visibilitychange", this.leaving);
-    removeEventListener("pagehide", this.leaving);
+    const timer = setInterval(() => this.refresh(), WRITE_EVERY_MS);
+    untilClosed(() => (clearInterval(timer), this.keep()));
+    document.addEventListener("visibilitychange", () => this.keep(), { signal: pageLife() });
+    addEventListener("pagehide", () => this.keep(), { signal: pageLife() });
   }
 
   /** Another run is the present one; the one before stays as it was last. */

@@ -64,10 +64,6 @@ export class Share {
     ]);
   }
 
-  close(): void {
-    this.native.remove();
-  }
-
   private async save(): Promise<void> {
     const { announcer, notices } = this.around;
     try {
@@ -125,7 +121,7 @@ export class Share {
       h("p", "The browser refused the clipboard. Copy the link from here."),
       copyField("Link", link),
     );
-    dialog.element.addEventListener("close", () => dialog.remove());
+    dialog.element.addEventListener("close", () => dialog.element.remove());
     dialog.open();
   }
 }

@@ -2,6 +2,7 @@
 
 import { Dialog } from "./dialog";
 import { h, id } from "./dom";
+import { pageLife } from "./life";
 import { recall, remember } from "./prefs";
 
 export type Shortcut = { key: string; shown: string; does: string; run: () => void };
@@ -27,7 +28,6 @@ const table = (caption: string, column: string, rows: Gesture[]): HTMLElement =>
 export class Shortcuts {
   private readonly dialog: Dialog;
   private on = recall("shortcuts") !== "off";
-  private readonly listen = (event: KeyboardEvent): void => this.take(event);
 
   constructor(
     private readonly shortcuts: Shortcut[],
@@ -59,16 +59,11 @@ export class Shortcuts {
       ]),
       h("section.by-touch", { "aria-label": "Touch" }, h("h3", "Touch"), table("Gestures", "Gesture", gestures)),
     );
-    document.addEventListener("keydown", this.listen);
+    document.addEventListener("keydown", (event) => this.take(event), { signal: pageLife() });
   }
 
   help(): void {
     this.dialog.open();
-  }
-
-  close(): void {
-    document.removeEventListener("keydown", this.listen);
-    this.dialog.remove();
   }
 
   private take(event: KeyboardEvent): void {

@@ -1,5 +1,7 @@
 // A browser may put a hidden tab to sleep; training then stood still, and the visitor should know why.
 
+import { pageLife } from "./life";
+
 const SLEPT_S = 30;
 /** What the worker has to tell of the meantime arrives first. */
 const ARRIVE_MS = 1500;
@@ -12,9 +14,8 @@ export interface Watched {
   slept(s: number): void;
 }
 
-/** Returns how to stop. */
-export function watchSleep({ running, trained_s, slept }: Watched): () => void {
-  const closing = new AbortController();
+export function watchSleep({ running, trained_s, slept }: Watched): void {
+  const signal = pageLife();
   let hidden: { ms: number; trained_s: number } | undefined;
   const seen = (): void => {
     if (document.hidden) {
@@ -27,9 +28,8 @@ export function watchSleep({ running, trained_s, slept }: Watched): () => void {
     setTimeout(() => {
       const awayS = (Date.now() - since.ms) / 1000;
       const sleptS = awayS - (trained_s() - since.trained_s);
-      if (!closing.signal.aborted && running() && awayS >= SLEPT_S && sleptS >= awayS / 2) slept(sleptS);
+      if (!signal.aborted && running() && awayS >= SLEPT_S && sleptS >= awayS / 2) slept(sleptS);
     }, ARRIVE_MS);
   };
-  document.addEventListener("visibilitychange", seen, { signal: closing.signal });
-  return () => closing.abort();
+  document.addEventListener("visibilitychange", seen, { signal });
 }

@@ -9,6 +9,7 @@ import { exactText } from "./format";
 import type { History } from "./history";
 import { keptRun } from "./kept";
 import type { Wanted } from "./knobs";
+import { pageLife } from "./life";
 import { calm } from "./loop";
 import { Pace } from "./pace";
 import type { Surroundings, View } from "./room";
@@ -30,7 +31,7 @@ export class Starts {
   readonly pace: Pace;
   readonly succession: Succession;
   readonly switcher: Switcher;
-  private closed = false;
+  private readonly life = pageLife();
 
   constructor(
     private readonly client: Client,
@@ -46,12 +47,6 @@ export class Starts {
       linkTo: (variant) => this.linkTo(variant),
       goTo: (variant, push) => this.goTo(variant, push),
     });
-  }
-
-  close(): void {
-    this.closed = true;
-    this.succession.close();
-    this.address.close();
   }
 
   nameOf(variant: Variant): string {
@@ -121,7 +116,7 @@ export class Starts {
       if (room === this.client.room.id) await this.succession.replace({ kind: "restore", bytes }, { ends });
       else this.around.open({ room, checkpoint: bytes });
     } catch (error) {
-      if (!this.closed) this.around.notices.show("error", textOf(error), "");
+      if (!this.life.aborted) this.around.notices.show("error", textOf(error), "");
     }
   }
 
@@ -161,7 +156,7 @@ export class Starts {
   private async goTo(variant: Variant, push: boolean): Promise<void> {
     const { client } = this;
     const present = this.shows.present();
-    if (!present || this.closed) return;
+    if (!present || this.life.aborted) return;
     if (variant.id === present.config.variant) return this.address.follow();
     const left = keptRun(client.room.id, variant.id) ?? (await this.stored(variant));
     if (!left) await this.begin(variant, {}, push);

@@ -4,6 +4,7 @@
 import type { Client } from "../run/client";
 import type { Command, Value } from "../run/protocol";
 import type { Left } from "../run/store";
+import { pageLife } from "./life";
 import type { Pace } from "./pace";
 
 /** What ends a run that one may go back to, in words; and whether what a person does beside it, as a game, goes on in the new one. */
@@ -18,7 +19,7 @@ export class Succession {
   private leaving: Left | undefined;
   private ends: Ends | undefined;
   private changing: Promise<unknown> = Promise.resolve();
-  private closed = false;
+  private readonly life = pageLife();
 
   constructor(
     private readonly client: Client,
@@ -26,10 +27,6 @@ export class Succession {
     /** A run took the place of another, or was refused. */
     private readonly done: () => void,
   ) {}
-
-  close(): void {
-    this.closed = true;
-  }
 
   replace(command: Command, how: Replacing = {}): Promise<void> {
     return this.replaceBy(() => this.client.command(command), how);
@@ -43,7 +40,7 @@ export class Succession {
       })
       .catch(() => (this.leaving = undefined))
       .then(async () => {
-        if (this.closed) return;
+        if (this.life.aborted) return;
         this.pace.keep();
         this.ends = ends;
         await does();
@@ -57,7 +54,7 @@ export class Succession {
   /** A live change of a knob; `before` gets the run as it was just before. */
   change(name: string, value: Value, before: (bytes: Uint8Array) => void): void {
     this.changing = this.changing
-      .then(() => (this.closed ? undefined : this.client.change(name, value)))
+      .then(() => (this.life.aborted ? undefined : this.client.change(name, value)))
       .then((bytes) => bytes && before(bytes))
       .catch(() => {}); // it could not be saved then, and was changed all the same
   }

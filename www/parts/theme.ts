@@ -2,6 +2,7 @@
 // style sheet, through `palette`.
 
 import { h, icon } from "./dom";
+import { untilClosed } from "./life";
 import { recall, remember } from "./prefs";
 
 type Theme = "auto" | "light" | "dark";
@@ -43,10 +44,10 @@ export function rgb(name: Colour): [number, number, number] {
   return [hex >> 16, (hex >> 8) & 255, hex & 255];
 }
 
-/** Calls back after every change of colours; returns how to stop. */
+/** Calls back after every change of colours, while the page is open; returns how to stop sooner. */
 export function onTheme(listener: () => void): () => void {
   listeners.add(listener);
-  return () => listeners.delete(listener);
+  return untilClosed(() => listeners.delete(listener));
 }
 
 export function startTheme(): void {

@@ -2,6 +2,7 @@
 // over and ends whenever one likes; it begins by itself on a first visit alone.
 
 import { h, icon, id, write } from "./dom";
+import { untilClosed } from "./life";
 import { calm } from "./loop";
 import { recall, remember } from "./prefs";
 
@@ -59,6 +60,7 @@ export class Tour {
       h("div.row", this.count, this.back, this.next),
     ]);
     place.prepend(this.box);
+    untilClosed(() => (this.end(), this.box.remove()));
   }
 
   /** On the first visit to this browser, and never again by itself. The focus stays where it is. */
@@ -96,11 +98,6 @@ export class Tour {
     if (this.before instanceof HTMLElement && this.before.isConnected && this.before !== document.body)
       this.before.focus({ preventScroll: true });
     else document.querySelector<HTMLElement>("#main")?.focus({ preventScroll: true });
-  }
-
-  close(): void {
-    this.end();
-    this.box.remove();
   }
 
   private go(to: number, scroll = true): void {

@@ -35,12 +35,6 @@ export class AnalysisPane {
     ]);
   }
 
-  close(): void {
-    this.questions.close();
-    this.form.close();
-    this.findings.close();
-  }
-
   offer(frozen: Frozen[]): void {
     this.form.offer(frozen);
   }

@@ -46,11 +46,6 @@ export class Considered {
     this.show(NOTHING);
   }
 
-  close(): void {
-    this.thoughts.close();
-    this.tree.close();
-  }
-
   begin(): void {
     this.show({ ...NOTHING, asks: "After its move you see here what it weighed. A hint shows the same for yours." });
   }

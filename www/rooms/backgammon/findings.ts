@@ -3,6 +3,7 @@
 
 import { copyField } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
+import { untilClosed } from "../../parts/life";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
 import { Board } from "./board";
 import { candidateTable, cubeAdvice, folding, outcomeLegend, outlookParts, signed } from "./candidates";
@@ -38,11 +39,7 @@ export class Findings {
     ]);
     this.board.turnCube(undefined);
     this.showList();
-  }
-
-  close(): void {
-    this.chosen = undefined;
-    this.tree.close();
+    untilClosed(() => (this.chosen = undefined));
   }
 
   /** What was thought of another position would be taken for this one. */

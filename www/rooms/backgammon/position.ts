@@ -5,6 +5,7 @@ import type { Backgammon } from "./client";
 import { DICE_ASKED, readDice, type Roll } from "./dice";
 import { Editor } from "./editor";
 import { capital } from "../../parts/format";
+import { pageLife } from "../../parts/life";
 import { lookAheadField, WhoField } from "./players";
 import type { Answers, Frozen, Question, Standing } from "./protocol";
 
@@ -33,7 +34,7 @@ export class PositionForm {
   private readText: string | undefined = START;
   private diceTouched = false;
   private reading: Promise<void> = Promise.resolve();
-  private closed = false;
+  private readonly life = pageLife();
 
   constructor(
     private readonly client: Backgammon,
@@ -54,10 +55,6 @@ export class PositionForm {
       this.error,
       this.editor.element,
     ];
-  }
-
-  close(): void {
-    this.closed = true;
   }
 
   offer(frozen: Frozen[]): void {
@@ -109,7 +106,7 @@ export class PositionForm {
     return (this.reading = this.client.ask({ ask: "read_id", id: text }).then(
       (standing) => {
         // Who types dice meanwhile means those. An id that says no more than where checkers stand says nothing of dice.
-        if (this.closed || text !== this.readText || standing.bare || this.diceTouched) return;
+        if (this.life.aborted || text !== this.readText || standing.bare || this.diceTouched) return;
         this.dice.value = standing.dice ? standing.dice.join(" ") : "";
       },
       () => {}, // the analysis says what is wrong
@@ -121,7 +118,7 @@ export class PositionForm {
     const standing = await this.client
       .ask({ ask: "read_id", id: this.position.value.trim() })
       .catch(() => this.client.ask({ ask: "read_id", id: START }));
-    if (this.closed) return;
+    if (this.life.aborted) return;
     this.edit.setAttribute("aria-expanded", "true");
     const dice = readDice(this.dice.value);
     this.editor.open({ ...standing, dice: dice?.every((n) => n >= 1 && n <= 6) ? dice : null });

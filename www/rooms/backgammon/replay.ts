@@ -4,6 +4,7 @@
 import type { Judged, Moment, Session } from "./protocol";
 import { button, h, svg, write } from "../../parts/dom";
 import { capital, minus } from "../../parts/format";
+import { pageLife } from "../../parts/life";
 import { Board, type Side } from "./board";
 import { signed } from "./candidates";
 import type { Backgammon } from "./client";
@@ -33,7 +34,7 @@ export class ReplayPane {
   private game = "";
   private opened = false;
   private judging = false;
-  private closed = false;
+  private readonly life = pageLife();
 
   constructor(
     private readonly client: Backgammon,
@@ -68,10 +69,6 @@ export class ReplayPane {
       void this.go(Math.round((share / (WIDTH - 2 * EDGE)) * Math.max(1, this.moves.length - 1)));
     });
     this.board.turnCube(undefined);
-  }
-
-  close(): void {
-    this.closed = true;
   }
 
   private get moves(): Session["moves"] {
@@ -109,7 +106,7 @@ export class ReplayPane {
     this.at = Math.min(moves.length - 1, Math.max(0, to));
     const at = this.at;
     const moment = await this.client.ask({ ask: "moment", at }).catch(() => undefined);
-    if (this.closed || !moment || at !== this.at || game !== this.game) return;
+    if (this.life.aborted || !moment || at !== this.at || game !== this.game) return;
     this.moment = moment;
     const side = moment.seat as Side;
     this.board.show(moment.position);
@@ -158,7 +155,7 @@ export class ReplayPane {
     if (this.judging) return;
     this.judging = true;
     try {
-      while (!this.closed && this.element.offsetParent !== null) {
+      while (!this.life.aborted && this.element.offsetParent !== null) {
         const { game } = this;
         const missing = [this.at, ...this.moves.keys()].find((at) => at < this.moves.length && !this.judged[at]);
         if (missing === undefined) break;

@@ -2,6 +2,7 @@
 // wished, and paces whoever is not a person.
 
 import type { Announcer } from "../../parts/announce";
+import { pageLife, untilClosed } from "../../parts/life";
 import { animate, calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import { Turns } from "../shared/asking";
@@ -45,8 +46,7 @@ export class SessionPane {
   private readonly shown = new Turns();
   private paused = false;
   private dueMs = 0;
-  private closed = false;
-  private readonly stop: () => void;
+  private readonly life = pageLife();
 
   constructor(
     private readonly client: Backgammon,
@@ -69,14 +69,14 @@ export class SessionPane {
     };
     this.table = new Table(wishes, this.mode, this.setup.element, this.replay);
     // A match with a person goes on whether or not the board is in sight; a game that is watched rests.
-    const seen = animate(this.table.board.element, () => this.mode === "watch" && this.others(), LOOK_MS);
+    animate(this.table.board.element, () => this.mode === "watch" && this.others(), LOOK_MS);
     const always = setInterval(() => this.mode === "play" && this.others(), LOOK_MS);
-    this.stop = () => (seen(), clearInterval(always));
+    untilClosed(() => clearInterval(always));
   }
 
   async begin(): Promise<void> {
     const session = await this.client.ask({ ask: "session" }).catch(() => null);
-    if (this.closed) return;
+    if (this.life.aborted) return;
     if (!session) return this.newMatch();
     this.suit(session);
     this.take(session);
@@ -84,13 +84,6 @@ export class SessionPane {
 
   private suit(session: Session): void {
     this.table.mode.value = this.mode = modeOf(session);
-  }
-
-  close(): void {
-    this.closed = true;
-    this.shown.close();
-    this.stop();
-    for (const part of [this.considered, this.replay, this.table]) part.close();
   }
 
   offer(frozen: Frozen[]): void {
@@ -114,13 +107,13 @@ export class SessionPane {
     if (played && this.session !== before) this.replaced(() => void this.goBack());
     this.table.judge("");
     // On a phone the form is not beside the board.
-    if (before && !this.closed) this.table.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
+    if (before && !this.life.aborted) this.table.board.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
     if (this.mode === "play") this.considered.begin();
   }
 
   private async goBack(): Promise<void> {
     await this.ask(() => this.client.ask({ ask: "former_session" }));
-    if (this.session && !this.closed) this.suit(this.session);
+    if (this.session && !this.life.aborted) this.suit(this.session);
   }
 
   private async act(act: Act): Promise<void> {
@@ -137,9 +130,9 @@ export class SessionPane {
     this.asking++;
     try {
       const session = await what();
-      if (!this.closed) this.take(session);
+      if (!this.life.aborted) this.take(session);
     } catch (error) {
-      if (this.closed) return;
+      if (this.life.aborted) return;
       this.table.refuse(textOf(error));
       this.table.offer();
     } finally {
@@ -216,7 +209,7 @@ export class SessionPane {
   private async hint(): Promise<void> {
     try {
       const analysis = await this.client.ask({ ask: "hint", engine: JUDGE });
-      if (this.closed) return;
+      if (this.life.aborted) return;
       const { outlook, candidates, name } = analysis;
       if (outlook) return this.announcer.say(`Hint: ${this.considered.cubeHint(name, outlook)}`);
       this.considered.hint(analysis, JUDGE, ({ id }) => void this.act({ kind: "play", id }));
@@ -227,13 +220,13 @@ export class SessionPane {
       this.table.judge(`Hint: ${best.text} (${signed(best.equity)}).`);
       this.announcer.say(`Hint: ${best.text}.`);
     } catch (error) {
-      if (!this.closed) this.table.refuse(textOf(error));
+      if (!this.life.aborted) this.table.refuse(textOf(error));
     }
   }
 
   private async review(): Promise<void> {
     const review = await this.client.ask({ ask: "review", engine: JUDGE }).catch(() => undefined);
-    if (this.closed) return;
+    if (this.life.aborted) return;
     if (!review) return this.table.judge(""); // the turn can no longer be judged
     const words = reviewOf(review);
     this.table.judge(`Your last move, by the agent as it is now: ${words}`, review.verdict);
@@ -244,7 +237,7 @@ export class SessionPane {
     // Nothing comes where the game went on, or the run ended.
     const review = await this.client.ask({ ask: "review_cube", engine: JUDGE }).catch(() => null);
     const words = review && cubeReviewOf(review, quietly);
-    if (this.closed || !words) return;
+    if (this.life.aborted || !words) return;
     this.table.judge(`The cube, by the agent as it is now: ${words}`, review.verdict);
     this.announcer.say(words, "review");
   }

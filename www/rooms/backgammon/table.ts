@@ -153,10 +153,6 @@ export class Table {
     );
   }
 
-  close(): void {
-    this.resigning.remove();
-  }
-
   // ---- what is told
 
   /** Whether something was refused that is still told. */

@@ -3,6 +3,7 @@
 
 import type { Branch, Candidate, PlayerKind } from "./protocol";
 import { h, svg, write } from "../../parts/dom";
+import { pageLife } from "../../parts/life";
 import type { Backgammon } from "./client";
 import { signed } from "./candidates";
 
@@ -36,15 +37,10 @@ export class Tree {
   private candidates: Candidate[] = [];
   private chosen: string | undefined;
   private readonly branches = new Map<string, Branch[]>();
-  private readonly redraw = (): void => this.draw();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
     this.element = h("div.tree", { hidden: true }, this.drawing, this.told);
-    this.narrow.addEventListener("change", this.redraw);
-  }
-
-  close(): void {
-    this.narrow.removeEventListener("change", this.redraw);
+    this.narrow.addEventListener("change", () => this.draw(), { signal: pageLife() });
   }
 
   begin(root: string, candidates: Candidate[], chosen?: string): void {

@@ -59,11 +59,6 @@ export class BackgammonView implements View {
     return h("div.workbench", this.session.table.element, h("div.findings.stack", curves, this.session.considered.element));
   }
 
-  close(): void {
-    this.session.close();
-    this.analysis.close();
-  }
-
   headline(): string {
     return text.title;
   }

@@ -17,7 +17,6 @@ export class EnvironmentsView {
   private readonly asker = new Asker();
   private lastMs = 0;
   private drewMs = -Infinity;
-  private readonly stops: (() => void)[];
 
   /** `visits` hears of every step that is played; `next` gives what was lived through since it was last asked. */
   constructor(
@@ -32,7 +31,8 @@ export class EnvironmentsView {
     };
     this.player = new Player([own]);
     this.surface = new Surface(this.element, () => this.redraw());
-    this.stops = [animate(this.element, (nowMs) => this.draw(nowMs)), onTheme(() => this.redraw()), () => this.surface.close()];
+    animate(this.element, (nowMs) => this.draw(nowMs));
+    onTheme(() => this.redraw());
   }
 
   /** A new run, perhaps of another world: nothing that waits is of interest. */
@@ -63,10 +63,6 @@ export class EnvironmentsView {
   /** How many are in a class or beyond it. */
   from(kind: number): number {
     return this.painter ? tally(this.player, this.painter, kind) : 0;
-  }
-
-  close(): void {
-    for (const stop of this.stops) stop();
   }
 
   private redraw(): void {

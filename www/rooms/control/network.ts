@@ -4,6 +4,7 @@
 import type { PlanView } from "./protocol";
 import { h, svg } from "../../parts/dom";
 import { bytes, count } from "../../parts/format";
+import { pageLife } from "../../parts/life";
 import { Table } from "../../parts/table";
 
 const BOX = { width: 160, height: 60, across: 40, apart: 22 };
@@ -94,10 +95,6 @@ export class Network {
   private readonly table: Table;
   private readonly narrow = matchMedia("(max-width: 760px)");
   private plan: PlanView | undefined;
-  private readonly redraw = (): void => {
-    if (this.plan) this.drawing.replaceChildren(draw(this.plan, this.narrow.matches));
-  };
-
   constructor() {
     this.table = new Table(
       "The network",
@@ -114,7 +111,11 @@ export class Network {
     );
     this.table.caption.textContent = "The forward plan, kernel by kernel";
     this.element = h("div", h("div.row.spread", this.sentence, this.table.button), this.drawing, this.table.element);
-    this.narrow.addEventListener("change", this.redraw);
+    this.narrow.addEventListener("change", () => this.redraw(), { signal: pageLife() });
+  }
+
+  private redraw(): void {
+    if (this.plan) this.drawing.replaceChildren(draw(this.plan, this.narrow.matches));
   }
 
   show(plan: PlanView): void {
@@ -124,9 +125,5 @@ export class Network {
       `${count(plan.parameters)} weights (w) in all. Planned once: a training step keeps every activation and gradient in one arena of ` +
       `${bytes(plan.arena_bytes)}; if none shared its place, they would take ${bytes(plan.unshared_bytes)}.`;
     this.table.refresh();
-  }
-
-  close(): void {
-    this.narrow.removeEventListener("change", this.redraw);
   }
 }

@@ -54,7 +54,6 @@ export class Plane {
   private large: readonly number[] = [];
   private cursor: { x: number; y: number } | undefined;
   private readonly lastMs = { drew: -Infinity, wrote: -Infinity };
-  private readonly stops: (() => void)[];
 
   constructor(private readonly ask: (width: number, height: number) => Promise<Picture>) {
     const helpId = id("plane");
@@ -84,12 +83,9 @@ export class Plane {
       this.density.fade(nowMs);
       this.want();
     };
-    this.stops = [
-      animate(canvas, (nowMs) => (refresh(nowMs), this.draw(nowMs))),
-      animate(this.table.element, (nowMs) => (refresh(nowMs), this.table.refresh()), TABLE_MS),
-      onTheme(() => this.show()),
-      () => this.surface.close(),
-    ];
+    animate(canvas, (nowMs) => (refresh(nowMs), this.draw(nowMs)));
+    animate(this.table.element, (nowMs) => (refresh(nowMs), this.table.refresh()), TABLE_MS);
+    onTheme(() => this.show());
   }
 
   begin(scene: Scene): void {
@@ -118,10 +114,6 @@ export class Plane {
 
   get shows(): string {
     return LAYERS.find(({ name }) => name === this.layer)!.does;
-  }
-
-  close(): void {
-    for (const stop of this.stops) stop();
   }
 
   visit(player: Player): void {

@@ -77,10 +77,6 @@ export class Watching {
     this.drawCurve();
   }
 
-  close(): void {
-    this.surface.close();
-  }
-
   /** Mean and spread of an action that is a number. */
   private showSpread([low, high]: [number, number], [mean = 0, spread = 0]: number[]): void {
     const place = clamp((mean - low) / (high - low), 0, 1);

@@ -55,7 +55,6 @@ export class LargeOne implements Handled {
   /** In this round a hand has done something: until then it stands still. */
   private moved = false;
   private readonly lastMs = { touched: -Infinity, drew: -Infinity, wrote: -Infinity };
-  private readonly stop: () => void;
 
   constructor(
     private readonly touch: (touch: Touch) => Promise<StageState>,
@@ -74,7 +73,7 @@ export class LargeOne implements Handled {
       h("div.stage-side.stack", this.watching.element, this.duel.element, this.buttons, this.taker),
       this.help,
     ]);
-    this.stop = animate(this.element, (nowMs) => this.draw(nowMs));
+    animate(this.element, (nowMs) => this.draw(nowMs));
   }
 
   begin(scene: Scene): void {
@@ -85,12 +84,6 @@ export class LargeOne implements Handled {
     this.watching.begin(scene);
     this.field.setAttribute("aria-label", `The single ${scene.world.one}`);
     this.show();
-  }
-
-  close(): void {
-    this.stop();
-    this.surface.close();
-    this.watching.close();
   }
 
   toggle(): void {

@@ -6,6 +6,7 @@ import type { Began, Event as RunEvent, Variant } from "../../run/protocol";
 import type { ChartWords } from "../../parts/curves";
 import { Choice, h, write } from "../../parts/dom";
 import { count, figure } from "../../parts/format";
+import { pageLife } from "../../parts/life";
 import { touch } from "../../parts/loop";
 import { Network } from "./network";
 import { recall, remember } from "../../parts/prefs";
@@ -50,7 +51,7 @@ export class ControlView implements View {
   private world: World;
   private envs = 0;
   private labelsMs = 0;
-  private closed = false;
+  private readonly life = pageLife();
 
   constructor(private readonly page: RoomPage<ControlClient>) {
     const { announcer } = page;
@@ -70,7 +71,7 @@ export class ControlView implements View {
     this.large = new LargeOne(
       async (touch) => {
         const stage = await client.ask({ ask: "touch", touch });
-        if (!this.closed) this.plane.showLarge(stage.player.observation);
+        if (!this.life.aborted) this.plane.showLarge(stage.player.observation);
         return stage;
       },
       (words, about) => announcer.say(words, about),
@@ -105,11 +106,6 @@ export class ControlView implements View {
         this.plane.table.element,
       ),
     ]);
-  }
-
-  close(): void {
-    this.closed = true;
-    for (const part of [this.environments, this.plane, this.large, this.network]) part.close();
   }
 
   // ---- words
@@ -160,7 +156,7 @@ export class ControlView implements View {
     this.plane.begin({ environment: this.environment, world: this.world });
     this.large.begin({ environment: this.environment, world: this.world });
     void this.client.ask({ ask: "plan" }).then(
-      (plan) => this.closed || this.network.show(plan),
+      (plan) => this.life.aborted || this.network.show(plan),
       () => {},
     );
   }

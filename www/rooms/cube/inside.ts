@@ -77,10 +77,6 @@ export class InsidePane {
     if (!plays && !this.body.hidden) this.open();
   }
 
-  close(): void {
-    this.asker.turns.close();
-  }
-
   private open(): void {
     this.body.hidden = !this.body.hidden;
     this.button.setAttribute("aria-expanded", String(!this.body.hidden));

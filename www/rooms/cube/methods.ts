@@ -68,10 +68,6 @@ export class MethodsPane {
     this.table.hidden = true;
   }
 
-  close(): void {
-    this.comparisons.close();
-  }
-
   private end(words: string): void {
     this.comparisons.take();
     if (!this.startButton.hidden) return write(this.status, words);

@@ -1,6 +1,7 @@
 // A cube of one's own: painted on a net, or written as facelets or as a scramble. What is wrong with it the worker says.
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
+import { untilClosed } from "../../parts/life";
 import { reason, Turns } from "../shared/asking";
 import { puzzleOf, type CubeClient } from "./client";
 import { coloured, PaintNet } from "./net";
@@ -70,6 +71,7 @@ export class OwnPane {
         ]),
       ]),
     ]);
+    untilClosed(() => clearTimeout(this.timer));
   }
 
   begin(): void {
@@ -78,11 +80,6 @@ export class OwnPane {
     this.size = size;
     this.text.placeholder = size === 2 ? "UUUURRRRFFFF… or R U R'" : "UUUUUUUUURRR… or R U2 F'";
     this.show(solved(size));
-  }
-
-  close(): void {
-    this.judging.close();
-    clearTimeout(this.timer);
   }
 
   private show(stickers: string): void {

@@ -4,6 +4,7 @@
 import type { Announcer } from "../../parts/announce";
 import { h, id, pane, write } from "../../parts/dom";
 import { count, seconds } from "../../parts/format";
+import { untilClosed } from "../../parts/life";
 import { animate, calm } from "../../parts/loop";
 import { Follower, reason, Turns } from "../shared/asking";
 import { puzzleOf, type CubeClient } from "./client";
@@ -47,7 +48,6 @@ export class CubePane {
   /** Who took the cube: what was being done with it before ends. */
   private readonly hands = new Turns();
   private began = false;
-  private readonly stop: () => void;
 
   constructor(
     private readonly client: CubeClient,
@@ -91,14 +91,8 @@ export class CubePane {
       [tools],
       [this.picture.element, h("div", ...Object.values(this.told)), this.solution.element, turns, forms, writing],
     );
-    this.stop = animate(this.picture.element, () => this.watch(), 60);
-  }
-
-  close(): void {
-    this.hands.close();
-    this.solver.stop();
-    this.stop();
-    this.picture.close();
+    animate(this.picture.element, () => this.watch(), 60);
+    untilClosed(() => this.solver.stop());
   }
 
   begin(): void {

@@ -73,7 +73,6 @@ export class CubePicture {
   private seen: Seen[] = [];
   private dirty = true;
   private shades: Shades | undefined;
-  private readonly stops: (() => void)[];
 
   constructor(stickers: string, handling: Handling) {
     this.stickers = stickers;
@@ -92,14 +91,11 @@ export class CubePicture {
       this.changed();
       this.draw(performance.now());
     });
-    this.stops = [
-      animate(this.canvas, (nowMs) => this.draw(nowMs)),
-      onTheme(() => {
-        this.shades = undefined;
-        this.changed();
-      }),
-      () => this.surface.close(),
-    ];
+    animate(this.canvas, (nowMs) => this.draw(nowMs));
+    onTheme(() => {
+      this.shades = undefined;
+      this.changed();
+    });
     this.listen(handling);
   }
 
@@ -160,10 +156,6 @@ export class CubePicture {
   /** Scrolls no further than it takes. */
   inSight(): void {
     this.element.scrollIntoView({ block: "nearest", behavior: calm() ? "auto" : "smooth" });
-  }
-
-  close(): void {
-    for (const stop of this.stops) stop();
   }
 
   private changed(): void {

@@ -74,10 +74,6 @@ export class CubeView implements View {
     return h("div.workbench", this.cube.element, h("div.findings.stack", curves, this.depths.element, this.cube.opinion.element));
   }
 
-  close(): void {
-    for (const part of [this.cube, this.methods, this.own, this.inside]) part.close();
-  }
-
   private get puzzle(): Puzzle {
     return puzzleOf(this.client);
   }

@@ -39,7 +39,6 @@ export class BigPane {
   private readonly lastMs = { shown: 0, told: 0 };
   private readonly speed = new Speed();
   private readonly grids = new Turns();
-  private readonly stop: () => void;
 
   constructor(
     private readonly client: LogicClient,
@@ -66,7 +65,7 @@ export class BigPane {
       this.figure,
     ]);
     this.showRunning();
-    this.stop = animate(this.element, (nowMs) => this.tick(nowMs));
+    animate(this.element, (nowMs) => this.tick(nowMs));
   }
 
   begin(): void {
@@ -76,13 +75,6 @@ export class BigPane {
     this.renewed();
     for (const value of Object.values(this.readouts)) write(value, "–");
     this.run(false);
-  }
-
-  close(): void {
-    this.grids.close();
-    this.running = false;
-    this.stop();
-    this.cells.close();
   }
 
   private run(running: boolean): void {

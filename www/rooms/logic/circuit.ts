@@ -49,7 +49,6 @@ export class CircuitPane {
   private drawing = false;
   private readonly values = new Asker(() => VALUES_EVERY_MS);
   private readonly runs = new Turns();
-  private readonly stop: () => void;
 
   constructor(
     private readonly client: LogicClient,
@@ -87,7 +86,7 @@ export class CircuitPane {
         ),
       ]),
     ]);
-    this.stop = animate(this.element, (nowMs) => this.watch(nowMs));
+    animate(this.element, (nowMs) => this.watch(nowMs));
   }
 
   begin(): void {
@@ -102,14 +101,6 @@ export class CircuitPane {
     this.counts.replaceChildren();
     write(this.status, "");
     write(this.error, "");
-  }
-
-  close(): void {
-    this.runs.close();
-    this.values.turns.close();
-    this.stop();
-    this.diagram.close();
-    this.grid.close();
   }
 
   went(): void {

@@ -34,7 +34,6 @@ export class Diagram {
   private values: Uint8Array = new Uint8Array();
   private zoom = 1;
   private at: number | undefined;
-  readonly close: () => void;
 
   constructor() {
     const small = (words: string, label: string, does: () => void): HTMLButtonElement =>
@@ -47,7 +46,7 @@ export class Diagram {
     for (const kind of ["pointerover", "click"]) this.view.addEventListener(kind, (event) => this.point(under(event)));
     for (const kind of ["pointerleave", "blur"]) this.view.addEventListener(kind, () => this.point(undefined));
     this.view.addEventListener("keydown", (event) => this.key(event));
-    this.close = onTheme(() => this.recolour());
+    onTheme(() => this.recolour());
   }
 
   clear(): void {

@@ -32,7 +32,6 @@ export class GatesPane {
   private readonly named = h("p.small.gate-named", { role: "status" });
   private readonly legend: { button: HTMLButtonElement; count: HTMLElement }[];
   private readonly surface: Surface;
-  private readonly stops: (() => void)[];
   private automaton: AutomatonView | undefined;
   private ops: Uint8Array = new Uint8Array();
   private certainty = new Float32Array();
@@ -78,7 +77,8 @@ export class GatesPane {
       this.canvas.addEventListener(kind, (event) => this.point(this.under(event)));
     for (const kind of ["pointerleave", "blur"]) this.canvas.addEventListener(kind, () => this.point(undefined));
     this.canvas.addEventListener("keydown", (event) => this.key(event));
-    this.stops = [animate(this.canvas, () => this.ask(), ASK_EVERY_MS), onTheme(() => this.recolour()), () => this.surface.close()];
+    animate(this.canvas, () => this.ask(), ASK_EVERY_MS);
+    onTheme(() => this.recolour());
     this.recolour();
     this.tell();
   }
@@ -99,11 +99,6 @@ export class GatesPane {
 
   changed(): void {
     this.ask();
-  }
-
-  close(): void {
-    this.asker.turns.close();
-    for (const stop of this.stops) stop();
   }
 
   private ask(): void {

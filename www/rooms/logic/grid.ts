@@ -45,7 +45,6 @@ export class GridPane {
   private playing = true;
   private damaged = false;
   private readonly times = { lastMs: 0, restUntilMs: 0 };
-  private readonly stop: () => void;
 
   constructor(
     private readonly client: LogicClient,
@@ -101,7 +100,7 @@ export class GridPane {
       ],
     );
     this.setPlaying(true);
-    this.stop = animate(this.cells.element, (nowMs) => this.tick(nowMs));
+    animate(this.cells.element, (nowMs) => this.tick(nowMs));
   }
 
   begin(): void {
@@ -133,13 +132,6 @@ export class GridPane {
   private aim(goal: Picture | null): void {
     this.goal = goal;
     this.target.element.parentElement!.hidden = !goal;
-  }
-
-  close(): void {
-    this.stop();
-    this.queue.close();
-    this.cells.close();
-    this.target.close();
   }
 
   focus(): void {

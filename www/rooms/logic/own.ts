@@ -114,10 +114,6 @@ export class OwnPane {
     this.fill((x, y) => (HEART[y]?.[x] === "#" ? 1 : 0));
   }
 
-  close(): void {
-    this.cells.close();
-  }
-
   /** As the knob has it: rows with a slash between them. */
   get text(): string {
     const { width, values } = this.picture;

@@ -66,11 +66,6 @@ export class PopulationPane {
     this.ask(true);
   }
 
-  close(): void {
-    this.asker.turns.close();
-    for (const { cells } of this.cards) cells.close();
-  }
-
   /** Also out of sight: others look at the best. */
   refresh(): void {
     if (!document.hidden) this.ask();

@@ -3,6 +3,7 @@
 import { Turns } from "../shared/asking";
 import type { LogicClient } from "./client";
 import type { GridView, Question } from "./protocol";
+import { pageLife } from "../../parts/life";
 
 export type Ask<K> = Question & { ask: K };
 export type Spot = { x: number; y: number };
@@ -16,7 +17,7 @@ export class GridQueue {
   private readonly damages: Spot[] = [];
   private steps = 0;
   private readonly grids = new Turns();
-  private closed = false;
+  private readonly life = pageLife();
 
   constructor(
     private readonly client: LogicClient,
@@ -27,11 +28,6 @@ export class GridQueue {
       failed(error: unknown): void;
     },
   ) {}
-
-  close(): void {
-    this.closed = true;
-    this.grids.close();
-  }
 
   /** Another grid, now; nothing that was asked of the one before counts. */
   renew(): void {
@@ -52,7 +48,7 @@ export class GridQueue {
   }
 
   pump(): void {
-    if (this.asking || this.closed) return;
+    if (this.asking || this.life.aborted) return;
     const damage = this.renewing ? undefined : this.damages.shift();
     if (this.renewing) {
       this.renewing = false;
@@ -70,7 +66,7 @@ export class GridQueue {
     const fresh = question.ask === "grid";
     this.client
       .ask(question)
-      .then((view) => (fresh ? !this.closed : !stale()) && this.wishes.took(view, fresh))
+      .then((view) => (fresh ? !this.life.aborted : !stale()) && this.wishes.took(view, fresh))
       .catch((error: unknown) => stale() || this.wishes.failed(error))
       .finally(() => {
         this.asking = false;

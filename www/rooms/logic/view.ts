@@ -16,6 +16,7 @@ import { GridPane } from "./grid";
 import { OwnPane } from "./own";
 import { PopulationPane } from "./population";
 import type { Experiment, PopulationView } from "./protocol";
+import { Turns } from "../shared/asking";
 import * as text from "./text";
 
 export class LogicView implements View {
@@ -35,7 +36,7 @@ export class LogicView implements View {
   private readonly big: BigPane;
   private readonly own: OwnPane;
   private newest: PopulationView | undefined;
-  private runs = 0;
+  private readonly runs = new Turns();
 
   constructor(private readonly page: RoomPage<LogicClient>) {
     const { announcer } = page;
@@ -81,11 +82,6 @@ export class LogicView implements View {
     return h("div.workbench", this.grid.element, h("div.findings.stack", curves, this.gates.element), this.population.element);
   }
 
-  close(): void {
-    this.runs++;
-    for (const part of [this.grid, this.gates, this.population, this.circuit, this.big, this.own]) part.close();
-  }
-
   headline(): string {
     return text.title(experimentOf(this.client));
   }
@@ -120,11 +116,11 @@ export class LogicView implements View {
     this.chosen.perfect = false;
     this.chosen.shows = experimentOf(this.client).shows;
     for (const part of [this.population, this.gates, this.circuit, this.big, this.grid]) part.begin();
-    const run = ++this.runs;
+    const stale = this.runs.take();
     void this.client
       .ask({ ask: "automaton" })
       .then((automaton) => {
-        if (run !== this.runs) return;
+        if (stale()) return;
         this.chosen.shows = automaton.shows;
         this.gates.learns(automaton);
         this.grid.learns(automaton);

@@ -1,6 +1,7 @@
 // Questions to the worker whose answers may come too late, or not at all.
 
 import { sentence, textOf } from "../../run/notice";
+import { untilClosed } from "../../parts/life";
 
 /** What was refused, or found impossible, as a sentence. */
 export const reason = (error: unknown): string => sentence(textOf(error));
@@ -8,6 +9,11 @@ export const reason = (error: unknown): string => sentence(textOf(error));
 /** Of what is done in turn, only the newest counts. */
 export class Turns {
   private newest = 0;
+
+  /** When the page is closed, whatever is done from then on is stale, as NaN equals nothing. */
+  constructor() {
+    untilClosed(() => (this.newest = NaN));
+  }
 
   /** Takes the turn. What it gives tells whether another has taken it since. */
   take(): () => boolean {
@@ -19,11 +25,6 @@ export class Turns {
   stale(): () => boolean {
     const own = this.newest;
     return () => own !== this.newest;
-  }
-
-  /** The part is closed: whatever is done from now on is stale, as NaN equals nothing. */
-  close(): void {
-    this.newest = NaN;
   }
 }
 

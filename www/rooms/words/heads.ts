@@ -13,9 +13,10 @@ export class HeadsGrid {
   private weights: (Float32Array | undefined)[] = [];
   private heads = 0;
   private readonly legend = h("legend.small");
-  private readonly stop = onTheme(() => this.canvases.forEach((_, k) => this.draw(k)));
 
-  constructor(private readonly chosen: () => void) {}
+  constructor(private readonly chosen: () => void) {
+    onTheme(() => this.canvases.forEach((_, k) => this.draw(k)));
+  }
 
   get count(): number {
     return this.inputs.length;
@@ -58,10 +59,6 @@ export class HeadsGrid {
     if (this.weights[k] === weights) return;
     this.weights[k] = weights;
     this.draw(k);
-  }
-
-  close(): void {
-    this.stop();
   }
 
   private draw(k: number): void {

@@ -3,6 +3,7 @@
 
 import { button, Choice, h, id, markInvalid, pane, write } from "../../parts/dom";
 import { figure } from "../../parts/format";
+import { pageLife } from "../../parts/life";
 import { animate } from "../../parts/loop";
 import { reason, Turns } from "../shared/asking";
 import { Attention } from "./attention";
@@ -70,7 +71,6 @@ export class ReadingPane {
   private dueMs = 0;
   private asking = false;
   private readonly runs = new Turns();
-  private readonly closing = new AbortController();
 
   constructor(private readonly client: WordsClient) {
     const { field, tokens } = this;
@@ -82,7 +82,7 @@ export class ReadingPane {
     });
     field.addEventListener("pointermove", ({ clientX, clientY }) => this.point(tokens.under(clientX, clientY)));
     field.addEventListener("pointerleave", () => this.point(undefined));
-    document.addEventListener("selectionchange", () => this.caret(), { signal: this.closing.signal });
+    document.addEventListener("selectionchange", () => this.caret(), { signal: pageLife() });
     const shows = new Choice("Tokens show", SHOWS, this.shows, (value) => this.turnTo(value));
     this.element = pane(
       "reading",
@@ -101,17 +101,8 @@ export class ReadingPane {
         ]),
       ],
     );
-    this.closing.signal.addEventListener(
-      "abort",
-      animate(this.element, () => void this.refresh(), 100),
-    );
+    animate(this.element, () => void this.refresh(), 100);
     this.show();
-  }
-
-  close(): void {
-    this.runs.close();
-    this.closing.abort();
-    this.attention.heads.close();
   }
 
   begin(): void {

@@ -13,6 +13,7 @@ import { OwnPane } from "./own";
 import type { AboutView, RoomEvent } from "./protocol";
 import { ReadingPane } from "./reading";
 import { SamplesPane } from "./samples";
+import { Turns } from "../shared/asking";
 import * as text from "./text";
 import { WritingPane } from "./writing";
 
@@ -31,7 +32,7 @@ export class WordsView implements View {
   private readonly own: OwnPane;
   private readonly model = new ModelPane();
   private preparing = false;
-  private runs = 0;
+  private readonly runs = new Turns();
 
   constructor(private readonly page: RoomPage<WordsClient>) {
     const client: WordsClient = page.client;
@@ -53,11 +54,6 @@ export class WordsView implements View {
 
   first(curves: HTMLElement): HTMLElement {
     return h("div.workbench", this.samples.element, curves, this.reading.element);
-  }
-
-  close(): void {
-    this.runs++;
-    for (const part of [this.reading, this.writing]) part.close();
   }
 
   headline(): string {
@@ -89,7 +85,7 @@ export class WordsView implements View {
   }
 
   began({ knobs }: Began): void {
-    const run = ++this.runs;
+    const stale = this.runs.take();
     this.preparing = false;
     this.samples.begin([]);
     this.samples.prepare(undefined);
@@ -99,12 +95,12 @@ export class WordsView implements View {
     void client
       .ask({ ask: "about" })
       .then(async (about) => {
-        if (run !== this.runs) return;
+        if (stale()) return;
         if (about.preparing) this.take({ kind: "room", event: { kind: "preparing", ...about.preparing } satisfies RoomEvent, text: "" });
         else this.ready(about);
         // A run that was saved brings its samples along.
         const samples = await client.ask({ ask: "samples" });
-        if (run !== this.runs) return;
+        if (stale()) return;
         this.samples.begin(samples);
         if (samples[0]) this.writing.suggest(samples[0].prompt);
       })

@@ -55,10 +55,6 @@ export class WritingPane {
     ]);
   }
 
-  close(): void {
-    this.turns.close();
-  }
-
   /** A run has begun; what the one before wrote stays to be read. */
   begin(): void {
     this.turns.take();
