@@ -256,7 +256,7 @@ pub fn neighbour(grid: &Grid, periodic: bool, channel: usize, x: usize, y: usize
     place.map_or(0, |(x, y)| grid.cells[grid.index(channel, x, y)])
 }
 
-/// Squares of so many cells along a side; the first is off.
+/// Squares of `square` cells along a side; the first is off.
 pub fn checkerboard(width: usize, height: usize, square: usize) -> Grid {
     let mut grid = Grid::blank(1, width, height);
     for (i, cell) in grid.cells.iter_mut().enumerate() {

@@ -58,7 +58,7 @@ impl Validation {
         (self.starts.len() * self.context) as f64
     }
 
-    /// The columns of a test that lost so many nats.
+    /// The columns of a test, from the nats that all its windows lost.
     fn values(&self, nats: f64) -> ByName<Option<f64>> {
         let (loss, floor) = (nats / self.tokens(), self.floor);
         let bits = |count: usize| Some(nats / std::f64::consts::LN_2 / count.max(1) as f64);
