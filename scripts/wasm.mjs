@@ -18,8 +18,8 @@ const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memor
 
 /** What only speaks to the browser and to files is built small; what computes is built fast. */
 const SMALL = [
-  ...["bench", "gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde", "safetensors"],
-  ...["js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
+  ...["bench", "gpu", "graph", "run", "web", "wgpu", "serde", "serde_core", "serde_json", "serde-wasm-bindgen", "erased-serde"],
+  ...["safetensors", "js-sys", "web-sys", "wasm-bindgen", "hashbrown"],
 ].flatMap((name) => ["--config", `profile.release.package.${name}.opt-level="s"`]);
 
 export const flavours = {
