@@ -10,16 +10,12 @@ mod layout;
 
 use crate::device::Gpu;
 use crate::program::{Memory, Program, Readback, Space};
-use graph::Adam;
 use layout::{Layout, MOST_EPOCHS, MOST_UPDATES, RECENT, ROUNDS, counters, input};
 use learn::control::ppo::accelerator::Shuffle;
 use learn::control::ppo::{LossSums, METRICS};
 use learn::control::{Accelerator, IterationInput, IterationOutput, LearnerSpec, Snapshot};
 use learn::{Data, Fault};
 use std::ops::Range;
-
-/// Adam's, as the learner here has it.
-const EPS: f32 = 1e-5;
 
 /// One learner on a GPU.
 pub struct GpuPpo {
@@ -103,8 +99,7 @@ impl GpuPpo {
         normalizer[..input.normalizer_mean.len()].copy_from_slice(input.normalizer_mean);
         normalizer[*features..features + input.normalizer_scale.len()].copy_from_slice(input.normalizer_scale);
         self.memory.write_floats(places.input, &floats);
-        let adam = Adam { lr: input.lr, eps: EPS, max_grad_norm: config.max_grad_norm, ..Adam::default() };
-        places.optimizer.tell(&adam, input.adam_steps, &self.memory);
+        places.optimizer.tell(&input.adam, input.adam_steps, &self.memory);
 
         let mut words = vec![0; counters::LEN];
         let first_step = input.iteration * config.rollout_steps as u64;

@@ -282,8 +282,7 @@ impl Ppo {
             return Learned::Part { shard };
         }
 
-        let max_grad_norm = self.config.max_grad_norm;
-        let adam = Adam { lr: self.lr_at(self.progress.env_steps), eps: 1e-5, max_grad_norm, ..Adam::default() };
+        let adam = self.adam_at(self.progress.env_steps);
         let norm = self.optimizer.step(self.isa, &adam, &mut self.params, &self.gradients.mean);
         self.iteration.sums.grad_norm += f64::from(norm);
         self.iteration.sums.updates += 1;
@@ -299,6 +298,10 @@ impl Ppo {
     /// The learning rate after so many steps of all environments.
     fn lr_at(&self, env_steps: u64) -> f32 {
         self.config.lr_after(env_steps - self.annealed_from)
+    }
+
+    fn adam_at(&self, env_steps: u64) -> Adam {
+        Adam { lr: self.lr_at(env_steps), eps: 1e-5, max_grad_norm: self.config.max_grad_norm, ..Adam::default() }
     }
 
     // ---- the boundary ----

@@ -200,7 +200,7 @@ fn rows<const F: usize>(panels: &[f32], out: &mut [f32]) {
 /// A batch of actions, in the type that the environments ask for.
 #[derive(Clone, Copy)]
 enum Batch<'a> {
-    /// Of so many.
+    /// And how many choices there are.
     Choices(&'a [i64], u32),
     Levels(&'a [f32]),
 }

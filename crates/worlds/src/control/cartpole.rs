@@ -8,6 +8,7 @@
 //! and both can happen on the same step.
 
 use super::kind::{Kernels, Kind};
+use super::many::{load, place, store};
 use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::{Actions, Moment, Single, Spec, Twin};
 use crate::named;
@@ -168,7 +169,7 @@ impl CartPoles {
     fn place(&mut self, env: usize, episode: u32) {
         let (now, next) = (self.start(env, episode), self.start(env, episode + 1));
         for i in 0..OBSERVATION {
-            (self.state[place(env, i)], self.starts[place(env, i)]) = (now[i], next[i]);
+            (self.state[place::<OBSERVATION>(env, i)], self.starts[place::<OBSERVATION>(env, i)]) = (now[i], next[i]);
         }
         self.clock[env] = episode << STEP_BITS;
     }
@@ -226,7 +227,7 @@ impl Vector for CartPoles {
     }
 
     fn environment(&self, env: usize, state: &mut [f32]) -> (u32, u32) {
-        state.iter_mut().enumerate().for_each(|(i, x)| *x = self.state[place(env, i)]);
+        state.iter_mut().enumerate().for_each(|(i, x)| *x = self.state[place::<OBSERVATION>(env, i)]);
         (self.clock[env] & STEP_MASK, self.clock[env] >> STEP_BITS)
     }
 
@@ -238,7 +239,7 @@ impl Vector for CartPoles {
         }
         let next = self.start(env, episodes + 1);
         for (i, &x) in state.iter().enumerate() {
-            (self.state[place(env, i)], self.starts[place(env, i)]) = (x, next[i]);
+            (self.state[place::<OBSERVATION>(env, i)], self.starts[place::<OBSERVATION>(env, i)]) = (x, next[i]);
         }
         self.clock[env] = episodes << STEP_BITS | steps;
         Ok(())
@@ -253,11 +254,6 @@ pub const SPREAD: f32 = ((1.0 - 1e-7) * RESET_SPREAD / 2_147_483_648.0) as f32;
 const STATE: usize = OBSERVATION * PANEL;
 /// Coins of one hash: 32 in each word, highest bit first.
 const COINS: u32 = 128;
-
-/// Where feature i of an environment lies in panels.
-fn place(env: usize, i: usize) -> usize {
-    (env / PANEL * OBSERVATION + i) * PANEL + env % PANEL
-}
 
 struct Advance<'a> {
     poles: &'a mut CartPoles,
@@ -397,23 +393,6 @@ pub const SHORTEST: u32 = 8;
 struct Pole<S: Simd> {
     state: [S::F; OBSERVATION],
     clock: S::U,
-}
-
-/// Lanes l.. of a panel's state.
-#[inline(always)]
-fn load<S: Simd>(s: S, panel: &[f32; STATE], l: usize) -> [S::F; OBSERVATION] {
-    let mut state = [s.splat(0.0); OBSERVATION];
-    for i in 0..OBSERVATION {
-        state[i] = s.load(&panel[i * PANEL + l..]);
-    }
-    state
-}
-
-#[inline(always)]
-fn store<S: Simd>(s: S, state: [S::F; OBSERVATION], panel: &mut [f32; STATE], l: usize) {
-    for i in 0..OBSERVATION {
-        s.store(state[i], &mut panel[i * PANEL + l..]);
-    }
 }
 
 /// A vector of poles after a step, and how it ended for each.

@@ -7,6 +7,7 @@
 //! has come to rest (+100); it is *truncated* at 1000 steps. It refuses the continuous form and wind.
 
 use super::kind::{Kernels, Kind};
+use super::many::place;
 use super::rigid::{
     self, BENDS, BODIES, Body, Effort, HINGES, Hinge, PIECE, Rig, Scene, Solid, Step, TOUCHES, Touch, Turn, V2, mass_of, v2,
 };
@@ -527,9 +528,8 @@ impl LunarLanders {
 
 /// One environment's features into panels.
 fn spread(features: &[f32; OBSERVATION], panels: &mut [f32], env: usize) {
-    let start = env / PANEL * OBSERVATION * PANEL + env % PANEL;
     for (i, &x) in features.iter().enumerate() {
-        panels[start + i * PANEL] = x;
+        panels[place::<OBSERVATION>(env, i)] = x;
     }
 }
 

@@ -123,12 +123,12 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
 /// Where feature i of an environment lies in panels.
 #[inline(always)]
-fn place<const FEATURES: usize>(env: usize, i: usize) -> usize {
+pub(super) fn place<const FEATURES: usize>(env: usize, i: usize) -> usize {
     (env / PANEL * FEATURES + i) * PANEL + env % PANEL
 }
 
 #[inline(always)]
-fn load<S: Simd, const N: usize>(s: S, from: &[f32], env: usize) -> [S::F; N] {
+pub(super) fn load<S: Simd, const N: usize>(s: S, from: &[f32], env: usize) -> [S::F; N] {
     let mut x = [s.splat(0.0); N];
     for i in 0..N {
         x[i] = s.load(&from[place::<N>(env, i)..]);
@@ -137,7 +137,7 @@ fn load<S: Simd, const N: usize>(s: S, from: &[f32], env: usize) -> [S::F; N] {
 }
 
 #[inline(always)]
-fn store<S: Simd, const N: usize>(s: S, x: [S::F; N], to: &mut [f32], env: usize) {
+pub(super) fn store<S: Simd, const N: usize>(s: S, x: [S::F; N], to: &mut [f32], env: usize) {
     for i in 0..N {
         s.store(x[i], &mut to[place::<N>(env, i)..]);
     }

@@ -211,7 +211,7 @@ impl Layout {
     }
 }
 
-/// For a kernel of so many threads a workgroup.
+/// For a kernel with this number of threads a workgroup.
 fn text_of(threads: usize) -> Text {
     Text::default().word("THREADS", threads)
 }

@@ -8,7 +8,7 @@ use super::nets::Head;
 pub use super::stats::LossSums;
 use crate::offload::Request;
 use crate::{Data, Fault};
-use graph::{Params, Plan};
+use graph::{Adam, Params, Plan};
 use math::Rng;
 pub use math::Shuffle;
 use math::par::{Movable, Pinned};
@@ -73,8 +73,8 @@ impl Accelerator for Pinned<Box<dyn Accelerator>> {
 pub struct IterationInput<'a> {
     pub config: &'a PpoConfig,
     pub iteration: u64,
-    /// The learning rate in force.
-    pub lr: f32,
+    /// With the learning rate in force.
+    pub adam: Adam,
     /// Steps that Adam has taken.
     pub adam_steps: u64,
     /// How observations are normalised: less `mean`, times `scale`, clipped at ±[`super::NORMALIZED_LIMIT`]; empty where they are

@@ -98,7 +98,7 @@ impl Ppo {
         begin(&IterationInput {
             config: &self.config,
             iteration: self.progress.iterations,
-            lr: self.lr_at(self.progress.env_steps + self.samples() as u64),
+            adam: self.adam_at(self.progress.env_steps + self.samples() as u64),
             adam_steps: self.optimizer.steps,
             normalizer_mean: self.scaling.observations.as_ref().map_or(&[], |normalizer| &normalizer.mean),
             normalizer_scale: self.scaling.observations.as_ref().map_or(&[], |normalizer| &normalizer.scale),
