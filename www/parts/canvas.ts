@@ -26,3 +26,10 @@ export function segment(c: CanvasRenderingContext2D, x0: number, y0: number, x1:
   c.moveTo(x0, y0);
   c.lineTo(x1, y1);
 }
+
+/** As many pieces, as one path. */
+export function strokes(c: CanvasRenderingContext2D, pieces: number, draw: (k: number) => void): void {
+  c.beginPath();
+  for (let k = 0; k < pieces; k++) draw(k);
+  c.stroke();
+}

@@ -3,7 +3,7 @@
 import type { Environment } from "../protocol";
 import { figure, minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { stroke } from "../../../parts/canvas";
+import { stroke, strokes } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { classBy, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -29,14 +29,11 @@ class Lines implements EnvironmentsPainter {
     c.strokeStyle = palette.accent;
     c.globalAlpha = 0.12;
     c.lineWidth = 1.2;
-    for (let env = 0; env < player.shown; env++) {
-      c.beginPath();
-      for (let k = 0; k < features; k++) {
+    for (let env = 0; env < player.shown; env++)
+      strokes(c, features, (k) => {
         const share = (player.value(env, k, smooth) - this.low[k]!) / Math.max(1e-9, this.high[k]! - this.low[k]!);
         c.lineTo(((k + 0.5) / features) * width, 8 + (height - 16) * (1 - share));
-      }
-      c.stroke();
-    }
+      });
     c.globalAlpha = 1;
   }
 }

@@ -3,7 +3,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { pen, segment, stroke } from "../../../parts/canvas";
+import { pen, segment, strokes, stroke } from "../../../parts/canvas";
 import type { Player } from "../player";
 import {
   arrow,
@@ -112,48 +112,38 @@ class Forest implements EnvironmentsPainter {
       this.theta[column] = player.value(row.first + column, 2, smooth);
     }
     pen(c, palette.hair, 1);
-    c.beginPath();
-    for (let column = 0; column < row.columns; column++) {
-      segment(c, centre(column) - reach - halfCart, row.y + 1.5, centre(column) + reach + halfCart, row.y + 1.5);
-    }
-    c.stroke();
+    strokes(c, row.columns, (column) =>
+      segment(c, centre(column) - reach - halfCart, row.y + 1.5, centre(column) + reach + halfCart, row.y + 1.5),
+    );
     if (smooth && this.fallMs.length === player.shown) this.drawFalls(c, row, nowMs, reach);
     for (let age = 0; age < 4; age++) {
       pen(c, palette[CLASSES[age]!], (1.15 + 0.2 * age) * row.scale * fine);
-      c.beginPath();
-      for (let column = 0; column < row.columns; column++) {
-        if (this.classOf(row.first + column, player) !== age) continue;
+      strokes(c, row.columns, (column) => {
+        if (this.classOf(row.first + column, player) !== age) return;
         const [x, theta] = [this.x[column]!, this.theta[column]!];
         segment(c, x, row.y, x + row.pole * Math.sin(theta), row.y - row.pole * Math.cos(theta));
-      }
-      c.stroke();
+      });
     }
     c.lineWidth = 2.6 * row.scale * fine;
     c.lineCap = "butt";
     c.strokeStyle = palette.soft;
-    c.beginPath();
-    for (let column = 0; column < row.columns; column++) {
-      segment(c, this.x[column]! - halfCart, row.y, this.x[column]! + halfCart, row.y);
-    }
-    c.stroke();
+    strokes(c, row.columns, (column) => segment(c, this.x[column]! - halfCart, row.y, this.x[column]! + halfCart, row.y));
     c.lineCap = "round";
   }
 
   private drawFalls(c: CanvasRenderingContext2D, row: Row, nowMs: number, reach: number): void {
     pen(c, palette.rust, 1.1 * row.scale);
     c.globalAlpha = 0.5;
-    c.beginPath();
-    for (let column = 0; column < row.columns; column++) {
+    strokes(c, row.columns, (column) => {
       const env = row.first + column;
       const fell = (nowMs - this.fallMs[env]!) / FALL_MS;
-      if (fell >= 1) continue;
+      if (fell >= 1) return;
       const eased = Math.min(1, fell * 1.6) ** 2;
       const from = this.fallTheta[env]!;
       const angle = from + (Math.sign(from || 1) * (Math.PI / 2) - from) * eased;
       const x = (column + 0.5) * row.cell + (this.fallX[env]! / LIMIT_M) * reach;
       segment(c, x, row.y, x + row.pole * 0.8 * Math.sin(angle), row.y - row.pole * 0.8 * Math.cos(angle));
-    }
-    c.stroke();
+    });
     c.globalAlpha = 1;
   }
 }

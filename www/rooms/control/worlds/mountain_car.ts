@@ -3,7 +3,7 @@
 import { equation } from "../../../parts/equation";
 import { minus } from "../../../parts/format";
 import { palette } from "../../../parts/theme";
-import { fill, pen, segment, stroke } from "../../../parts/canvas";
+import { fill, pen, segment, stroke, strokes } from "../../../parts/canvas";
 import type { Player } from "../player";
 import { arrow, classBy, CLASSES, dot, tint, type EnvironmentsPainter, type LargePainter, type Size, type World } from "./world";
 
@@ -39,14 +39,11 @@ function road(
 }
 
 function drawRoad(c: CanvasRenderingContext2D, size: Size, { px, py }: ReturnType<typeof road>, flag: number): void {
-  c.beginPath();
-  for (let k = 0; k <= 120; k++) {
-    const x = LEFT + ((RIGHT - LEFT) * k) / 120;
-    if (k === 0) c.moveTo(px(x), py(x));
-    else c.lineTo(px(x), py(x));
-  }
   pen(c, palette.ghost, 1.5);
-  c.stroke();
+  strokes(c, 121, (k) => {
+    const x = LEFT + ((RIGHT - LEFT) * k) / 120;
+    c.lineTo(px(x), py(x));
+  });
   c.lineTo(px(RIGHT), size.height);
   c.lineTo(px(LEFT), size.height);
   c.closePath();
@@ -91,17 +88,15 @@ class Hill implements EnvironmentsPainter {
       c.globalAlpha = kind === 0 ? 0.75 : 0.8;
       c.lineWidth = thick;
       c.lineCap = "round";
-      c.beginPath();
-      for (let env = 0; env < player.shown; env++) {
-        if (this.classOf(env, player) !== kind) continue;
+      strokes(c, player.shown, (env) => {
+        if (this.classOf(env, player) !== kind) return;
         const x = player.value(env, 0, smooth);
         const tilt = view.tilt(x);
         const lift = 4 + (env % lanes) * apart;
         const [cx, cy] = [view.px(x) + lift * Math.sin(tilt), view.py(x) - lift * Math.cos(tilt)];
         const [dx, dy] = [(length / 2) * Math.cos(tilt), (length / 2) * Math.sin(tilt)];
         segment(c, cx - dx, cy - dy, cx + dx, cy + dy);
-      }
-      c.stroke();
+      });
     }
     c.globalAlpha = 1;
     if (smooth && this.arrivedMs.length === player.shown) this.drawArrivals(c, player, view, lanes, apart, nowMs);
@@ -122,8 +117,7 @@ class Hill implements EnvironmentsPainter {
     c.beginPath();
     for (let bin = 0; bin < BINS; bin++) {
       const x = LEFT + ((RIGHT - LEFT) * (bin + 0.5)) / BINS;
-      if (bin === 0) c.moveTo(px(x), py(x));
-      else c.lineTo(px(x), py(x));
+      c.lineTo(px(x), py(x));
     }
     for (let bin = BINS - 1; bin >= 0; bin--) {
       const x = LEFT + ((RIGHT - LEFT) * (bin + 0.5)) / BINS;
