@@ -482,8 +482,8 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
     })
 }
 
-/// Of each row the sum of dy·y, which is that of p·dp over its keys: sixteen lanes, summed by the tree of [`sum_lanes`](crate::Simd::sum_lanes) for all
-/// rows at the same time.
+/// The sum of dy·y of each row, which equals that of p·dp over its keys. Sixteen lanes are summed by the tree of
+/// [`sum_lanes`](crate::Simd::sum_lanes), for all rows at the same time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;

@@ -24,11 +24,7 @@ pub fn room(id: &str) -> &'static dyn AnyRoom {
     rooms().into_iter().find(|room| room.schema().id == id).unwrap()
 }
 
-pub fn knobs(list: &[(&str, f64)]) -> Knobs {
-    list.iter().map(|&(name, value)| (name.to_string(), value.into())).collect()
-}
-
-/// The same as `--set` writes it: `lr=0.001 hidden=32-16`.
+/// Knobs as `--set` writes them: `lr=0.001 hidden=32-16`.
 pub fn written(text: &str) -> Knobs {
     let knob = |text: &str| {
         let (name, value) = text.split_once('=').unwrap();

@@ -532,8 +532,11 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
     assert!(clear(&error).contains("all.txt has 1024 MB"), "{error}");
 }
 
+/// What makes a device's trainer of a plan.
+type MakeTrainer = fn(&Arc<Plan>, &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault>;
+
 /// A device that trains as this function does.
-struct Device(fn(&Arc<Plan>, &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault>);
+struct Device(MakeTrainer);
 
 impl Machine for Device {
     fn name(&self) -> String {

@@ -70,7 +70,8 @@ const large: LargePainter = {
     if (body.over && body.terminated) return "The single acrobot's tip is above the line";
     const [a = 0, b = 0] = state;
     const height = -Math.cos(a) - Math.cos(a + b);
-    return `The single acrobot's tip is ${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"} the bar; the line is 1 above`;
+    const links = `${Math.abs(height).toFixed(1)} links ${height < 0 ? "below" : "above"}`;
+    return `The single acrobot's tip is ${links} the bar; the line is 1 above`;
   },
 };
 

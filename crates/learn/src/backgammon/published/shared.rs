@@ -187,7 +187,7 @@ impl Round {
         for Brought { games: Games { games, traces }, .. } in round.play(isa, 0..1)?.of {
             let mut evaluator = Evaluator::new(&plan, round.config.batch);
             evaluator.clear();
-            let decisions = games.chunks_exact(SAVED).map(|game| replay::read_decision(game));
+            let decisions = games.chunks_exact(SAVED).map(replay::read_decision);
             let count = decisions.flatten().map(|decision| evaluator.see(&decision)).count();
             evaluator.run(&Weights::new(&plan, &params));
             words.extend((0..count).flat_map(|row| evaluator.heads(row)).map(f32::to_bits));
