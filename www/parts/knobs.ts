@@ -46,7 +46,7 @@ export interface Does {
 }
 
 /** What a knob is set by, how it shows a value, and what stands with it. */
-type Control = {
+type Field = {
   input: HTMLElement;
   set: (value: Value) => void;
   error?: HTMLElement;
@@ -204,7 +204,7 @@ export class Knobs {
       beside = input,
       slider,
       now,
-    } = "min" in kind ? this.range(knob, kind, brief) : kind.kind === "text" ? this.text(knob, kind.most) : this.control(knob);
+    } = "min" in kind ? this.range(knob, kind, brief) : kind.kind === "text" ? this.text(knob, kind.most) : this.field(knob);
     const help = h("p", { class: brief ? "unseen" : "small", id: id("help") }, knob.help);
     const waiting = h("p.waiting");
     input.id = id("knob");
@@ -216,7 +216,7 @@ export class Knobs {
     return row;
   }
 
-  private control(knob: Knob): Control {
+  private field(knob: Knob): Field {
     const { kind } = knob;
     if (kind.kind === "choice") {
       const input = h("select", ...kind.options.map(({ name, label }) => h("option", { value: name }, label)));
@@ -228,7 +228,7 @@ export class Knobs {
     return { input, set: (value) => (input.checked = value !== 0) };
   }
 
-  private text(knob: Knob, most: number): Control {
+  private text(knob: Knob, most: number): Field {
     const input = h("input", { type: "text", autocomplete: "off", spellcheck: "false" });
     const { error, judge } = judged(input);
     input.addEventListener("change", () => {
@@ -242,7 +242,7 @@ export class Knobs {
     return { input, error, set };
   }
 
-  private range(knob: Knob, kind: Range, brief: boolean): Control {
+  private range(knob: Knob, kind: Range, brief: boolean): Field {
     // "Environments: 2,048 environments" says it twice.
     const unit = brief || knob.unit === knob.label.toLowerCase() ? "" : knob.unit;
     const whole = kind.kind === "int";

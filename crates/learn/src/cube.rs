@@ -3,6 +3,7 @@
 
 pub mod dqn;
 pub mod evaluate;
+mod inside;
 mod judge;
 pub mod net;
 pub mod search;
@@ -11,6 +12,7 @@ pub mod supervised;
 
 pub use dqn::{Dqn, DqnConfig, Preset};
 pub use evaluate::{Exhaustive, Report};
+pub use inside::Inside;
 pub use judge::{Judge, Scores};
 pub use net::{Evaluator, Inputs, NetConfig};
 pub use search::{Limits, Method, Outcome, Search};
@@ -85,7 +87,7 @@ pub trait CubeLearner: Learner<Stats = Stats, Progress = Progress> {
     /// The judge that it is now.
     fn judge(&self) -> Result<Evaluator<Self::Cube>, PlanError>;
     /// Curriculum and replay of one that plays, with so many transitions of the greatest priority.
-    fn inside(&self, _top: usize) -> Result<Option<dqn::Inside<Self::Cube>>, PlanError> {
+    fn inside(&self, _top: usize) -> Result<Option<Inside<Self::Cube>>, PlanError> {
         Ok(None)
     }
 }

@@ -8,7 +8,7 @@
 
 mod config;
 pub mod curriculum;
-mod inside;
+mod looking;
 pub mod play;
 mod pretraining;
 pub mod replay;
@@ -16,15 +16,14 @@ mod saved;
 pub mod td;
 
 pub use config::{Decay, DqnConfig, Follow, Judging, Labels, Preset};
-pub use inside::{Inside, InsideDepth, InsideTransition, PRIORITY_BINS};
 
 use super::net::{self, Evaluator, Inputs};
 use super::settings::is_known;
-use super::{Cube, CubeLearner, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
+use super::{Cube, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
 use crate::settings::Settings;
 use crate::{Learner, Offload, Parts, Slice};
 use curriculum::Curriculum;
-use graph::{Executor, Optimizer, Packed, Params, PlanError};
+use graph::{Executor, Optimizer, Packed, Params};
 use math::{Isa, Rng, graded, ops, par};
 use play::{Ended, Episodes, Play};
 use replay::{Replay, Transition};
@@ -424,24 +423,5 @@ impl<P: Cube> Learner for Dqn<P> {
 
     fn executor_mut(&mut self) -> Option<&mut Executor> {
         Some(&mut self.shards[0].learning)
-    }
-}
-
-impl<P: Cube> CubeLearner for Dqn<P> {
-    type Cube = P;
-
-    fn actions(&self) -> Actions {
-        self.actions
-    }
-
-    fn inside(&self, top: usize) -> Result<Option<Inside<P>>, PlanError> {
-        self.look_inside(top).map(Some)
-    }
-
-    fn judge(&self) -> Result<Evaluator<P>, PlanError> {
-        let DqnConfig { net, rewards, .. } = &self.config;
-        let read = |g: &mut graph::Graph, q| rewards.moves_of(g, q);
-        let (count, scores) = (self.actions.count(), Scores::ActionValues);
-        Evaluator::new(net, scores, count, read, self.weights(), self.isa)
     }
 }

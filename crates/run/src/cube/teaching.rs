@@ -6,7 +6,7 @@ use crate::RunError;
 use crate::room::Setup;
 use crate::tuned::Tunable;
 use learn::Find;
-use learn::cube::{self, Dqn, DqnConfig, Evaluator, Supervised, SupervisedConfig, dqn};
+use learn::cube::{self, Dqn, DqnConfig, Evaluator, Supervised, SupervisedConfig};
 use worlds::cube::{Actions, Scheme};
 
 /// Judges that an agent keeps at most, apart from those of a learner's own.
@@ -56,7 +56,7 @@ teaching!(Dqn, DqnConfig, &[]);
 /// Transitions of the greatest priority that are told.
 pub(super) const TOP: usize = 20;
 
-pub(super) fn told<P: Known>(inside: dqn::Inside<P>, actions: Actions) -> Inside {
+pub(super) fn told<P: Known>(inside: cube::Inside<P>, actions: Actions) -> Inside {
     let depths = inside.depths.iter().map(|of| CurriculumDepth {
         depth: of.depth as u32,
         share: of.share,

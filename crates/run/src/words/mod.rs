@@ -9,6 +9,7 @@ mod stage;
 mod telling;
 mod testing;
 mod text;
+mod validation;
 mod writing;
 
 pub use knobs::preset;

@@ -1,8 +1,8 @@
 //! How far a run is: its text is on the way to tokens, or a learner learns them.
 
 use super::protocol::Preparing;
-use super::testing::Validation;
 use super::text::{Preparation, Prepared};
+use super::validation::Validation;
 use learn::Learner;
 use learn::words::Pretrainer;
 

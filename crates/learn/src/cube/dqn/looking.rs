@@ -1,54 +1,16 @@
-//! What it keeps beside its network, for whoever looks: the curriculum, and the replay with its priorities.
+//! What a room asks of the learner: its judge, and what it keeps beside its network.
 
 use super::replay::Transition;
 use super::{Dqn, DqnConfig};
-use crate::cube::{Cube, Evaluator, Judge, Scores};
+use crate::Learner;
+use crate::cube::inside::{Inside, InsideDepth, InsideTransition, PRIORITY_BINS};
+use crate::cube::{Cube, CubeLearner, Evaluator, Judge, Scores};
 use graph::PlanError;
-
-/// What a learner that plays has beside its network.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Inside<P> {
-    /// The depth that the curriculum has come to.
-    pub stage: usize,
-    /// From 1 to the curriculum's last.
-    pub depths: Vec<InsideDepth>,
-    pub len: usize,
-    pub capacity: usize,
-    pub prioritised: bool,
-    /// Shares of all transitions by priority: bin `i` holds those from `2^(i - 12)` to twice that, the first and the last also
-    /// what lies beyond. A priority is what the error was when it was last learned from.
-    pub priorities: [f32; PRIORITY_BINS],
-    /// Those of the greatest priority, the greatest first.
-    pub top: Vec<InsideTransition<P>>,
-}
-
-pub const PRIORITY_BINS: usize = 16;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct InsideDepth {
-    pub depth: usize,
-    /// Share of new episodes that begin there.
-    pub share: f32,
-    /// Share of its newest episodes that solved the cube, and how many those are.
-    pub success: f32,
-    pub episodes: usize,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct InsideTransition<P> {
-    pub state: P,
-    pub action: usize,
-    /// Of the steps that it spans together.
-    pub reward: f32,
-    pub done: bool,
-    pub priority: f32,
-    /// What the trained network says of each action there.
-    pub q: Vec<f32>,
-}
+use worlds::cube::Actions;
 
 impl<P: Cube> Dqn<P> {
     /// Curriculum and replay as they are, with so many transitions of the greatest priority.
-    pub(super) fn look_inside(&self, top: usize) -> Result<Inside<P>, PlanError> {
+    fn look_inside(&self, top: usize) -> Result<Inside<P>, PlanError> {
         let DqnConfig { net, rewards, curriculum, alpha, prioritised, .. } = &self.config;
         let depths = (1..=curriculum.last).map(|depth| {
             let (success, episodes) = self.curriculum.success(depth);
@@ -96,5 +58,24 @@ impl<P: Cube> Dqn<P> {
             priorities,
             top: top.collect(),
         })
+    }
+}
+
+impl<P: Cube> CubeLearner for Dqn<P> {
+    type Cube = P;
+
+    fn actions(&self) -> Actions {
+        self.actions
+    }
+
+    fn inside(&self, top: usize) -> Result<Option<Inside<P>>, PlanError> {
+        self.look_inside(top).map(Some)
+    }
+
+    fn judge(&self) -> Result<Evaluator<P>, PlanError> {
+        let DqnConfig { net, rewards, .. } = &self.config;
+        let read = |g: &mut graph::Graph, q| rewards.moves_of(g, q);
+        let (count, scores) = (self.actions.count(), Scores::ActionValues);
+        Evaluator::new(net, scores, count, read, self.weights(), self.isa)
     }
 }
