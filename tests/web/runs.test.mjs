@@ -506,7 +506,6 @@ test("a chart draws a logarithmic scale that begins just below a power of ten", 
       });
       chart.draw();
       pictures.push((await chart.picture(300, 90, 1)).toDataURL());
-      chart.close();
     }
     return pictures;
   });
