@@ -247,7 +247,7 @@ fn one_action_goes_one_nearer_or_farther() {
 
 #[test]
 fn states_that_are_alike_are_folded_into_one() {
-    let (exact, mut folded) = (Distances::new(Metric::Half), std::collections::HashMap::new());
+    let (exact, mut folded) = (Distances::new(Metric::Half), HashMap::new());
     for state in (0..).map_while(Two::unrank) {
         let (first, symmetry) = state.folded();
         assert_eq!((first.folded(), exact.of(first)), ((first, 0), exact.of(state)));
