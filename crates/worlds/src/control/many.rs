@@ -204,7 +204,10 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
 
     #[inline(always)]
     fn run<S: Simd>(self, s: S) {
-        let Many { rng: Rng { key }, first, state: all, shown: all_shown, steps: all_steps, episodes: all_episodes, .. } = self.many;
+        // Slices of their own, so that no store can move what they point to.
+        let &mut Many { rng: Rng { key }, first, ref mut state, ref mut shown, ref mut steps, ref mut episodes, .. } = self.many;
+        let (all, all_shown) = (state.as_mut_slice(), shown.as_mut_slice());
+        let (all_steps, all_episodes) = (steps.as_mut_slice(), episodes.as_mut_slice());
         let lanes = all_steps.len();
         assert!(self.actions.len() >= lanes && self.rewards.len() >= lanes && self.ended.len() >= lanes);
         assert!(self.reached.len() >= all_shown.len());
@@ -235,7 +238,7 @@ impl<R: Rules<STATE, OBSERVATION>, const STATE: usize, const OBSERVATION: usize>
             let episodes = s.load_u(&all_episodes[env..]);
             let episodes = s.select_u(over, s.add_u(episodes, s.splat_u(1)), episodes);
             s.store_u(episodes, &mut all_episodes[env..]);
-            let words = words(s, *key, first.wrapping_add(env as u32), episodes);
+            let words = words(s, key, first.wrapping_add(env as u32), episodes);
             let fresh = R::first(s, words);
             let mut state = new;
             for i in 0..STATE {
