@@ -14,7 +14,7 @@ use math::rounds::{FEW, ROUNDS, rounds_s};
 use math::{Isa, Rng, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// On so many cores where the figure is one core's, and on all of them.
+/// Measures on one core where the figure is one core's, and on all cores otherwise.
 pub fn measure(bench: &mut Bench) {
     bench.give("backgammon.rules.decisions_per_s_core", &decided(bench.now), "decisions/s");
     published_net(bench);
@@ -35,7 +35,7 @@ fn published_net(bench: &mut Bench) {
     bench.give("backgammon.published.net_share", &shares, "of peak");
 }
 
-/// The published learner that plays so many actors' games, with its own settings otherwise; it learns or it does not.
+/// The published learner with this number of actors and its own settings otherwise; `learns` switches its updates.
 fn players(isa: Isa, actors: usize, learns: bool) -> Published {
     let mut config = PublishedConfig { actors, duel_pairs: 0, ..PublishedConfig::default() };
     if !learns {

@@ -104,7 +104,7 @@ fn bag(bench: &mut Bench) {
         let mut layer = Inference::new(plan);
         let values = layer.executor.input_mut("input");
         for (i, chosen) in chosen.iter().enumerate() {
-            // One of each so many inputs.
+            // One active input in each group.
             let (row, one, each) = (i / ONES, i % ONES, INP / ONES);
             let at = one * each + ((0.5 * chosen + 0.5) * each as f32) as usize;
             if sparse { values[i] = at as f32 } else { values[row * INP + at] = 1.0 }

@@ -55,7 +55,7 @@ fn stepped(mut many: Box<dyn Vector>, spec: &Spec, now: Clock) -> Vec<f64> {
     rates(ENVS as f64, &rounds_s(&now, step))
 }
 
-/// Random actions of so many environments, turn after turn.
+/// Random actions of `envs` environments, turn after turn.
 fn actions(spec: &Spec, envs: usize) -> Vec<f32> {
     let action = |x: f32| match spec.actions {
         Actions::Choices(count) => (0.5 * (x + 1.0) * count as f32).floor(),

@@ -18,7 +18,7 @@ pub struct Figure {
     pub unit: Cow<'static, str>,
 }
 
-/// The quartiles of so many rounds.
+/// The quartiles of the rounds, and their number.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 pub struct Spread {
     pub lower: f64,

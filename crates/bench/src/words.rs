@@ -100,7 +100,7 @@ impl Steps {
         steps
     }
 
-    /// Sustained in a round of at least so many seconds, a step at least.
+    /// The rate of a round that lasts at least this many seconds and one step.
     pub fn tokens_per_s(&mut self, seconds: f64, now: Clock) -> f64 {
         self.learner.config().step_tokens() as f64 / sustained_s(seconds, &now, || self.step())
     }

@@ -65,7 +65,7 @@ fn leaves(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
 }
 
 /// From which of these batches on the device is faster, of (states, processor's states/s, device's states/s) in rising order:
-/// it has to stay so, and whoever has fewer goes to the processor.
+/// no larger batch may be slower there. Smaller batches stay on the processor.
 fn break_even(rates: &[(usize, f64, f64)]) -> Option<usize> {
     let lost = rates.iter().rposition(|(_, processor, device)| device <= processor);
     rates.get(lost.map_or(0, |at| at + 1)).map(|rate| rate.0)
@@ -128,7 +128,7 @@ fn updates(device: &Device, bench: &mut Bench) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Steps a second on all of these samples. Where weights are computed elsewhere, they come back after so many steps.
+/// Steps a second on all of these samples. Weights that are computed elsewhere come back after `back_after` steps.
 fn updates_per_s(
     accelerator: &mut dyn Accelerator,
     samples: &[PackedSample],

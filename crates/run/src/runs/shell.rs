@@ -26,7 +26,7 @@ pub trait AnyRun: Send + Sync {
     fn ask(&mut self, question: serde_json::Value) -> Result<Answer, RunError>;
     /// Tests what is learned by now, whatever the pace.
     fn test(&mut self) -> Result<Row, RunError> {
-        Ok(self.test_while(&mut || true)?.expect("nobody broke it off"))
+        Ok(self.test_while(&mut || true)?.expect("the test has no condition that ends it"))
     }
     /// The same, unless somebody who is asked between its slices breaks it off.
     fn test_while(&mut self, goes_on: &mut dyn FnMut() -> bool) -> Result<Option<Row>, RunError>;

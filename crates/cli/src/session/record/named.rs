@@ -103,8 +103,8 @@ impl<T: Fields> Named for T {
     }
 }
 
-/// Fields in the order in which they are written: `of tests` where their rows are of tests, `or` what stands for one that an older
-/// version did not write, and behind a semicolon one whose own fields stand beside the others.
+/// The fields of a type, in the order in which they are written. `of tests` marks rows of tests, and `or` gives the value of a field
+/// that older versions did not write. The fields of the member behind the semicolon are written beside the others.
 macro_rules! fields {
     ($type:ident { $($field:ident $(of $tests:ident)? $(or $default:literal)?),* $(; $beside:ident)? }) => {
         impl Fields for $type {

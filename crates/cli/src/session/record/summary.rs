@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
-    /// `--steps`: so many of the room's first counter.
+    /// `--steps`: the limit of the room's first counter was reached.
     Steps,
     Seconds,
     CpuSeconds,
