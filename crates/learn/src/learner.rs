@@ -1,10 +1,15 @@
 //! What every learner has. A run knows no more of one; a room adds what it asks of its own.
 
+use crate::settings::{Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice};
 use graph::Executor;
+use std::error::Error;
 
 /// Values by the names of a room's columns.
 pub type ByName<T> = Vec<(&'static str, T)>;
+
+/// Why a learner cannot have a setting: the text names the next step.
+pub type Refusal = Box<dyn Error + Send + Sync>;
 
 /// An algorithm under way. The same settings and seed give the same weights, whatever the threads.
 pub trait Learner: Send + Sync {
@@ -17,6 +22,15 @@ pub trait Learner: Send + Sync {
 
     /// Between two iterations, where its settings may change.
     fn at_boundary(&self) -> bool;
+
+    /// Every setting with its value in force, in the order of their declaration.
+    fn settings(&self) -> Vec<(&'static Setting, Value)>;
+
+    /// Returns the error that [`Learner::change`] would return.
+    fn may_change(&self, name: &str, value: &Value) -> Result<(), Refusal>;
+
+    /// Changes a live setting, at a boundary.
+    fn change(&mut self, name: &str, value: &Value) -> Result<(), Refusal>;
 
     /// Whether its parts are all there is also within an iteration.
     fn saves_within(&self) -> bool {

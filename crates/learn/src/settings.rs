@@ -376,6 +376,35 @@ pub trait Settings: Clone {
     }
 }
 
+/// The same settings but for one.
+pub fn changed<S: Settings>(settings: &S, name: &str, value: &Value) -> Result<S, crate::Refusal> {
+    let mut changed = settings.clone();
+    match changed.set(name, value)? {
+        true => Ok(changed),
+        false => Err(format!("there is no setting called {name}").into()),
+    }
+}
+
+/// Implements the methods of [`crate::Learner`] that are about settings, for a learner that has its settings in a field, a method that
+/// takes new ones, and a function that checks them.
+#[macro_export]
+macro_rules! learner_settings {
+    ($field:ident, $take:ident, $check:expr) => {
+        fn settings(&self) -> Vec<(&'static $crate::settings::Setting, $crate::settings::Value)> {
+            $crate::settings::Settings::values(&self.$field)
+        }
+
+        fn may_change(&self, name: &str, value: &$crate::settings::Value) -> Result<(), $crate::Refusal> {
+            $check(&$crate::settings::changed(&self.$field, name, value)?)?;
+            Ok(())
+        }
+
+        fn change(&mut self, name: &str, value: &$crate::settings::Value) -> Result<(), $crate::Refusal> {
+            Ok(self.$take($crate::settings::changed(&self.$field, name, value)?)?)
+        }
+    };
+}
+
 /// Declares settings: a struct whose fields are `live` (they may change while training goes on), `fixed`, or a `nest` of further
 /// settings. Behind its type stands a default, if every field has one, and then what is said of it:
 /// `[as "name", values, "Label", "unit", "Help.", when |of| ...]`. The name is that of the field unless it is given, and `when` says which

@@ -127,8 +127,8 @@ errors! {
 
 impl RunError {
     /// For a layer below, whose text has the next step in it.
-    pub fn below(error: impl std::error::Error + Send + Sync + 'static) -> RunError {
-        RunError::Below(Box::new(error))
+    pub fn below(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> RunError {
+        RunError::Below(error.into())
     }
 
     pub fn refused(what: impl Into<String>, next: impl Into<String>) -> RunError {

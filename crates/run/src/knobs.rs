@@ -37,24 +37,6 @@ impl<C: Settings> Table<C> {
         Ok(settings)
     }
 
-    /// Every knob with its value in force.
-    pub fn values(&self, settings: &C) -> Knobs {
-        self.used(settings).map(|(setting, value)| (setting.name.to_string(), value)).collect()
-    }
-
-    /// The settings with one live knob changed: from what, and to what.
-    pub fn changed(&self, settings: &C, name: &str, value: &Value) -> Result<(C, (Value, Value)), RunError> {
-        let setting = self.find(name)?;
-        let mut changed = settings.clone();
-        changed.set(name, value)?;
-        if !setting.live {
-            return Err(RunError::NotLive { name: name.into() });
-        }
-        let of = |settings: &C| self.values(settings).remove(name).expect("a knob that was found");
-        let change = (of(settings), of(&changed));
-        Ok((changed, change))
-    }
-
     fn used(&self, settings: &C) -> impl Iterator<Item = (&'static Setting, Value)> {
         settings.values().into_iter().filter(|(setting, _)| !self.unused.contains(&setting.name))
     }
@@ -63,6 +45,19 @@ impl<C: Settings> Table<C> {
         let found = self.used(&self.preset).map(|(setting, _)| setting).find(|setting| setting.name == name);
         found.ok_or_else(|| RunError::unknown_knob(name, self.used(&self.preset).map(|(setting, _)| setting.name)))
     }
+}
+
+/// Values by the names of their settings.
+pub(crate) fn by_name(values: Vec<(&'static Setting, Value)>) -> Knobs {
+    values.into_iter().map(|(setting, value)| (setting.name.to_string(), value)).collect()
+}
+
+/// Refuses a change that no run with these knobs could make while it goes on.
+pub(crate) fn check_live(knobs: &[Knob], name: &str, value: &Value) -> Result<(), RunError> {
+    let unknown = || RunError::unknown_knob(name, knobs.iter().map(|knob| knob.name));
+    let knob = knobs.iter().find(|knob| knob.name == name).ok_or_else(unknown)?;
+    knob.kind.check(knob.name, value)?;
+    if knob.live { Ok(()) } else { Err(RunError::NotLive { name: name.into() }) }
 }
 
 /// The value that a text stands for in a link or on a command line.

@@ -3,7 +3,7 @@
 //! shows a run reads the [`Schema`].
 
 use crate::protocol::{Config, DataInfo, Dataset, Knob, Knobs, Row, Value, Variant};
-use crate::{Host, RunError};
+use crate::{Host, RunError, knobs};
 use learn::{Data, Find, Learner, Offload};
 use serde::de::DeserializeOwned;
 use std::ops::Range;
@@ -96,12 +96,18 @@ pub trait Room: Send + Sync + Sized + 'static {
     /// The learner is told the same.
     fn set_clock(&mut self, _clock: fn() -> f64) {}
 
-    /// Every knob with its value in force.
-    fn values(&self) -> Knobs;
-    /// What [`Room::set`] would say.
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError>;
-    /// Changes a live knob at a boundary: from what, and to what.
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
+    /// Every setting with its value in force.
+    fn values(&self) -> Knobs {
+        self.learner().map_or_else(Knobs::new, |learner| knobs::by_name(learner.settings()))
+    }
+    /// Returns the error that [`Room::change`] would return.
+    fn may_change(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.learner().map_or(Ok(()), |learner| learner.may_change(name, value)).map_err(RunError::below)
+    }
+    /// Changes a live setting at a boundary. The run has checked its name and its range.
+    fn change(&mut self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.learner_mut().map_or(Ok(()), |learner| learner.change(name, value)).map_err(RunError::below)
+    }
 
     /// Whether to test now, at a boundary: by what was done and never by the time, so that it is the same for the same run.
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool;

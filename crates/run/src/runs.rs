@@ -21,7 +21,7 @@ use crate::dataset::check_here;
 use crate::device::Devices;
 use crate::digest::{self, Arithmetic, DIGEST_EVERY, Digests, arithmetic};
 use crate::history::{Clock, History};
-use crate::protocol::{Backend, Began, Config, Dataset, Event, Level, Progress, Variant};
+use crate::protocol::{Backend, Began, Config, Dataset, Event, Knobs, Level, Progress, Variant};
 use crate::room::{Room, Saved, Setup};
 use crate::version::VERSION;
 use crate::{Host, RunError};
@@ -148,7 +148,7 @@ impl<R: Room> Run<R> {
     fn announce(&mut self) {
         self.told.push(Event::Began(Box::new(Began {
             config: self.config.clone(),
-            knobs: self.room.values(),
+            knobs: self.values(),
             progress: self.progress(),
             solved: self.tests.solved.clone(),
             attempts: self.tests.attempts,
@@ -190,6 +190,14 @@ impl<R: Room> Run<R> {
 
     fn worked_on(&self) -> WorkedOn {
         self.room.learner().map_or(WorkedOn::Processor, Learner::worked_on)
+    }
+
+    /// Every knob with its value in force.
+    fn values(&self) -> Knobs {
+        let knobs = R::knobs(self.variant.id);
+        let mut values = self.room.values();
+        values.retain(|name, _| knobs.iter().any(|knob| knob.name == name));
+        values
     }
 
     /// What the room computes with here.
@@ -417,7 +425,7 @@ impl<R: Room> Run<R> {
         let header = Header {
             version: VERSION,
             config: self.changes.config_with_pending::<R>(&self.config, self.iteration(), self.host),
-            knobs: self.room.values(),
+            knobs: self.values(),
             progress: self.progress(),
             marks: self.changes.marks.clone(),
             tests: self.tests.rows.clone(),

@@ -5,9 +5,9 @@ pub mod page;
 
 use math::Rng;
 use run::knobs::Table;
-use run::protocol::{Column, DataInfo, Goal, Knob, Knobs, Row, Value, Variant};
+use run::protocol::{Column, DataInfo, Goal, Knob, Row, Variant};
 use run::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup, Tensors};
-use run::settings::{count, log, one_of, text};
+use run::settings::{SettingError, Settings as _, count, log, one_of, text};
 use run::{Data, Learner, RunError, Slice, choices, settings};
 
 run::questions! {
@@ -78,6 +78,11 @@ impl Bandit {
         odds.into_iter().map(|p| p / sum).collect()
     }
 
+    fn take_settings(&mut self, settings: Settings) -> Result<(), SettingError> {
+        self.settings = settings;
+        Ok(())
+    }
+
     fn pull(&mut self, word: &mut math::rng::Sequence) -> f32 {
         let odds = self.policy();
         let mut left = f64::from(word.uniform());
@@ -97,6 +102,8 @@ impl Bandit {
 impl Learner for Bandit {
     type Stats = Iteration;
     type Progress = Progress;
+
+    run::learner_settings!(settings, take_settings, Settings::in_range);
 
     fn advance(&mut self) -> Slice<Iteration> {
         let mut words = self.rng.sequence(self.iterations << 32);
@@ -182,20 +189,6 @@ impl Room for Bandit {
 
     fn learner_mut(&mut self) -> Option<&mut Bandit> {
         Some(self)
-    }
-
-    fn values(&self) -> Knobs {
-        table().values(&self.settings)
-    }
-
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        table().changed(&self.settings, name, value).map(|_| ())
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let (settings, change) = table().changed(&self.settings, name, value)?;
-        self.settings = settings;
-        Ok(change)
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {

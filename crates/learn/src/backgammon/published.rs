@@ -390,6 +390,8 @@ impl Learner for Published {
     type Stats = Stats;
     type Progress = Progress;
 
+    crate::learner_settings!(config, set_config, PublishedConfig::check);
+
     fn advance(&mut self) -> Slice<Stats> {
         if let Some(fault) = self.away.failed.take() {
             self.away.offloaded = None;

@@ -551,6 +551,8 @@ impl Learner for Strong {
     type Stats = Stats;
     type Progress = Progress;
 
+    crate::learner_settings!(settings, set_config, StrongConfig::check);
+
     fn advance(&mut self) -> Slice<Stats> {
         self.stage = match self.stage {
             Stage::Playing(_) if self.shared => return Slice::Waiting,

@@ -393,6 +393,8 @@ impl Learner for Ppo {
     type Stats = IterationStats;
     type Progress = Progress;
 
+    crate::learner_settings!(config, set_config, PpoConfig::check);
+
     /// Some steps of all environments, one minibatch, or a part of one.
     fn advance(&mut self) -> Slice<IterationStats> {
         if let Some(offloaded) = self.away.offloaded.take() {

@@ -356,6 +356,8 @@ impl<P: Cube> Learner for Dqn<P> {
     type Stats = Stats;
     type Progress = Progress;
 
+    crate::learner_settings!(config, set, DqnConfig::check::<P>);
+
     /// One step of the optimiser, or a batch of episodes on the way to one.
     fn advance(&mut self) -> Slice<Stats> {
         self.iteration.begun = true;

@@ -314,6 +314,8 @@ impl<P: Cube> Learner for Supervised<P> {
     type Stats = Stats;
     type Progress = Progress;
 
+    crate::learner_settings!(config, set, SupervisedConfig::check::<P>);
+
     fn advance(&mut self) -> Slice<Stats> {
         if self.away.is_offloaded() {
             return machines::advance(self);

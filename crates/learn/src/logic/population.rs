@@ -416,6 +416,8 @@ impl Learner for Population {
     type Stats = Stats;
     type Progress = Progress;
 
+    crate::learner_settings!(config, set, Config::experiment);
+
     /// Updates as many members as there are threads. Once all have done their updates, it tests as many, and the last test ends the
     /// iteration.
     fn advance(&mut self) -> Slice<Stats> {

@@ -238,6 +238,8 @@ impl Learner for Pretrainer {
     type Stats = Stats;
     type Progress = Progress;
 
+    crate::learner_settings!(config, set, Config::check);
+
     fn advance(&mut self) -> Slice<Stats> {
         if self.away.is_offloaded() {
             return machines::advance(self);

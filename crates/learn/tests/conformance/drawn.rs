@@ -3,6 +3,7 @@
 use crate::subject::{Case, Subject, alike, iterate, same};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
 use learn::control::{Ppo, PpoConfig};
+use learn::settings::Value;
 use learn::{Data, part};
 use math::Rng;
 use math::rng::Sequence;
@@ -14,7 +15,12 @@ fn of<T: Clone>(numbers: &mut Sequence, values: &[T]) -> T {
 
 /// As many iterations as each moment says, with a save before them; restored, it goes on as the one that never stopped does. Settings
 /// may change at each. Gives how many saves were restored: one that has diverged says so itself.
-fn resumes<S: Subject>(config: S::Config, world: S::World, moments: &[u64], mut change: impl FnMut(&mut S::Config)) -> usize {
+fn resumes<S: Subject>(
+    config: S::Config,
+    world: S::World,
+    moments: &[u64],
+    mut changes: impl FnMut() -> Vec<(&'static str, Value)>,
+) -> usize {
     let what = format!("{config:?}");
     let case: Case<S> = Case { name: what.clone(), world, config, warm: 0, wide: None };
     let mut learner = case.begin();
@@ -23,12 +29,13 @@ fn resumes<S: Subject>(config: S::Config, world: S::World, moments: &[u64], mut 
         if !learner.is_finite() {
             return restored;
         }
-        let mut config = learner.config().clone();
+        let config = learner.config().clone();
         let mut again = case.restore(&config, &parts).unwrap_or_else(|error| panic!("{what}, moment {restored}: {error}"));
         same(&again.parts(), &parts, &what);
-        change(&mut config);
-        learner.change(config.clone()).expect("live settings");
-        again.change(config).expect("live settings");
+        for (name, value) in changes() {
+            learner.change(name, &value).expect("a live setting");
+            again.change(name, &value).expect("a live setting");
+        }
         iterate(&mut learner, iterations);
         iterate(&mut again, iterations);
         alike(&again, &learner, &what);
@@ -64,7 +71,7 @@ fn the_published_learner_goes_on_from_any_save() {
         blocks: of(numbers, &[3, 0, 1]),
         ..PublishedConfig::default()
     };
-    let restored: usize = (0..24).map(|_| resumes::<Published>(settings(), (), &[1; 4], |_| {})).sum();
+    let restored: usize = (0..24).map(|_| resumes::<Published>(settings(), (), &[1; 4], Vec::new)).sum();
     assert!(restored > 80, "{restored}");
 }
 
@@ -89,7 +96,7 @@ fn searches_too_short_for_an_opinion_are_saved_and_restored() {
     // The ninth word has the number of shares above 16 bits.
     let without = replay.chunks_exact(40).filter(|sample| sample[8] >> 16 == 0).count();
     assert!(without > 10 && without < replay.len() / 40, "{without} of {}", replay.len() / 40);
-    assert_eq!(resumes::<Published>(config, (), &[1; 4], |_| {}), 4);
+    assert_eq!(resumes::<Published>(config, (), &[1; 4], Vec::new), 4);
 }
 
 #[test]
@@ -112,7 +119,7 @@ fn the_strong_learner_goes_on_from_any_save() {
         bearoff: of(numbers, &[true, false]),
         ..StrongConfig::default()
     };
-    let restored: usize = (0..24).map(|_| resumes::<Strong>(settings(), (), &[1; 4], |_| {})).sum();
+    let restored: usize = (0..24).map(|_| resumes::<Strong>(settings(), (), &[1; 4], Vec::new)).sum();
     assert!(restored > 80, "{restored}");
 }
 
@@ -149,12 +156,14 @@ fn ppo_goes_on_from_any_save_of_any_environment() {
     for kind in worlds::control::kinds().iter().flat_map(|kind| [kind; 8]) {
         let config = ppo_settings(&mut numbers);
         // What may change while it trains.
-        restored += resumes::<Ppo>(config, kind, &[1, 3, 5, 7, 9], |config| {
-            if numbers.below(3) == 0 {
-                config.lr = of(&mut numbers, &[0.001, 0.01]);
-                config.clip_value = numbers.below(2) == 0;
-                config.anneal_steps = of(&mut numbers, &[0.0, 20_000.0]);
+        restored += resumes::<Ppo>(config, kind, &[1, 3, 5, 7, 9], || {
+            if numbers.below(3) > 0 {
+                return Vec::new();
             }
+            let lr = of(&mut numbers, &[0.001, 0.01]);
+            let clip_value = f64::from(numbers.below(2));
+            let anneal_steps = of(&mut numbers, &[0.0, 20_000.0]);
+            [("lr", lr), ("clip_value", clip_value), ("anneal_steps", anneal_steps)].map(|(name, value)| (name, value.into())).into()
         });
     }
     assert!(restored > 220, "{restored}");

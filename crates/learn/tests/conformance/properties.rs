@@ -160,7 +160,8 @@ fn is_set<S: Subject>(case: &Case<S>) {
         let other = other(setting, &value);
         assert_eq!(config.set(setting.name, &other), Ok(true), "{what} = {other}");
         assert!(config != before && before.can_become(&config) == setting.live, "{what}");
-        let changed = learner.change(config.clone());
+        assert!(learner.may_change(setting.name, &other).is_ok() || !setting.live, "{what}");
+        let changed = learner.change(setting.name, &other);
         assert_eq!(changed.is_ok(), setting.live, "{what}: {changed:?}");
         assert!(*learner.config() == if setting.live { config.clone() } else { before }, "{what}");
         if !setting.live {

@@ -39,7 +39,6 @@ pub trait Subject: Learner + Sized {
     fn begin(world: Self::World, config: Self::Config, seed: u32, isa: Isa) -> Result<Self, String>;
     fn restore(world: Self::World, config: Self::Config, isa: Isa, find: &Find) -> Result<Self, String>;
     fn config(&self) -> &Self::Config;
-    fn change(&mut self, config: Self::Config) -> Result<(), String>;
 
     /// One that does its work on this processor, or why there is none.
     fn machine(config: &Self::Config) -> Result<Box<dyn Machine>, &'static str>;
@@ -50,12 +49,11 @@ pub trait Subject: Learner + Sized {
     }
 }
 
-/// A learner with its type parameter, what its constructors take before and behind the settings, how it is set, its machine, and what
-/// it bears.
+/// A learner with its type parameter, what its constructors take before and behind the settings, its machine, and what it bears.
 macro_rules! subject {
     (
         $learner:ty [$($generic:ident)?], $config:ty, $world:ident: $of:ty, [$($before:expr)?] [$($after:expr)?],
-        $set:expr, $machine:expr, $bears:expr
+        $machine:expr, $bears:expr
     ) => {
         impl$(<$generic: Cube>)? Subject for $learner {
             type Config = $config;
@@ -75,11 +73,6 @@ macro_rules! subject {
                 <$learner>::config(self)
             }
 
-            fn change(&mut self, config: $config) -> Result<(), String> {
-                let set: fn(&mut Self, $config) -> _ = $set;
-                set(self, config).map_err(|error| error.to_string())
-            }
-
             fn machine(config: &$config) -> Result<Box<dyn Machine>, &'static str> {
                 let machine: fn(&$config) -> Result<Box<dyn Machine>, &'static str> = $machine;
                 machine(config)
@@ -96,13 +89,13 @@ macro_rules! subject {
 const ALONE: &str = "it works on the processor alone";
 const PLAYS: &str = "it plays there too, which a GPU alone does";
 
-subject!(Ppo [], PpoConfig, kind: &'static worlds::control::Kind, [kind] [], Ppo::set_config, |_| Err(PLAYS), all_matter);
-subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], Supervised::set, |_| Ok(Box::new(Local)), has_iteration);
-subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], Dqn::set, |_| Err(ALONE), has_iteration);
-subject!(Strong [], StrongConfig, world: (), [] [], Strong::set_config, |_| Err(ALONE), all_matter);
-subject!(Published [], PublishedConfig, world: (), [] [], Published::set_config, |_| Ok(Box::new(PublishedHere)), all_matter);
-subject!(Population [], LogicConfig, world: (), [] [], Population::set, population_here, has_members);
-subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], Pretrainer::set, words_here, has_iteration);
+subject!(Ppo [], PpoConfig, kind: &'static worlds::control::Kind, [kind] [], |_| Err(PLAYS), all_matter);
+subject!(Supervised<P> [P], SupervisedConfig, world: (), [] [exact::<P>()], |_| Ok(Box::new(Local)), has_iteration);
+subject!(Dqn<P> [P], DqnConfig, world: (), [] [exact::<P>()], |_| Err(ALONE), has_iteration);
+subject!(Strong [], StrongConfig, world: (), [] [], |_| Err(ALONE), all_matter);
+subject!(Published [], PublishedConfig, world: (), [] [], |_| Ok(Box::new(PublishedHere)), all_matter);
+subject!(Population [], LogicConfig, world: (), [] [], population_here, has_members);
+subject!(Pretrainer [], WordsConfig, world: (), [] [&TEXT.0], words_here, has_iteration);
 
 fn all_matter(_: &str, _: Damage) -> Option<&'static str> {
     None

@@ -3,46 +3,10 @@
 //! It refuses to know how they learn.
 
 use crate::RunError;
-use crate::protocol::{Goal, Knobs, Value, Variant};
-use crate::room::Setup;
-use crate::tuned::{Entry, Tunable, Tuned, of_learner};
-use learn::Find;
+use crate::knobs::Table;
+use crate::learners::Entry;
+use crate::protocol::{Goal, Variant};
 use learn::backgammon::{Published, PublishedConfig, SelfTaught, Strong, StrongConfig};
-
-/// A learner with the settings in force, whichever it is.
-pub(super) trait AnyTuned: Send + Sync {
-    fn learner(&self) -> &(dyn SelfTaught + 'static);
-    fn learner_mut(&mut self) -> &mut (dyn SelfTaught + 'static);
-    fn values(&self) -> Knobs;
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError>;
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
-}
-
-impl<L: Tunable + SelfTaught> AnyTuned for Tuned<L> {
-    fn learner(&self) -> &(dyn SelfTaught + 'static) {
-        &self.learner
-    }
-
-    fn learner_mut(&mut self) -> &mut (dyn SelfTaught + 'static) {
-        &mut self.learner
-    }
-
-    fn values(&self) -> Knobs {
-        self.values()
-    }
-
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.may_set(name, value)
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        self.set(name, value)
-    }
-}
-
-fn boxed<L: Tunable + SelfTaught>(tuned: Tuned<L>, _: Setup) -> Result<Box<dyn AnyTuned>, RunError> {
-    Ok(Box::new(tuned))
-}
 
 /// One of the learners.
 pub(super) struct Kind {
@@ -52,7 +16,7 @@ pub(super) struct Kind {
     goal: Goal,
     /// Some minutes for a sweep with a few settings.
     sweep_games: f64,
-    pub learner: Entry<dyn AnyTuned>,
+    pub learner: Entry<dyn SelfTaught>,
 }
 
 pub(super) fn variants() -> Vec<Variant> {
@@ -72,6 +36,25 @@ pub(super) fn kind(id: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
+/// The entry of a learner, whose knobs begin as its defaults.
+macro_rules! learner {
+    ($learner:ident, $settings:ident) => {
+        Entry {
+            knobs: || Table::new($settings::default()).knobs(),
+            check: |knobs| Ok(Table::new($settings::default()).settings(knobs)?.check()?),
+            bytes: |knobs| Ok(Table::new($settings::default()).settings(knobs)?.bytes()),
+            make: |setup, saved| {
+                let settings = Table::new($settings::default()).settings(setup.knobs)?;
+                let (seed, isa) = (setup.seed, setup.host.isa);
+                Ok(match saved {
+                    None => Box::new($learner::new(settings, seed, isa)?),
+                    Some(find) => Box::new($learner::restore(settings, seed, isa, find).map_err(RunError::damaged)?),
+                })
+            },
+        }
+    };
+}
+
 static KINDS: [Kind; 2] = [
     Kind {
         id: "strong",
@@ -81,7 +64,7 @@ static KINDS: [Kind; 2] = [
                   ahead where it is asked to.",
         goal: Goal { column: "linear_points", at: 0.4 },
         sweep_games: 20_000.0,
-        learner: of_learner!(Strong, StrongConfig::default(), boxed),
+        learner: learner!(Strong, StrongConfig),
     },
     Kind {
         id: "published",
@@ -90,36 +73,6 @@ static KINDS: [Kind; 2] = [
                   is searched over chance nodes, and the network learns from what the search preferred. Much slower.",
         goal: Goal { column: "random_points", at: 1.2 },
         sweep_games: 4000.0,
-        learner: of_learner!(Published, PublishedConfig::default(), boxed),
+        learner: learner!(Published, PublishedConfig),
     },
 ];
-
-macro_rules! tunable {
-    ($learner:ident, $settings:ident) => {
-        impl Tunable for $learner {
-            type Settings = $settings;
-
-            fn check(settings: &$settings) -> Result<(), RunError> {
-                Ok(settings.check()?)
-            }
-
-            fn bytes(settings: &$settings) -> u64 {
-                $settings::bytes(settings)
-            }
-
-            fn make(settings: $settings, setup: Setup, saved: Option<&Find>) -> Result<Self, RunError> {
-                match saved {
-                    None => Ok($learner::new(settings, setup.seed, setup.host.isa)?),
-                    Some(find) => $learner::restore(settings, setup.seed, setup.host.isa, find).map_err(RunError::damaged),
-                }
-            }
-
-            fn retune(&mut self, settings: $settings) -> Result<(), RunError> {
-                Ok(self.set_config(settings)?)
-            }
-        }
-    };
-}
-
-tunable!(Strong, StrongConfig);
-tunable!(Published, PublishedConfig);

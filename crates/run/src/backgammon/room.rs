@@ -3,7 +3,7 @@
 //! answered by the weights of the last round that has ended.
 
 use super::keeping::Kept;
-use super::learners::{self, AnyTuned};
+use super::learners;
 use super::players::{CachedPlayer, PlayerPool};
 use super::protocol::{Frozen, Question};
 use super::schema::SCHEMA;
@@ -12,7 +12,7 @@ use super::sessions::Sessions;
 use super::testing::{self, BaselineTest, CONFIRMATION_PAIRS, TEST_PAIRS};
 use crate::checkpoint;
 use crate::plain_data::json;
-use crate::protocol::{Knob, Knobs, Row, Value, Variant};
+use crate::protocol::{Knob, Row, Variant};
 use crate::room::{Answer, ByName, Room, Saved, Schema, Setup, Tensors};
 use crate::{Host, RunError};
 use learn::Find;
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 pub struct Backgammon {
-    tuned: Box<dyn AnyTuned>,
+    learner: Box<dyn SelfTaught>,
     kept: Kept,
     baseline_test: Option<BaselineTest>,
     sessions: Sessions,
@@ -40,8 +40,8 @@ struct Notes {
 }
 
 impl Backgammon {
-    fn around(tuned: Box<dyn AnyTuned>) -> Backgammon {
-        Backgammon { tuned, kept: Kept::default(), baseline_test: None, sessions: Sessions::default(), player_cache: Vec::new() }
+    fn around(learner: Box<dyn SelfTaught>) -> Backgammon {
+        Backgammon { learner, kept: Kept::default(), baseline_test: None, sessions: Sessions::default(), player_cache: Vec::new() }
     }
 }
 
@@ -77,7 +77,7 @@ impl Room for Backgammon {
             serde_json::Value::Null => Notes::default(),
             notes => Notes::deserialize(notes).map_err(RunError::damaged)?,
         };
-        room.kept = Kept::restore(notes.frozen, saved, room.tuned.learner().weights().len())?;
+        room.kept = Kept::restore(notes.frozen, saved, room.learner.weights().len())?;
         room.sessions = Sessions::from_saved([notes.session, notes.former_session])?;
         Ok(room)
     }
@@ -98,38 +98,26 @@ impl Room for Backgammon {
     }
 
     fn learner(&self) -> Option<&Self::Learner> {
-        Some(self.tuned.learner())
+        Some(&*self.learner)
     }
 
     fn learner_mut(&mut self) -> Option<&mut Self::Learner> {
-        Some(self.tuned.learner_mut())
-    }
-
-    fn values(&self) -> Knobs {
-        self.tuned.values()
-    }
-
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.tuned.may_set(name, value)
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        self.tuned.set(name, value)
+        Some(&mut *self.learner)
     }
 
     fn test_is_due(&self, tests: &[Row], _solved: bool) -> bool {
-        testing::is_due(self.tuned.learner().progress().evaluations, tests)
+        testing::is_due(self.learner.progress().evaluations, tests)
     }
 
     fn begin_test(&mut self) {
-        let learner = self.tuned.learner();
+        let learner = &*self.learner;
         let seed = learner.progress().iterations as u32;
         self.baseline_test = Some(BaselineTest::new(learner.player(1), seed, TEST_PAIRS));
     }
 
     fn begin_confirmation(&mut self, seed: u32) -> bool {
         // No test gets that far.
-        let player = self.tuned.learner().player(1);
+        let player = self.learner.player(1);
         self.baseline_test = Some(BaselineTest::new(player, seed | 1 << 31, CONFIRMATION_PAIRS));
         true
     }
@@ -153,11 +141,11 @@ impl Room for Backgammon {
 
     /// Keeps the agent as it is when its minute has come.
     fn tell(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
-        self.kept.keep(self.tuned.learner(), train_s)
+        self.kept.keep(&*self.learner, train_s)
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
-        let mut players = PlayerPool { learner: self.tuned.learner(), frozen_agents: &self.kept.0, player_cache: &mut self.player_cache };
+        let mut players = PlayerPool { learner: &*self.learner, frozen_agents: &self.kept.0, player_cache: &mut self.player_cache };
         self.sessions.answer(&mut players, question)
     }
 }
@@ -169,5 +157,5 @@ pub fn player_from_checkpoint(bytes: &[u8], evals: u32, host: Host) -> Result<Bo
     let setup = Setup::new(config, &header.knobs, host);
     Backgammon::check(setup)?;
     let room = Backgammon::restore(setup, Saved { tensors: &tensors, notes: &serde_json::Value::Null })?;
-    Ok(room.tuned.learner().player(evals.max(1)))
+    Ok(room.learner.player(evals.max(1)))
 }

@@ -17,7 +17,9 @@ pub(super) fn table(env: &str) -> Table<PpoConfig> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::knobs::check_live;
     use crate::protocol::Value;
+    use learn::settings::changed;
     use std::collections::BTreeMap;
 
     #[test]
@@ -31,12 +33,12 @@ mod tests {
         assert!(refused("lr", f64::NAN).contains("out of range"));
         assert!(refused("envs", 64.5).contains("whole number"));
         assert!(refused("learning_rate", 0.1).contains("lr, entropy"));
-        let config = PpoConfig::default();
-        let set = |name: &str, value: Value| table.changed(&config, name, &value);
-        let (changed, _) = set("anneal_steps", 1e6.into()).unwrap();
+        let live = |name: &str, value: Value| check_live(&table.knobs(), name, &value);
+        assert!(live("clip", 0.3.into()).is_ok());
+        assert!(live("envs", 64.0.into()).unwrap_err().to_string().contains("Reset"));
+        assert!(live("clip", "wide".into()).unwrap_err().to_string().contains("wrong kind"));
+        assert!(live("learning_rate", 0.1.into()).unwrap_err().to_string().contains("lr, entropy"));
+        let changed = changed(&PpoConfig::default(), "anneal_steps", &1e6.into()).unwrap();
         assert_eq!(changed, PpoConfig { anneal_steps: 1e6, ..PpoConfig::default() }, "a knob sets what it names alone");
-        assert!(set("envs", 64.0.into()).unwrap_err().to_string().contains("Reset"));
-        assert_eq!(set("clip", 0.3.into()).unwrap().1, (Value::Number(0.2), Value::Number(0.3)));
-        assert!(set("clip", "wide".into()).unwrap_err().to_string().contains("wrong kind"));
     }
 }

@@ -8,8 +8,7 @@ use super::testing::{self, TEST_EPISODES, columns};
 use super::trail::Trail;
 use super::{environments, knobs};
 use crate::RunError;
-use crate::knobs::Table;
-use crate::protocol::{Knob, Knobs, Row, Value, Variant};
+use crate::protocol::{Knob, Row, Variant};
 use crate::room::{Answer, ByName, Policy, Room, Saved, Schema, Setup};
 use learn::Learner;
 use learn::control::{Ppo, PpoConfig};
@@ -28,10 +27,6 @@ impl Control {
     fn around(seed: u32, ppo: Ppo) -> Control {
         let (stage, trail) = (Stage::new(ppo.kind(), seed), Trail::new(&ppo));
         Control { ppo, stage, trail }
-    }
-
-    fn table(&self) -> Table<PpoConfig> {
-        knobs::table(self.ppo.kind().spec.id)
     }
 
     /// Mean, least and greatest return of fresh episodes, which leave no trace in the training.
@@ -86,20 +81,6 @@ impl Room for Control {
 
     fn learner_mut(&mut self) -> Option<&mut Ppo> {
         Some(&mut self.ppo)
-    }
-
-    fn values(&self) -> Knobs {
-        self.table().values(self.ppo.config())
-    }
-
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.table().changed(self.ppo.config(), name, value).map(|_| ())
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let (settings, change) = self.table().changed(self.ppo.config(), name, value)?;
-        self.ppo.set_config(settings).map_err(RunError::below)?;
-        Ok(change)
     }
 
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {

@@ -6,20 +6,18 @@ use super::protocol::{ActionView, Inside, Question, Scrambled, SolveMethod, Solv
 use super::solving::Solving;
 use super::teaching;
 use crate::RunError;
-use crate::protocol::{Knobs, Value};
 use crate::room::{Answer, ByName};
-use crate::tuned::{Tunable, Tuned};
-use learn::cube::{Cube, CubeLearner, Evaluator, Judge, Progress, Report, Scores, Stats, nearest};
+use learn::cube::{CubeLearner, Evaluator, Judge, NetConfig, Progress, Report, Scores, Stats, nearest};
 use learn::{Fault, Learner, Machine, Offload, Pass, WorkedOn};
 use math::Rng;
 use std::sync::Arc;
-use worlds::cube::{Actions, Distances, Move, Puzzle, Scheme, Typed, notation, turn_stickers};
+use worlds::cube::{Actions, Distances, Move, Scheme, Typed, notation, turn_stickers};
 
 /// A learner, whichever cube it is of.
 pub type AnyLearner = dyn Learner<Stats = Stats, Progress = Progress>;
 
 /// What the room asks of an agent, whichever its learner and its cube.
-pub trait AnyAgent: Send + Sync {
+pub trait Agent: Send + Sync {
     fn learner(&self) -> &AnyLearner;
     fn learner_mut(&mut self) -> &mut AnyLearner;
     /// An iteration of the learner ended: from here on questions are answered by what it came to.
@@ -27,12 +25,8 @@ pub trait AnyAgent: Send + Sync {
     /// What offloads its steps, and with them the judging of many states, or why nothing is offloaded.
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str>;
 
-    /// Every knob with its value in force.
-    fn values(&self) -> Knobs;
-    /// What [`AnyAgent::set`] would say.
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError>;
-    /// Changes a live knob at a boundary: from what, and to what.
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError>;
+    /// A live setting changed. It may be another network that judges now, or its values may mean other numbers of moves.
+    fn settings_changed(&mut self);
 
     /// On the scrambles of all tests, or on others that follow from a seed.
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError>;
@@ -45,20 +39,20 @@ pub trait AnyAgent: Send + Sync {
     fn advance_search(&mut self) -> Option<SolveView>;
 }
 
-pub(super) struct Agent<L: Tunable + CubeLearner<Cube: Known>> {
-    tuned: Tuned<L>,
+struct AgentOf<P: Known> {
+    learner: Box<dyn CubeLearner<Cube = P>>,
     actions: Actions,
     exact: Option<Arc<Distances>>,
     /// Those that judge as they were at the newest boundary.
     weights: Vec<f32>,
     version: Version,
-    looked: Judged<L::Cube>,
+    looked: Judged<P>,
     /// The search under way, and how many have begun.
-    solving: Option<Solving<L::Cube>>,
+    solving: Option<Solving<P>>,
     searches: u32,
-    solved: Judged<L::Cube>,
-    test: Option<<L::Cube as Known>::Test>,
-    tested: Judged<L::Cube>,
+    solved: Judged<P>,
+    test: Option<P::Test>,
+    tested: Judged<P>,
     /// What is left beside the run.
     free_bytes: u64,
     /// A setting has changed since its work was offloaded.
@@ -76,7 +70,7 @@ struct Version {
 struct Judged<P>(Option<(Evaluator<P>, Version)>);
 
 impl<P: Known> Judged<P> {
-    fn now(&mut self, learner: &impl CubeLearner<Cube = P>, weights: &[f32], version: Version) -> Result<&mut Evaluator<P>, RunError> {
+    fn now(&mut self, learner: &dyn CubeLearner<Cube = P>, weights: &[f32], version: Version) -> Result<&mut Evaluator<P>, RunError> {
         let kept = self.0.take().filter(|(_, of)| of.settings == version.settings);
         let (mut evaluator, of) = match kept {
             Some((evaluator, of)) => (evaluator, Some(of)),
@@ -100,48 +94,55 @@ impl<P: Known> Judged<P> {
     }
 }
 
-impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
-    pub fn new(tuned: Tuned<L>, free_bytes: u64) -> Agent<L> {
-        let learner = &tuned.learner;
-        let actions = learner.actions();
-        Agent {
-            actions,
-            exact: L::Cube::exact(actions.metric()),
-            weights: learner.weights().to_vec(),
-            version: Version { boundary: learner.progress().iterations, settings: 0 },
-            looked: Judged(None),
-            solving: None,
-            searches: 0,
-            solved: Judged(None),
-            test: None,
-            tested: Judged(None),
-            free_bytes,
-            is_outdated: false,
-            tuned,
-        }
-    }
+/// Judges that an agent keeps at most, apart from those of a learner's own.
+const JUDGES: u64 = 3;
 
+/// An upper bound of what the agent of a learner with this network allocates beside it.
+pub(super) fn bytes<P: Known>(net: &NetConfig) -> u64 {
+    P::bytes() + JUDGES * Evaluator::<P>::bytes(net)
+}
+
+/// The agent of a learner; `free_bytes` is the memory that is left to searches.
+pub(super) fn of<P: Known>(learner: Box<dyn CubeLearner<Cube = P>>, free_bytes: u64) -> Box<dyn Agent> {
+    let actions = learner.actions();
+    Box::new(AgentOf {
+        actions,
+        exact: P::exact(actions.metric()),
+        weights: learner.weights().to_vec(),
+        version: Version { boundary: learner.progress().iterations, settings: 0 },
+        looked: Judged(None),
+        solving: None,
+        searches: 0,
+        solved: Judged(None),
+        test: None,
+        tested: Judged(None),
+        free_bytes,
+        is_outdated: false,
+        learner,
+    })
+}
+
+impl<P: Known> AgentOf<P> {
     fn steps(&mut self) -> &mut dyn Offload {
-        self.tuned.learner.offload().expect("asked for where the learner offloads its steps")
+        self.learner.offload().expect("asked for where the learner offloads its steps")
     }
 
     /// Has a machine judge where many states are judged, in tests and in wide searches.
     fn lend_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         for judged in [&mut self.tested, &mut self.solved] {
-            let judge =
-                judged.now(&self.tuned.learner, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
+            let judge = judged.now(&*self.learner, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
             judge.lend(machine)?;
         }
         Ok(())
     }
 
-    fn distance(&self, state: L::Cube) -> Option<u32> {
+    fn distance(&self, state: P) -> Option<u32> {
         state.distance(self.exact.as_deref()?).map(u32::from)
     }
 
     /// After these moves from the solved state, each of them an action.
     fn scrambled(&self, moves: &[Move]) -> Scrambled {
-        let state = L::Cube::after(moves);
+        let state = P::after(moves);
         Scrambled {
             facelets: state.facelets(&Scheme::FACES),
             moves: moves.iter().map(Move::to_string).collect(),
@@ -152,13 +153,13 @@ impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
 
 /// Whole iterations of learners whose steps are large enough are offloaded, and with them the judging of many states, in tests and in
 /// wide searches.
-impl<L: Tunable + CubeLearner<Cube: Known>> Offload for Agent<L> {
+impl<P: Known> Offload for AgentOf<P> {
     fn ways(&self) -> &'static [&'static str] {
         &["Learning and judging many states on the GPU turned out to be faster."]
     }
 
     fn is_offloaded(&self) -> bool {
-        self.tuned.learner.worked_on() == WorkedOn::Offloaded
+        self.learner.worked_on() == WorkedOn::Offloaded
     }
 
     fn begin_offload(&mut self, machine: &dyn Machine, way: usize) -> Result<(), Fault> {
@@ -204,51 +205,40 @@ fn read<P: Known>(facelets: &str) -> Result<(P, String), RunError> {
     Ok((state, state.facelets(&scheme)))
 }
 
-impl<L: Tunable + CubeLearner<Cube: Known>> AnyAgent for Agent<L> {
+impl<P: Known> Agent for AgentOf<P> {
     fn learner(&self) -> &AnyLearner {
-        &self.tuned.learner
+        &*self.learner
     }
 
     fn learner_mut(&mut self) -> &mut AnyLearner {
-        &mut self.tuned.learner
+        &mut *self.learner
     }
 
     fn end_iteration(&mut self) {
-        let learner = &self.tuned.learner;
+        let learner = &*self.learner;
         self.version.boundary = learner.progress().iterations;
         self.weights.copy_from_slice(learner.weights());
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        self.tuned.learner.offload()?;
+        self.learner.offload()?;
         Ok(self)
     }
 
-    fn values(&self) -> Knobs {
-        self.tuned.values()
-    }
-
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.tuned.may_set(name, value)
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let change = self.tuned.set(name, value)?;
+    fn settings_changed(&mut self) {
         self.is_outdated = true;
-        // It may be another network that judges now, or its values may mean other numbers of moves.
         self.version.settings += 1;
-        self.weights.copy_from_slice(self.tuned.learner.weights());
-        Ok(change)
+        self.weights.copy_from_slice(self.learner.weights());
     }
 
     fn begin_test(&mut self, fresh: Option<u32>) -> Result<(), RunError> {
-        self.test = Some(L::Cube::test(self.exact.as_ref(), self.actions.metric(), fresh)?);
-        self.tested.now(&self.tuned.learner, &self.weights, self.version).map(|_| ())
+        self.test = Some(P::test(self.exact.as_ref(), self.actions.metric(), fresh)?);
+        self.tested.now(&*self.learner, &self.weights, self.version).map(|_| ())
     }
 
     fn advance_test(&mut self) -> Result<Option<ByName<Option<f64>>>, RunError> {
         let (Some(test), Some(judge)) = (&mut self.test, self.tested.kept()) else { return Ok(None) };
-        let values = L::Cube::advance(test, judge)?;
+        let values = P::advance(test, judge)?;
         if values.is_some() {
             self.test = None;
         }
@@ -256,16 +246,16 @@ impl<L: Tunable + CubeLearner<Cube: Known>> AnyAgent for Agent<L> {
     }
 
     fn report(&mut self) -> Result<Option<Report>, RunError> {
-        let judge = self.looked.now(&self.tuned.learner, &self.weights, self.version)?;
-        Ok(L::Cube::report(self.exact.as_ref(), judge))
+        let judge = self.looked.now(&*self.learner, &self.weights, self.version)?;
+        Ok(P::report(self.exact.as_ref(), judge))
     }
 
     fn ask(&mut self, question: Question) -> Result<Answer, RunError> {
         Ok(match question {
             Question::Look { facelets } => Box::new(self.look(&facelets)?),
-            Question::Scramble { moves, seed } => Box::new(self.scrambled(&scrambled::<L::Cube>(moves, seed, &self.actions)?)),
+            Question::Scramble { moves, seed } => Box::new(self.scrambled(&scrambled::<P>(moves, seed, &self.actions)?)),
             Question::Draw { distance, seed } => {
-                Box::new(self.scrambled(&L::Cube::moves_to(distance, seed, &self.actions, self.exact.as_deref())?))
+                Box::new(self.scrambled(&P::moves_to(distance, seed, &self.actions, self.exact.as_deref())?))
             }
             Question::Turn { facelets, moves } => Box::new(self.turn(&facelets, &moves)?),
             Question::Uniform { seed, number } => Box::new(self.uniform(seed, number)),
@@ -290,21 +280,21 @@ impl<L: Tunable + CubeLearner<Cube: Known>> AnyAgent for Agent<L> {
 }
 
 /// What can be asked of it.
-impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
+impl<P: Known> AgentOf<P> {
     fn look(&mut self, facelets: &str) -> Result<StateView, RunError> {
-        let (state, facelets) = read::<L::Cube>(facelets)?;
+        let (state, facelets) = read::<P>(facelets)?;
         let count = self.actions.count();
-        let judge = self.looked.now(&self.tuned.learner, &self.weights, self.version)?;
-        let mut states = vec![L::Cube::SOLVED; 1 + count];
+        let judge = self.looked.now(&*self.learner, &self.weights, self.version)?;
+        let mut states = vec![P::SOLVED; 1 + count];
         states[0] = state;
-        L::Cube::fill_children(&[state], &self.actions, &mut states[1..]);
+        P::fill_children(&[state], &self.actions, &mut states[1..]);
         let children = &states[1..];
         let (value, scores, best) = match judge.scores() {
             Scores::Value => {
                 let mut values = vec![0.0; states.len()];
                 judge.judge(&states, &mut values);
                 // What is solved is known to be, whatever a network says.
-                let known = states.iter().zip(&mut values).filter(|(state, _)| **state == L::Cube::SOLVED);
+                let known = states.iter().zip(&mut values).filter(|(state, _)| **state == P::SOLVED);
                 known.for_each(|(_, value)| *value = 0.0);
                 let best = nearest(children, None, |action| values[1 + action]);
                 (Some(values[0]), values[1..].to_vec(), best)
@@ -313,7 +303,7 @@ impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
                 let mut scores = vec![0.0; count];
                 judge.judge(&states[..1], &mut scores);
                 let best = nearest(children, None, |action| scores[action]);
-                let value = if state == L::Cube::SOLVED { 0.0 } else { scores[best] };
+                let value = if state == P::SOLVED { 0.0 } else { scores[best] };
                 (Some(value), scores, best)
             }
             Scores::Policy => {
@@ -323,13 +313,13 @@ impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
                 (None, scores.into_iter().map(f32::exp).collect(), best)
             }
         };
-        let action = |(action, (&child, score)): (usize, (&L::Cube, f32))| ActionView {
+        let action = |(action, (&child, score)): (usize, (&P, f32))| ActionView {
             action: self.actions.moves()[action].to_string(),
             score,
             distance: self.distance(child),
         };
         Ok(StateView {
-            solved: state == L::Cube::SOLVED,
+            solved: state == P::SOLVED,
             distance: self.distance(state),
             value,
             actions: children.iter().zip(scores).enumerate().map(action).collect(),
@@ -339,23 +329,23 @@ impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
     }
 
     fn uniform(&self, seed: u32, number: u32) -> Scrambled {
-        let state = L::Cube::drawn(&mut Rng::new(seed, UNIFORM).sequence(u64::from(number) << 32));
+        let state = P::drawn(&mut Rng::new(seed, UNIFORM).sequence(u64::from(number) << 32));
         Scrambled { facelets: state.facelets(&Scheme::FACES), moves: Vec::new(), distance: self.distance(state) }
     }
 
     fn turn(&self, facelets: &str, moves: &str) -> Result<Scrambled, RunError> {
-        let (_, facelets) = read::<L::Cube>(facelets)?;
+        let (_, facelets) = read::<P>(facelets)?;
         let moves = notation::read(moves)?;
         let mut stickers: Vec<char> = facelets.chars().collect();
         moves.iter().for_each(|&by| turn_stickers(&mut stickers, by));
-        let (state, facelets) = read::<L::Cube>(&stickers.iter().collect::<String>())?;
+        let (state, facelets) = read::<P>(&stickers.iter().collect::<String>())?;
         Ok(Scrambled { facelets, moves: moves.iter().map(Move::to_string).collect(), distance: self.distance(state) })
     }
 
     fn solve(&mut self, facelets: &str, method: SolveMethod) -> Result<SolveView, RunError> {
         self.solving = None;
-        let of = read::<L::Cube>(facelets)?;
-        let judge = self.solved.now(&self.tuned.learner, &self.weights, self.version)?;
+        let of = read::<P>(facelets)?;
+        let judge = self.solved.now(&*self.learner, &self.weights, self.version)?;
         let exact = self.exact.clone();
         let begun = Solving::begin(self.searches + 1, of, method, self.actions, exact, self.free_bytes, judge)?;
         self.searches += 1;
@@ -365,7 +355,7 @@ impl<L: Tunable + CubeLearner<Cube: Known>> Agent<L> {
     }
 
     fn inside(&self) -> Result<Option<Inside>, RunError> {
-        let inside = self.tuned.learner.inside(teaching::TOP).map_err(RunError::below)?;
+        let inside = self.learner.inside(teaching::TOP).map_err(RunError::below)?;
         Ok(inside.map(|inside| teaching::told(inside, self.actions)))
     }
 }

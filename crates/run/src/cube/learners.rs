@@ -2,15 +2,15 @@
 //!
 //! It refuses to know how they learn.
 
-use super::agent::{Agent, AnyAgent};
+use super::agent::{self, Agent};
 use super::judging::Known;
 use super::protocol::{Gives, Puzzle, SearchKind, SolveMethod};
 use crate::RunError;
+use crate::knobs::Table;
+use crate::learners::Entry;
 use crate::plain_data::json;
 use crate::protocol::{Goal, Variant};
-use crate::room::Setup;
-use crate::tuned::{Entry, Tunable, Tuned, of_learner};
-use learn::cube::{CubeLearner, Dqn, DqnConfig, Method, Preset, Signal, Supervised, SupervisedConfig};
+use learn::cube::{Dqn, DqnConfig, Method, Preset, Signal, Supervised, SupervisedConfig};
 use worlds::cube::{Three, Two};
 
 /// One of the learners.
@@ -27,13 +27,7 @@ pub(super) struct Kind {
     pub plays: bool,
     /// Learning from so many states takes about as long as a test.
     pub test_states: f64,
-    pub learner: Entry<dyn AnyAgent>,
-}
-
-/// With what is left beside the run.
-fn boxed<L: Tunable + CubeLearner<Cube: Known>>(tuned: Tuned<L>, setup: Setup) -> Result<Box<dyn AnyAgent>, RunError> {
-    let free_bytes = setup.host.memory_bytes.saturating_sub(L::bytes(tuned.settings()));
-    Ok(Box::new(Agent::new(tuned, free_bytes)))
+    pub learner: Entry<dyn Agent>,
 }
 
 impl Kind {
@@ -64,6 +58,30 @@ pub(super) fn kind(id: &str) -> &'static Kind {
     KINDS.iter().find(|kind| kind.id == id).unwrap_or(&KINDS[0])
 }
 
+/// The entry of a learner on a cube, whose knobs are those of a table.
+macro_rules! learner {
+    ($learner:ident, $cube:ident, $table:expr) => {
+        Entry {
+            knobs: || $table.knobs(),
+            check: |knobs| Ok($table.settings(knobs)?.check::<$cube>().map(|_| ())?),
+            bytes: |knobs| {
+                let settings = $table.settings(knobs)?;
+                Ok(settings.bytes::<$cube>().saturating_add(agent::bytes::<$cube>(&settings.net)))
+            },
+            make: |setup, saved| {
+                let settings = $table.settings(setup.knobs)?;
+                let taken = settings.bytes::<$cube>().saturating_add(agent::bytes::<$cube>(&settings.net));
+                let (exact, seed, isa) = ($cube::exact(settings.metric), setup.seed, setup.host.isa);
+                let learner = match saved {
+                    None => $learner::<$cube>::new(settings, exact, seed, isa)?,
+                    Some(find) => $learner::<$cube>::restore(settings, exact, seed, isa, find).map_err(RunError::damaged)?,
+                };
+                Ok(agent::of(Box::new(learner), setup.host.memory_bytes.saturating_sub(taken)))
+            },
+        }
+    };
+}
+
 /// On the 2x2x2, of walks from the solved state.
 const WALKS: Kind = Kind {
     id: "2x2x2",
@@ -76,7 +94,7 @@ const WALKS: Kind = Kind {
     gives: Gives::Value,
     plays: false,
     test_states: 1.8e6,
-    learner: of_learner!(Supervised<Two>, SupervisedConfig::preset::<Two>(Signal::WalkLength), boxed),
+    learner: learner!(Supervised, Two, Table::new(SupervisedConfig::preset::<Two>(Signal::WalkLength)).without(&["dueling"])),
 };
 
 /// Deep Q-learning on the 2x2x2.
@@ -91,7 +109,7 @@ const DQN: Kind = Kind {
     gives: Gives::ActionValues,
     plays: true,
     test_states: 1e6,
-    learner: of_learner!(Dqn<Two>, DqnConfig::preset(Preset::Tuned), boxed),
+    learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Tuned))),
 };
 
 static KINDS: [Kind; 7] = [
@@ -101,14 +119,14 @@ static KINDS: [Kind; 7] = [
         name: "2x2x2 by last moves",
         summary: "Learns which move of a random walk came last, so that its network says at once which one to make (a policy).",
         gives: Gives::Policy,
-        learner: of_learner!(Supervised<Two>, SupervisedConfig::preset::<Two>(Signal::LastMove), boxed),
+        learner: learner!(Supervised, Two, Table::new(SupervisedConfig::preset::<Two>(Signal::LastMove)).without(&["dueling"])),
         ..WALKS
     },
     Kind {
         id: "2x2x2-exact",
         name: "2x2x2 by exact distances",
         summary: "Learns the true distance of each state of random walks, as a reference: for larger cubes there is no such table.",
-        learner: of_learner!(Supervised<Two>, SupervisedConfig::preset::<Two>(Signal::Exact), boxed),
+        learner: learner!(Supervised, Two, Table::new(SupervisedConfig::preset::<Two>(Signal::Exact)).without(&["dueling"])),
         ..WALKS
     },
     DQN,
@@ -117,7 +135,7 @@ static KINDS: [Kind; 7] = [
         name: "2x2x2 by deep Q, as published",
         summary: "Deep Q-learning with the layers 144-128-64-6 of adamavixio's library (github.com/adamavixio/machine-learning, \
                   docs/OPTIMIZATION_PLAN.md), here double and dueling.",
-        learner: of_learner!(Dqn<Two>, DqnConfig::preset(Preset::Published), boxed),
+        learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Published))),
         ..DQN
     },
     Kind {
@@ -125,7 +143,7 @@ static KINDS: [Kind; 7] = [
         name: "2x2x2 by deep Q, as published later",
         summary: "Deep Q-learning with the later network of adamavixio's library (github.com/adamavixio/machine-learning, README), \
                   144-256-128-64, with layer norm, n-step returns, prioritised replay and Polyak's mean.",
-        learner: of_learner!(Dqn<Two>, DqnConfig::preset(Preset::Later), boxed),
+        learner: learner!(Dqn, Two, Table::new(DqnConfig::preset(Preset::Later))),
         ..DQN
     },
     Kind {
@@ -137,7 +155,7 @@ static KINDS: [Kind; 7] = [
         sweep_states: 5e6,
         size: 3,
         test_states: 1.5e6,
-        learner: of_learner!(Supervised<Three>, SupervisedConfig::preset::<Three>(Signal::WalkLength), boxed),
+        learner: learner!(Supervised, Three, Table::new(SupervisedConfig::preset::<Three>(Signal::WalkLength)).without(&["dueling"])),
         ..WALKS
     },
 ];

@@ -10,7 +10,7 @@ mod schema;
 mod solving;
 mod teaching;
 
-pub use agent::{AnyAgent, AnyLearner};
+pub use agent::{Agent, AnyLearner};
 pub use learn::cube::evaluate::Row;
 pub use learn::cube::{Greedy, Report};
 pub use room::Cube;

@@ -1,12 +1,12 @@
 //! The cube as a room: an agent, which learns, is tested and is asked. When it is tested follows from what it has learned from.
 
-use super::agent::{AnyAgent, AnyLearner};
+use super::agent::{Agent, AnyLearner};
 use super::learners::{self, Kind};
 use super::protocol::{Question, RoomEvent};
 use super::schema::SCHEMA;
 use crate::RunError;
 use crate::plain_data::json;
-use crate::protocol::{Knob, Knobs, Row, Value, Variant};
+use crate::protocol::{Knob, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Offload;
 
@@ -18,7 +18,7 @@ const FIRST_TEST: f64 = 0.2;
 
 pub struct Cube {
     kind: &'static Kind,
-    agent: Box<dyn AnyAgent>,
+    agent: Box<dyn Agent>,
     /// Why the test that was to begin cannot.
     test_fault: Option<RunError>,
     /// What a search has come to, until it is told.
@@ -33,7 +33,7 @@ impl Cube {
     }
 
     /// For programs that are about this room.
-    pub fn agent(&mut self) -> &mut dyn AnyAgent {
+    pub fn agent(&mut self) -> &mut dyn Agent {
         &mut *self.agent
     }
 }
@@ -79,16 +79,10 @@ impl Room for Cube {
         self.agent.end_iteration();
     }
 
-    fn values(&self) -> Knobs {
-        self.agent.values()
-    }
-
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.agent.may_set(name, value)
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        self.agent.set(name, value)
+    fn change(&mut self, name: &str, value: &Value) -> Result<(), RunError> {
+        self.agent.learner_mut().change(name, value).map_err(RunError::below)?;
+        self.agent.settings_changed();
+        Ok(())
     }
 
     fn test_is_due(&self, tests: &[Row], _solved: bool) -> bool {

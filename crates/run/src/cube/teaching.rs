@@ -3,55 +3,14 @@
 use super::judging::Known;
 use super::protocol::{CurriculumDepth, Inside, ReplayView, TransitionView};
 use crate::RunError;
-use crate::room::Setup;
-use crate::tuned::Tunable;
-use learn::Find;
-use learn::cube::{self, Dqn, DqnConfig, Evaluator, Supervised, SupervisedConfig};
+use learn::cube;
 use worlds::cube::{Actions, Scheme};
-
-/// Judges that an agent keeps at most, apart from those of a learner's own.
-const JUDGES: u64 = 3;
 
 impl From<cube::LearnerError> for RunError {
     fn from(error: cube::LearnerError) -> RunError {
         RunError::below(error)
     }
 }
-
-/// What each learner has by the same names.
-macro_rules! teaching {
-    ($learner:ident, $settings:ident, $unused:expr) => {
-        impl<P: Known> Tunable for $learner<P> {
-            type Settings = $settings;
-            const UNUSED: &'static [&'static str] = $unused;
-
-            fn check(settings: &$settings) -> Result<(), RunError> {
-                settings.check::<P>()?;
-                Ok(())
-            }
-
-            fn bytes(settings: &$settings) -> u64 {
-                settings.bytes::<P>().saturating_add(P::bytes() + JUDGES * Evaluator::<P>::bytes(&settings.net))
-            }
-
-            fn make(settings: $settings, setup: Setup, saved: Option<&Find>) -> Result<Self, RunError> {
-                let exact = P::exact(settings.metric);
-                let (seed, isa) = (setup.seed, setup.host.isa);
-                match saved {
-                    None => Ok($learner::new(settings, exact, seed, isa)?),
-                    Some(find) => $learner::restore(settings, exact, seed, isa, find).map_err(RunError::damaged),
-                }
-            }
-
-            fn retune(&mut self, settings: $settings) -> Result<(), RunError> {
-                Ok(self.set(settings)?)
-            }
-        }
-    };
-}
-
-teaching!(Supervised, SupervisedConfig, &["dueling"]);
-teaching!(Dqn, DqnConfig, &[]);
 
 /// Transitions of the greatest priority that are told.
 pub(super) const TOP: usize = 20;

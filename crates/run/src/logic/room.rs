@@ -9,7 +9,7 @@ use super::testing::{Notes, Tests};
 use crate::RunError;
 use crate::knobs::Table;
 use crate::plain_data::json;
-use crate::protocol::{Knob, Knobs, Row, Value, Variant};
+use crate::protocol::{Knob, Row, Variant};
 use crate::room::{Answer, ByName, Room, Saved, Schema, Setup};
 use learn::Learner;
 use learn::logic::Wirings;
@@ -20,7 +20,6 @@ use learn::logic::population::Population;
 const TEST_EVERY: u32 = 16;
 
 pub struct Logic {
-    table: Table<Config>,
     population: Population,
     tests: Tests,
     asked: Asked,
@@ -40,9 +39,8 @@ fn settings(setup: Setup) -> Result<(Config, Experiment), RunError> {
 
 impl Logic {
     fn make(setup: Setup, population: Population, tests: Tests) -> Result<Logic, RunError> {
-        let table = table(setup.variant);
         let asked = Asked::new(setup.host.memory_bytes.saturating_sub(Logic::bytes(setup)?));
-        Ok(Logic { table, population, tests, asked })
+        Ok(Logic { population, tests, asked })
     }
 
     /// For programs that are about this room.
@@ -104,20 +102,6 @@ impl Room for Logic {
 
     fn set_clock(&mut self, clock: fn() -> f64) {
         self.asked.clock = Some(clock);
-    }
-
-    fn values(&self) -> Knobs {
-        self.table.values(self.population.config())
-    }
-
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.table.changed(self.population.config(), name, value).map(|_| ())
-    }
-
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let (config, change) = self.table.changed(self.population.config(), name, value)?;
-        self.population.set(config).map_err(RunError::below)?;
-        Ok(change)
     }
 
     fn test_is_due(&self, tests: &[Row], solved: bool) -> bool {

@@ -50,8 +50,10 @@ impl Changes {
     }
 
     fn apply_one<R: Room>(&mut self, room: &mut R, knob: String, value: &Value, progress: &Progress, told: &mut Told) -> bool {
-        match room.set(&knob, value) {
-            Ok((from, to)) if from != to => {
+        let before = room.values().remove(&knob);
+        let changed = room.change(&knob, value).map(|()| before.zip(room.values().remove(&knob)));
+        match changed {
+            Ok(Some((from, to))) if from != to => {
                 let mark = Mark { progress: progress.clone(), knob, from, to };
                 self.marks.push(mark.clone());
                 told.push(Event::Mark(mark));

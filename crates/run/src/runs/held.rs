@@ -4,6 +4,7 @@ use super::saves::LONG_S;
 use super::{AnyRun, Run, backend};
 use crate::device::Settled;
 use crate::digest::{self, PARTIAL};
+use crate::knobs::check_live;
 use crate::permalink;
 use crate::protocol::{Backend, Command, Config, DeviceWish, Digest, Event, Knob, Operation, Progress, Row, Shared, Variant};
 use crate::room::{Answer, Policy, Room};
@@ -97,7 +98,8 @@ impl<R: Room> AnyRun for Run<R> {
             }
             Command::SetKnob { name, value } => {
                 // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
-                self.room.may_set(&name, &value)?;
+                check_live(&R::knobs(self.variant.id), &name, &value)?;
+                self.room.may_change(&name, &value)?;
                 self.changes.ask(name, value);
                 if self.is_at_boundary() {
                     self.apply_changes();

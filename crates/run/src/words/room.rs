@@ -11,18 +11,18 @@ use super::testing::Test;
 use super::text::{Preparation, bounds};
 use super::validation::Validation;
 use crate::RunError;
-use crate::knobs::Table;
+use crate::knobs::{Table, by_name};
 use crate::plain_data::json;
 use crate::protocol::{DataInfo, Knob, Knobs, Row, Value, Variant};
 use crate::room::{Answer, ByName, Iteration, Room, Saved, Schema, Setup};
 use learn::Learner;
+use learn::settings::{Settings as _, changed};
 use learn::words::{Pretrainer, Reader};
 use math::Isa;
 use serde::{Deserialize, Serialize};
 use worlds::words::Tokenizer;
 
 pub struct Words {
-    table: Table<Settings>,
     settings: Settings,
     seed: u32,
     isa: Isa,
@@ -53,7 +53,6 @@ fn settings(setup: Setup) -> Result<Settings, RunError> {
 impl Words {
     fn new(setup: Setup, settings: Settings, stage: Stage) -> Words {
         Words {
-            table: table(setup.variant),
             isa: settings.isa(setup.host.isa),
             settings,
             seed: setup.seed,
@@ -195,21 +194,21 @@ impl Room for Words {
     }
 
     fn values(&self) -> Knobs {
-        self.table.values(&self.settings)
+        by_name(self.settings.values())
     }
 
-    fn may_set(&self, name: &str, value: &Value) -> Result<(), RunError> {
-        self.table.changed(&self.settings, name, value).map(|_| ())
+    fn may_change(&self, name: &str, value: &Value) -> Result<(), RunError> {
+        changed(&self.settings, name, value).map(|_| ()).map_err(RunError::below)
     }
 
-    fn set(&mut self, name: &str, value: &Value) -> Result<(Value, Value), RunError> {
-        let (settings, change) = self.table.changed(&self.settings, name, value)?;
+    fn change(&mut self, name: &str, value: &Value) -> Result<(), RunError> {
+        let settings = changed(&self.settings, name, value).map_err(RunError::below)?;
         if let Stage::Learning(learning) = &mut self.stage {
             let config = settings.learner(learning.learner.config().shape.vocab);
             learning.learner.set(config).map_err(RunError::below)?;
         }
         self.settings = settings;
-        Ok(change)
+        Ok(())
     }
 
     fn test_is_due(&self, tests: &[Row], _: bool) -> bool {
