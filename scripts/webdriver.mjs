@@ -223,7 +223,12 @@ export async function tab({ name, version, command, close }, limitMs) {
     run,
     until,
     go: (url) => command("go", { url }),
-    reload: () => command("reload"),
+    /** Returns once the old document is gone: an engine may answer before that. */
+    reload: async () => {
+      await run(() => (globalThis.isOld = true));
+      await command("reload");
+      await until(() => !globalThis.isOld);
+    },
     find,
     click: async (css, text) => command("click", { id: (await find(css, text))[ELEMENT] }),
     keys: async (css, keys) => command("keys", { id: (await find(css))[ELEMENT], text: keys }),

@@ -315,7 +315,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       const file = join(mkdtempSync(join(tmpdir(), "hothouse-browsers-")), "run.safetensors");
       writeFileSync(file, Buffer.from(bytes, "base64"));
       const iteration = iterationOf(readFileSync(file));
-      assert.ok(iteration >= 3);
+      assert.ok(iteration >= 3, `saved at ${iteration}`);
       // The native program reads it, and so does the page, in place of another run.
       const [line] = (await hothouse(["resume", file, "--steps", "1", "--json"])).slice(-1);
       assert.equal(JSON.parse(line).progress.iteration, iteration, line);
@@ -335,7 +335,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
         await stored;
         return hothouse.progress.iteration;
       });
-      assert.ok(kept > iteration);
+      assert.ok(kept > iteration, `stored at ${kept}, after ${iteration}`);
       await page.reload();
       await enter(page, room);
       const after = await page.run(

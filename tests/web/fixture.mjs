@@ -53,14 +53,32 @@ export async function script(name) {
   return `${output.find(({ isEntry }) => isEntry).code}\nglobalThis.part = part;`;
 }
 
+/** In the page: ten frames a second at most, since frames that no test looks at would take most of the processor. */
+function fewFrames() {
+  const waiting = new Map();
+  let last = 0;
+  const draw = () => {
+    const due = [...waiting.values()];
+    waiting.clear();
+    for (const callback of due) callback(performance.now());
+  };
+  window.requestAnimationFrame = (callback) => {
+    if (waiting.size === 0) setTimeout(draw, 100);
+    waiting.set(++last, callback);
+    return last;
+  };
+  window.cancelAnimationFrame = (id) => waiting.delete(id);
+}
+
 /**
  * Opens the page in a fresh profile, as one who has been here before unless it is the `first` visit; `init` runs before the page's
  * own scripts. `page.said` is what its console said.
  */
-export async function visit(here, { at = "", server = here.server, init, context: settings, started = true, first = false } = {}) {
+export async function visit(here, { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10 } = {}) {
   const context = await here.browser.newContext(settings);
   context.setDefaultTimeout(WAIT_MS);
   if (!first) await context.addInitScript(returning);
+  if (frames === 10) await context.addInitScript(fewFrames);
   if (init) await context.addInitScript(init);
   const page = await context.newPage();
   // Unlike all else that a page is asked, scripts have no limit of their own.
