@@ -1,15 +1,11 @@
 //! What every learner has. A run knows no more of one; a room adds what it asks of its own.
 
-use crate::settings::{Setting, Value};
+use crate::settings::{Refusal, Setting, Value};
 use crate::{Offload, Parts, Sharing, Slice};
 use graph::Executor;
-use std::error::Error;
 
 /// Values by the names of a room's columns.
 pub type ByName<T> = Vec<(&'static str, T)>;
-
-/// Why a learner cannot have a setting: the text names the next step.
-pub type Refusal = Box<dyn Error + Send + Sync>;
 
 /// An algorithm under way. The same settings and seed give the same weights, whatever the threads.
 pub trait Learner: Send + Sync {

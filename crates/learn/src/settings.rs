@@ -376,8 +376,11 @@ pub trait Settings: Clone {
     }
 }
 
+/// Why a learner cannot have a setting: the text names the next step.
+pub type Refusal = Box<dyn std::error::Error + Send + Sync>;
+
 /// The same settings but for one.
-pub fn changed<S: Settings>(settings: &S, name: &str, value: &Value) -> Result<S, crate::Refusal> {
+pub fn changed<S: Settings>(settings: &S, name: &str, value: &Value) -> Result<S, Refusal> {
     let mut changed = settings.clone();
     match changed.set(name, value)? {
         true => Ok(changed),
@@ -394,12 +397,12 @@ macro_rules! learner_settings {
             $crate::settings::Settings::values(&self.$field)
         }
 
-        fn may_change(&self, name: &str, value: &$crate::settings::Value) -> Result<(), $crate::Refusal> {
+        fn may_change(&self, name: &str, value: &$crate::settings::Value) -> Result<(), $crate::settings::Refusal> {
             $check(&$crate::settings::changed(&self.$field, name, value)?)?;
             Ok(())
         }
 
-        fn change(&mut self, name: &str, value: &$crate::settings::Value) -> Result<(), $crate::Refusal> {
+        fn change(&mut self, name: &str, value: &$crate::settings::Value) -> Result<(), $crate::settings::Refusal> {
             Ok(self.$take($crate::settings::changed(&self.$field, name, value)?)?)
         }
     };
