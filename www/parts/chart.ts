@@ -5,7 +5,6 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "./chart.css";
 import { pen, segment, stroke } from "./canvas";
-import type { Curves } from "./history";
 import { h, id, write } from "./dom";
 import { figure, minus, percent, short } from "./format";
 import { untilClosed } from "./life";
@@ -19,8 +18,17 @@ import { about, zooming, type Range } from "./zoom";
 /** How the axis is told: its ticks, the same where they lie close, a place on it in words, and how far apart ticks may be. */
 export type Axis = { tick: (at: number) => string; close: (at: number) => string; words: (at: number) => string; steps?: number[] };
 
-/** What charts draw of a run, and for a change the way back to before it. */
-export type Drawn = Omit<Curves, "changes"> & { readonly changes: (Curves["changes"][0] & { back?: () => void })[] };
+/** Drawn as a circle in the colour of a column's curve; a bar reaches from `low` to `high`. */
+export type Test = { at: number; mean: number; column: string; low?: number; high?: number; error?: boolean };
+
+/** What charts draw of a run: columns over an axis that only grows, with what was changed and tested along it. */
+export interface Drawn {
+  readonly at: number[];
+  readonly columns: Record<string, (number | null)[]>;
+  /** Some with the way back to before them. */
+  readonly changes: { at: number; words: string; back?: () => void }[];
+  readonly tests: Test[];
+}
 
 /** Another run to compare. It is told apart by its dashes and its letter, and by its colour where a chart has one curve. */
 export type Overlay = { letter: string; name: string; colour: Colour; dash: number[]; curves: Drawn };
@@ -70,7 +78,6 @@ const KEY_STEPS = 120;
 const KEY_ZOOM = 0.6;
 const FAINT = 0.3;
 
-type Test = Curves["tests"][0];
 /** A change that one can go back to before, and where its words stand in the plot. */
 type Fork = { words: string; back: () => void; left: number; top: number; width: number };
 

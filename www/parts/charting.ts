@@ -1,8 +1,7 @@
 // What the columns of a room declare for charts: which are drawn together, in what words, and what of a run each chart draws.
 
-import { roundUp, type Axis, type ChartOptions, type Drawn } from "./chart";
+import { roundUp, type Axis, type ChartOptions, type Drawn, type Test } from "./chart";
 import { capital, count, figure, percent, plural, seconds, short, valueText } from "./format";
-import type { Curves } from "./history";
 import type { Look } from "./looks";
 import type { Colour } from "./theme";
 import type { Column, Mark, Progress, RoomInfo, Row } from "../run/protocol";
@@ -173,16 +172,16 @@ export class Charting {
   curves(group: Group, run: Lived, own = false): Drawn {
     const { metrics, tests } = group;
     const lines = metrics.length > 0 ? this.lines(group) : [];
-    const marks: Drawn["changes"] = run.marks.map(({ progress, knob, to }) => ({
-      at: this.at(progress),
-      words: `${this.label(knob)} ${valueText(to)}`,
+    const marks = run.marks.map((mark) => ({
+      at: this.at(mark.progress),
+      words: `${this.label(mark.knob)} ${valueText(mark.to)}`,
+      back: own ? this.back(mark) : undefined,
     }));
-    if (own) run.marks.forEach((mark, k) => (marks[k]!.back = this.back(mark)));
     const notes = run.notes.map(({ progress, words }) => ({ at: this.at(progress), words }));
     const circles = tests.flatMap((column, k) => {
       if (lines.includes(column)) return [];
       const spread = column.spread;
-      return run.tests.flatMap((row): Curves["tests"] => {
+      return run.tests.flatMap((row): Test[] => {
         const mean = run.test(column.name, row);
         if (mean === undefined) return [];
         const [low, high] = spread.map((name) => run.test(name, row));

@@ -1,6 +1,6 @@
 // A modal dialog on the browser's own element: it keeps the focus inside, closes on Escape and gives the focus back.
 
-import { h, icon, id, type Child } from "./dom";
+import { button, h, icon, id, type Child } from "./dom";
 import { untilClosed } from "./life";
 
 export class Dialog {
@@ -47,6 +47,16 @@ export function copyField(label: string, text: string): HTMLElement {
     setTimeout(() => (button.textContent = "Copy"), 2000);
   });
   return h("div.copy", code, button, said);
+}
+
+/** A button that copies what there is at that moment, and says what came of it. */
+export function copyButton(words: string, text: () => string | Promise<string>, done: string, refused: string): HTMLButtonElement {
+  const press = async (): Promise<void> => {
+    copied.textContent = (await copy(await text())) ? done : refused;
+    setTimeout(() => (copied.textContent = words), 2000);
+  };
+  const copied = button(words, press, { class: "small" });
+  return copied;
 }
 
 /** Puts text on the clipboard; false where the browser refuses. */

@@ -189,8 +189,9 @@ export function pane(name: string, heading: Child, beside: Child[], ...below: Ch
   return h("section", { class: name, "aria-labelledby": title }, h("div.head", h("h2.label", { id: title }, heading), beside), below);
 }
 
-/** Of two buttons that stand for each other the one that is due, with the focus that the other had. */
-export function swap(shown: HTMLElement, hidden: HTMLElement): void {
+/** Of two buttons that stand for each other the first or the other, with the focus that the one before had. */
+export function either(first: boolean, ...both: [HTMLElement, HTMLElement]): void {
+  const [shown, hidden] = first ? both : (both.toReversed() as [HTMLElement, HTMLElement]);
   const focused = document.activeElement === hidden;
   shown.hidden = false;
   hidden.hidden = true;

@@ -9,15 +9,6 @@ const MOST_TESTS = 2048;
 /** Of a knob that was turned more often, the first and the last value are named. */
 const MOST_VALUES = 4;
 
-/** What charts draw: columns over an axis that only grows, with what was changed and tested along it. */
-export interface Curves {
-  readonly at: number[];
-  readonly columns: Record<string, (number | null)[]>;
-  readonly changes: { at: number; words: string }[];
-  /** Tests, drawn as circles in the colour of a column's curve; bars reach from `low` to `high`. */
-  readonly tests: { at: number; mean: number; column: string; low?: number; high?: number; error?: boolean }[];
-}
-
 export class History {
   /** Of the first counter, and of the others in their order. */
   readonly counts: number[] = [];

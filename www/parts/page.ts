@@ -121,7 +121,7 @@ export class Page implements RoomPage {
     this.readout = new Readout(client, view, this.state, unit, this.transportWishes(), {
       progress: () => this.progress,
       newest: () => this.newest(),
-      sweeping: () => this.sweep.active,
+      sweeping: () => this.sweep.running,
       calmly: () => this.showLearningRate(),
     });
     const takeAway = this.takeAway(brings.saved ?? SAVED);

@@ -34,7 +34,8 @@ export class Sweep {
   /** About the least and the greatest value that is drawn; undefined follows the curves. */
   private scale: [number, number] | undefined;
   private cells: SweepCell[] = [];
-  private running = false;
+  /** Learners train, and the run waits for them. */
+  running = false;
   private wroteMs = 0;
 
   constructor(
@@ -74,11 +75,6 @@ export class Sweep {
       this.table.element,
       this.form.command,
     ]);
-  }
-
-  /** Learners train, and the run waits for them. */
-  get active(): boolean {
-    return this.running;
   }
 
   /** A run has begun: its settings are what a sweep varies. */

@@ -9,12 +9,11 @@ import { Findings } from "./findings";
 import { textOf } from "../../run/notice";
 
 import { PositionForm } from "./position";
-import type { Frozen } from "./protocol";
 import { unfold } from "./tree";
 
 export class AnalysisPane {
   readonly element: HTMLElement;
-  private readonly form: PositionForm;
+  readonly form: PositionForm;
   private readonly findings = new Findings();
   /** A late answer to an older question is dropped. */
   private readonly questions = new Turns();
@@ -33,10 +32,6 @@ export class AnalysisPane {
       ...this.form.elements,
       this.findings.element,
     ]);
-  }
-
-  offer(frozen: Frozen[]): void {
-    this.form.offer(frozen);
   }
 
   /** Asks what the boxes say where nobody has asked anything yet, so that there is something to see. */

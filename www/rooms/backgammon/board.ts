@@ -5,6 +5,7 @@
 import { h, id, svg } from "../../parts/dom";
 import { calm } from "../../parts/loop";
 import { modified } from "../shared/keys";
+import { allOf, type Roll } from "./dice";
 
 /** Side 0 is whom the board is drawn for. */
 export type Side = 0 | 1;
@@ -13,7 +14,7 @@ export type Places = { mine: number[]; theirs: number[] };
 /** One checker by one die, as its side counts points: 25 is the bar and 0 is off. */
 export type Step = { from: number; to: number; hit: boolean };
 export type Cube = { value: number; owner: Side | null };
-export type Dice = { side: Side; shown: [number, number]; left: number[] };
+export type Dice = { side: Side; shown: Roll; left: number[] };
 
 export const BAR = 25;
 export const OFF = 0;
@@ -213,7 +214,7 @@ export class Board {
     if (!dice) return;
     const { side, shown, left } = dice;
     const double = shown[0] === shown[1];
-    const all = double ? [...shown, ...shown] : shown;
+    const all = allOf(shown);
     const middle = (side === 0 ? RIGHT_X : LEFT) + HALF / 2;
     const unused = [...left];
     // Of a double, the first ones are used first.

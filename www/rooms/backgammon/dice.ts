@@ -1,5 +1,7 @@
 // Two dice, written and read.
 
+import { line, type Attributes } from "../../parts/dom";
+
 export type Roll = [number, number];
 
 /** `3-1`; nothing where none were thrown. */
@@ -7,6 +9,9 @@ export const rollText = (dice: Roll | null): string => (dice ? `${dice[0]}-${dic
 
 /** What there is to play with them: a double counts twice. */
 export const allOf = (dice: Roll): number[] => (dice[0] === dice[1] ? [...dice, ...dice] : dice);
+
+export const diceField = (attributes: Attributes<"input">): HTMLInputElement =>
+  line("dice", { class: "dice-field", inputmode: "numeric", ...attributes });
 
 export const DICE_ASKED = "Give two dice like 3 1, or none.";
 /** What somebody typed: two dice or none; undefined where it is neither. */

@@ -6,7 +6,7 @@ import { button, h, id, labelled, select, write } from "../../parts/dom";
 import { Turns } from "../shared/asking";
 import { BAR, Board, OFF, START } from "./board";
 import type { Backgammon } from "./client";
-import { DICE_ASKED, readDice } from "./dice";
+import { DICE_ASKED, diceField, readDice } from "./dice";
 import { capital } from "../../parts/format";
 import { textOf } from "../../run/notice";
 
@@ -43,13 +43,7 @@ export class Editor {
   private readonly length = h("input", { type: "number", id: id("match-length"), min: 0, max: 64, value: 0 });
   private readonly scores = [0, 1].map(() => h("input", { type: "number", id: id("score"), min: 0, max: 63, value: 0 }));
   private readonly crawford = h("input", { type: "checkbox", id: id("crawford") });
-  private readonly dice = h("input.dice-field", {
-    type: "text",
-    id: id("dice"),
-    autocomplete: "off",
-    inputmode: "numeric",
-    placeholder: "none",
-  });
+  private readonly dice = diceField({ placeholder: "none" });
   private readonly said = h("p.editor-said", { role: "status" });
   private readonly apply: HTMLButtonElement;
   private sides: Sides = [start(), start()];

@@ -123,7 +123,7 @@ export class Findings {
   }
 
   private showReplies({ id, text }: Candidate): void {
-    const branches = this.tree.after(id);
+    const branches = this.tree.branches.get(id);
     this.replies.replaceChildren(
       branches ? repliesTable(text, branches) : h("p.small", "The tree unfolds the first five moves; choose one of them."),
     );

@@ -2,12 +2,12 @@
 
 import { button, form, h, id, labelled, line, markInvalid, write } from "../../parts/dom";
 import type { Backgammon } from "./client";
-import { DICE_ASKED, readDice, type Roll } from "./dice";
+import { DICE_ASKED, diceField, readDice, type Roll } from "./dice";
 import { Editor } from "./editor";
 import { capital } from "../../parts/format";
 import { pageLife } from "../../parts/life";
 import { lookAheadField, WhoField } from "./players";
-import type { Answers, Frozen, Question, Standing } from "./protocol";
+import type { Answers, Question, Standing } from "./protocol";
 
 const START = "4HPwATDgc/ABMA";
 
@@ -18,15 +18,8 @@ export class PositionForm {
   readonly elements: HTMLElement[];
   private readonly error = h("p.error", { role: "alert", id: id("error") });
   private readonly position = line("position", { value: START, class: "position", "aria-describedby": this.error.id });
-  private readonly dice = h("input.dice-field", {
-    type: "text",
-    id: id("dice"),
-    value: "3 1",
-    autocomplete: "off",
-    inputmode: "numeric",
-    "aria-describedby": this.error.id,
-  });
-  private readonly who = new WhoField("By", false);
+  private readonly dice = diceField({ value: "3 1", "aria-describedby": this.error.id });
+  readonly who = new WhoField("By", false);
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
   private readonly editor: Editor;
   private readonly edit = button("Edit the position", () => this.openEditor(), { "aria-expanded": "false" });
@@ -55,10 +48,6 @@ export class PositionForm {
       this.error,
       this.editor.element,
     ];
-  }
-
-  offer(frozen: Frozen[]): void {
-    this.who.offer(frozen);
   }
 
   /** What is asked; undefined where it is told what is wrong, or where it is `stale` by now. */

@@ -14,7 +14,7 @@ import type { Roll } from "./dice";
 import { capital } from "../../parts/format";
 import { textOf } from "../../run/notice";
 import { JUDGE, whoIs } from "./players";
-import type { Act, Frozen, Session } from "./protocol";
+import type { Act, Session } from "./protocol";
 import { ReplayPane } from "./replay";
 import { SetupForm } from "./setup";
 import { modeOf, Table, type Mode } from "./table";
@@ -34,7 +34,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 export class SessionPane {
   readonly table: Table;
   readonly considered: Considered;
-  private readonly setup = new SetupForm(() => this.newMatch());
+  readonly setup = new SetupForm(() => this.newMatch());
   private readonly replay: ReplayPane;
   private session: Session | undefined;
   private mode: Mode = recall("backgammon") === "play" ? "play" : "watch";
@@ -84,10 +84,6 @@ export class SessionPane {
 
   private suit(session: Session): void {
     this.table.mode.value = this.mode = modeOf(session);
-  }
-
-  offer(frozen: Frozen[]): void {
-    this.setup.offer(frozen);
   }
 
   // ---- what is done

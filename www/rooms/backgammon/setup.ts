@@ -2,7 +2,7 @@
 
 import { form, h, id, labelled, select } from "../../parts/dom";
 import { lookAheadField, WhoField } from "./players";
-import type { Frozen, Setup } from "./protocol";
+import type { Setup } from "./protocol";
 
 const LENGTHS: [length: number, words: string][] = [
   [0, "money play"],
@@ -14,7 +14,7 @@ const LENGTHS: [length: number, words: string][] = [
 
 export class SetupForm {
   readonly element: HTMLElement;
-  private readonly opponent = new WhoField("Against", true);
+  readonly opponent = new WhoField("Against", true);
   private readonly lookAhead = lookAheadField("Look-ahead", 100);
   private readonly length = select("length", LENGTHS);
   private readonly cube = h("input", { type: "checkbox", id: id("cube"), checked: true });
@@ -27,10 +27,6 @@ export class SetupForm {
       h("p.row", this.cube, h("label", { for: this.cube.id }, "Doubling cube")),
       h("button", { type: "submit" }, "New match"),
     ]);
-  }
-
-  offer(frozen: Frozen[]): void {
-    this.opponent.offer(frozen);
   }
 
   /** A fresh match for a person, or for the agent as it is now. */

@@ -1,7 +1,7 @@
 // The table as one sees it: the board, who sits at it, what may be done, and the moves so far. It shows a session and tells what
 // is wished.
 
-import { copy, Dialog } from "../../parts/dialog";
+import { copyButton, Dialog } from "../../parts/dialog";
 import { button, Choice, form, h, line, markInvalid, pane, write } from "../../parts/dom";
 import { download } from "../../parts/files";
 import { Board, type Side } from "./board";
@@ -131,7 +131,7 @@ export class Table {
     const give = (level: number): HTMLElement =>
       button(`Resign ${LEVELS[level]}`, () => (this.resigning.close(), wishes.act({ kind: "resign", points: level })));
     this.resigning.element.append(h("p", "The other side gets the points, times the cube."), h("p.row", give(1), give(2), give(3)));
-    const copied = button("Copy the match", () => this.copyMatch(copied), { class: "small" });
+    const copied = copyButton("Copy the match", () => wishes.transcript(), "Match copied", "The browser refused; download it");
     const kept = button("Download the match", () => this.downloadMatch(), { class: "small" });
     const before = button("Back to the match before", () => wishes.goBack(), { class: "small" });
     this.element = pane(
@@ -232,12 +232,6 @@ export class Table {
     await this.wishes.act({ kind: "write", text: this.written.value });
     if (this.refused) markInvalid(this.written, true);
     else this.written.value = "";
-  }
-
-  private async copyMatch(button: HTMLButtonElement): Promise<void> {
-    const done = await copy(await this.wishes.transcript());
-    write(button, done ? "Match copied" : "The browser refused; download it");
-    setTimeout(() => write(button, "Copy the match"), 2000);
   }
 
   private async downloadMatch(): Promise<void> {

@@ -20,7 +20,7 @@ export async function unfold(
   stale: () => boolean,
   took = (_: string): void => {},
 ): Promise<void> {
-  for (const { id } of tree.shown) {
+  for (const { id } of tree.candidates) {
     const branches = await client.ask({ ask: "unfold", unfold: { id, who, evals: 0 } }).catch(() => undefined);
     if (!branches || stale()) return;
     tree.unfold(id, branches);
@@ -34,9 +34,10 @@ export class Tree {
   private readonly told = h("p.small.tree-told");
   private readonly narrow = matchMedia("(max-width: 760px)");
   private root = "";
-  private candidates: Candidate[] = [];
+  candidates: Candidate[] = [];
   private chosen: string | undefined;
-  private readonly branches = new Map<string, Branch[]>();
+  /** What follows a move, once it is known. */
+  readonly branches = new Map<string, Branch[]>();
 
   constructor(private readonly pick?: (candidate: Candidate) => void) {
     this.element = h("div.tree", { hidden: true }, this.drawing, this.told);
@@ -52,19 +53,10 @@ export class Tree {
     this.draw();
   }
 
-  get shown(): Candidate[] {
-    return this.candidates;
-  }
-
   unfold(id: string, branches: Branch[]): void {
     if (!this.candidates.some((candidate) => candidate.id === id)) return;
     this.branches.set(id, branches);
     this.draw();
-  }
-
-  /** What follows a move, once it is known. */
-  after(id: string): Branch[] | undefined {
-    return this.branches.get(id);
   }
 
   choose(id: string): void {

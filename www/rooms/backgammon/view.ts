@@ -115,8 +115,7 @@ export class BackgammonView implements View {
   }
 
   private offer(): void {
-    this.session.offer(this.frozen);
-    this.analysis.offer(this.frozen);
+    for (const field of [this.session.setup.opponent, this.analysis.form.who]) field.offer(this.frozen);
   }
 }
 

@@ -1,6 +1,6 @@
 // What one can do with the cube, as buttons and forms.
 
-import { button, form, h, id, line, markInvalid, swap, ticked } from "../../parts/dom";
+import { button, either, form, h, id, line, markInvalid, ticked } from "../../parts/dom";
 import { calm } from "../../parts/loop";
 import { recall, remember } from "../../parts/prefs";
 import { MethodFields, numberField } from "./fields";
@@ -105,8 +105,8 @@ export class Controls {
     return this.switch.checked;
   }
 
-  take(): void {
-    this.switch.checked = false;
+  set byItself(byItself: boolean) {
+    this.switch.checked = byItself;
   }
 
   get searching(): boolean {
@@ -115,8 +115,7 @@ export class Controls {
 
   set searching(searching: boolean) {
     if (searching === this.searching) return;
-    if (searching) swap(this.cancel, this.solve);
-    else swap(this.solve, this.cancel);
+    either(searching, this.cancel, this.solve);
   }
 
   set undoable(undoable: boolean) {

@@ -1,7 +1,7 @@
 // The same state solved in several ways, side by side.
 
 import type { Announcer } from "../../parts/announce";
-import { button, h, id, swap, write } from "../../parts/dom";
+import { button, either, h, id, write } from "../../parts/dom";
 import { count } from "../../parts/format";
 import { reason, Turns } from "../shared/asking";
 import { bodyRow, headRow, scrolling } from "../shared/tables";
@@ -77,8 +77,7 @@ export class MethodsPane {
   }
 
   private running(running: boolean): void {
-    if (running) swap(this.endButton, this.startButton);
-    else swap(this.startButton, this.endButton);
+    either(running, this.endButton, this.startButton);
   }
 
   private async compare(): Promise<void> {

@@ -30,7 +30,7 @@ export class CubePane {
   readonly opinion = new Opinion((action) => this.make([action]));
   readonly solver: Solver;
   readonly practice: Practice;
-  private readonly picture: CubePicture;
+  readonly picture: CubePicture;
   private readonly solution = new SolutionPane({ goTo: (step) => this.goTo(step), play: () => this.play() });
   private readonly controls: Controls;
   private readonly told = {
@@ -133,10 +133,6 @@ export class CubePane {
     return this.stickers;
   }
 
-  goToCube(): void {
-    this.picture.focus();
-  }
-
   /** A solution that was found elsewhere for the state that is shown. */
   watchSolution(found: Found, method: SolveMethod): void {
     this.take();
@@ -162,7 +158,7 @@ export class CubePane {
     write(this.told.error, "");
     this.controls.forgive();
     if (!this.controls.byItself) return;
-    this.controls.take();
+    this.controls.byItself = false;
     if (!this.path) write(this.told.status, "");
   }
 

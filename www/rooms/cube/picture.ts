@@ -7,7 +7,7 @@ import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { h, id, write } from "../../parts/dom";
 import { arrowOf, modified } from "../shared/keys";
-import { along, cross, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Turn, type Vector } from "./stickers";
+import { along, cross, cubiesOf, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Turn, type Vector } from "./stickers";
 
 const TURN_MS = 210;
 /** The eye's distance from the middle; the cube reaches from -1 to 1. */
@@ -301,10 +301,8 @@ export class CubePicture {
 
   // ---- drawing
 
-  private looked([x, y, z]: Vector): Vector {
-    const [cy, sy, cp, sp] = [Math.cos(this.view.yaw), Math.sin(this.view.yaw), Math.cos(this.view.pitch), Math.sin(this.view.pitch)];
-    const [x1, z1] = [cy * x + sy * z, cy * z - sy * x];
-    return [x1, cp * y - sp * z1, sp * y + cp * z1];
+  private looked(v: Vector): Vector {
+    return rotate(rotate(v, 1, this.view.yaw), 0, this.view.pitch);
   }
 
   private get scale(): number {
@@ -379,43 +377,27 @@ export class CubePicture {
     this.paintGround(c, shades);
 
     const eye = this.eye();
-    type Cubie = { cell: Vector; centre: Vector; turns: boolean; order: number; depth: number };
     const axis = turning?.turn.axis ?? 0;
-    const cubies: Cubie[] = [];
-    const half = (size - 1) / 2;
-    for (let x = -half; x <= half; x++)
-      for (let y = -half; y <= half; y++)
-        for (let z = -half; z <= half; z++) {
-          const cell: Vector = [x, y, z];
-          if (Math.max(Math.abs(x), Math.abs(y), Math.abs(z)) < half) continue;
-          const turns = turning !== undefined && cell[axis] === turning.turn.layer;
-          const centre = [x * unit, y * unit, z * unit] as const;
-          // Layers are told apart before their cubies: planes lie between them.
-          const order = turning ? -Math.abs(cell[axis]! * unit - Math.max(-1 - unit, Math.min(1 + unit, eye[axis]!))) : 0;
-          const from = turns ? rotate(eye, axis, -turning.angle) : eye;
-          cubies.push({ cell, centre, turns, order, depth: -Math.hypot(from[0] - centre[0], from[1] - centre[1], from[2] - centre[2]) });
-        }
-    cubies.sort((a, b) => a.order - b.order || a.depth - b.depth);
-
-    const at = new Map<string, { k: number; facelet: ReturnType<typeof faceletsOf>[number] }[]>();
-    faceletsOf(size).forEach((facelet, k) => {
-      const name = facelet.cell.join();
-      at.set(name, [...(at.get(name) ?? []), { k, facelet }]);
+    const cubies = cubiesOf(size).map(({ cell, stickers }) => {
+      const turns = turning !== undefined && cell[axis] === turning.turn.layer;
+      const centre = along([0, 0, 0], unit, cell);
+      // Layers are told apart before their cubies: planes lie between them.
+      const order = turning ? -Math.abs(centre[axis] - Math.max(-1 - unit, Math.min(1 + unit, eye[axis]))) : 0;
+      const depth = -Math.hypot(...along(turns ? rotate(eye, axis, -turning.angle) : eye, -1, centre));
+      return { stickers, centre, turns, order, depth };
     });
+    cubies.sort((a, b) => a.order - b.order || a.depth - b.depth);
     const gradients = new Map<string, CanvasGradient>();
-    for (const { cell, centre, turns } of cubies) {
+    for (const { stickers, centre, turns } of cubies) {
       const place = (v: Vector): Vector => this.looked(turns ? rotate(v, axis, turning!.angle) : v);
       this.paintCubie(c, shades, unit, centre, place);
-      for (const { k, facelet } of at.get(cell.join()) ?? [])
-        this.paintSticker(c, shades, gradients, unit, centre, k, facelet, place, turns);
+      for (const k of stickers) this.paintSticker(c, shades, gradients, unit, centre, k, place, turns);
     }
   }
 
   /** The eye, as the cube sees it. */
   private eye(): Vector {
-    const [cy, sy, cp, sp] = [Math.cos(this.view.yaw), Math.sin(this.view.yaw), Math.cos(this.view.pitch), Math.sin(this.view.pitch)];
-    const [y, z1] = [EYE * sp, EYE * cp];
-    return [-sy * z1, y, cy * z1];
+    return rotate(rotate([0, 0, EYE], 0, -this.view.pitch), 1, -this.view.yaw);
   }
 
   private paintGround(c: CanvasRenderingContext2D, shades: Shades): void {
@@ -493,10 +475,10 @@ export class CubePicture {
     unit: number,
     centre: Vector,
     k: number,
-    { normal, across, down, face }: ReturnType<typeof faceletsOf>[number],
     place: (v: Vector) => Vector,
     turns: boolean,
   ): void {
+    const { normal, across, down, face } = faceletsOf(sizeOf(this.stickers))[k]!;
     const surface = along(centre, unit / 2, normal);
     const [middle, out] = [place(surface), place(along(surface, 0.5, normal))];
     if (!towards(middle, out)) return;

@@ -50,6 +50,16 @@ export function faceletsOf(size: number): Facelet[] {
   return all;
 }
 
+/** The cubies that one sees, each with the numbers of its stickers. */
+export function cubiesOf(size: number): { cell: Vector; stickers: number[] }[] {
+  const cubies = new Map<string, { cell: Vector; stickers: number[] }>();
+  faceletsOf(size).forEach(({ cell }, k) => {
+    const name = cell.join();
+    cubies.set(name, { cell, stickers: [...(cubies.get(name)?.stickers ?? []), k] });
+  });
+  return [...cubies.values()];
+}
+
 export const solved = (size: number): string => FACES.map((face) => face.repeat(size * size)).join("");
 export const sizeOf = (stickers: string): number => Math.round(Math.sqrt(stickers.length / 6));
 

@@ -67,7 +67,7 @@ export class CubeView implements View {
       { name: "own-band", heading: "Your own cube", element: this.own.element, place: "before knobs" },
       { name: "inside-band", heading: "Inside the learner", element: this.inside.element, place: "before knobs" },
     ];
-    this.keys = [{ key: "c", shown: "c", does: "go to the cube", run: () => this.cube.goToCube() }];
+    this.keys = [{ key: "c", shown: "c", does: "go to the cube", run: () => this.cube.picture.focus() }];
   }
 
   first(curves: HTMLElement): HTMLElement {

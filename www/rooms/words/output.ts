@@ -1,6 +1,6 @@
 // What the model wrote after a prompt: token by token, each with how likely the model found it.
 
-import { copy } from "../../parts/dialog";
+import { copyButton } from "../../parts/dialog";
 import { button, h, write } from "../../parts/dom";
 import { count, figure, short } from "../../parts/format";
 import { Table } from "../../parts/table";
@@ -42,9 +42,8 @@ export class Output {
     this.output.addEventListener("pointermove", ({ clientX, clientY }) => this.point(tokens.under(clientX, clientY)));
     this.output.addEventListener("pointerleave", () => this.point(undefined));
     this.output.addEventListener("keydown", (event) => this.key(event));
-    const copied = button("Copy", () => this.copy(copied), { class: "small" });
     this.tools = h("div.row", { hidden: true }, [
-      copied,
+      copyButton("Copy", () => this.prompt + this.text, "Copied", "Select the text and copy it"),
       button("Read it above", () => readIt(this.prompt + this.text), { class: "small" }),
       this.table.button,
     ]);
@@ -93,10 +92,5 @@ export class Output {
     this.point(to);
     const piece = this.tokens.pieces[to]!;
     write(this.told, `${spoken(piece.text)}, ${percent(this.token(piece).probability)}`);
-  }
-
-  private async copy(copied: HTMLElement): Promise<void> {
-    write(copied, (await copy(this.prompt + this.text)) ? "Copied" : "Select the text and copy it");
-    setTimeout(() => write(copied, "Copy"), 2000);
   }
 }

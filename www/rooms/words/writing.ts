@@ -1,7 +1,7 @@
 // The model goes on with a prompt of one's own: how the next token is chosen is set beside it, and the text streams in.
 
 import type { Announcer } from "../../parts/announce";
-import { button, form, h, id, labelled, swap, write } from "../../parts/dom";
+import { button, either, form, h, id, labelled, write } from "../../parts/dom";
 import { reason, Turns } from "../shared/asking";
 import type { WordsClient } from "./client";
 import { ENDED, Output } from "./output";
@@ -110,7 +110,6 @@ export class WritingPane {
   }
 
   private writes(writing: boolean): void {
-    if (writing) swap(this.end, this.go);
-    else swap(this.go, this.end);
+    either(writing, this.end, this.go);
   }
 }
