@@ -2,22 +2,17 @@
 // analysed, runs in and out. How strong the agent becomes is for other tests.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead as aheadOf, aheadWhere, eventWhere, folder, hothouse, house, inWorkers, lab, visit } from "./fixture.mjs";
+import { ahead as aheadOf, aheadWhere, eventWhere, folder, hothouse, house, inWorkers, lab, saved } from "./fixture.mjs";
+import { accessible, entrance, fits, large, leave, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
-const axe = createRequire(import.meta.url).resolve("axe-core");
 
 /** A small run: its rounds and its games against the baselines take little. */
 const SMALL = "#/backgammon?games=32&hidden=32&v=2";
 
-const enter = async (settings = {}) => {
-  const page = await visit(here, { at: SMALL, started: false, ...settings });
-  await lab(page, "backgammon");
-  return page;
-};
+const enter = entrance(here, "backgammon", SMALL);
 /** The next event of a kind, or the one after so many games. */
 const ahead = (page, kind, games = 0) =>
   games ? aheadWhere(page, kind, `(event) => (event.progress?.games ?? 0) >= ${games}`) : aheadOf(page, kind);
@@ -75,8 +70,7 @@ test("it learns before any click, is judged, and plays itself in sight", async (
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Backgammon");
   await page.getByRole("button", { name: "Points a game as a table" }).click();
   assert.match(await page.getByRole("region", { name: "Points a game as a table" }).locator("tbody tr").first().textContent(), /±/);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("at the table move entry, hint and verdict are above the bar, without scrolling", async () => {
@@ -96,16 +90,16 @@ test("at the table move entry, hint and verdict are above the bar, without scrol
   };
   await above(".table .writing");
   await button(page, "Hint").click();
-  await page.waitForFunction(() => /^Hint: \S+/.test(document.querySelector(".verdict").textContent));
+  await reads(page, ".verdict", /^Hint: \S+/);
   await above(".table .verdict");
   await page.locator(".considered .candidates button").first().click();
   await button(page, "Confirm").click();
-  await page.waitForFunction(() => /^Your last move/.test(document.querySelector(".verdict").textContent));
+  await reads(page, ".verdict", /^Your last move/);
   await above(".table .verdict");
   // What the other side answers to a double stands on the board and stays there.
   await button(page, "Double").click();
   await page.waitForFunction(() => document.querySelector(".table .playable .word").textContent === "Takes");
-  await page.waitForFunction(() => /takes: the cube is at 2/.test(document.querySelector(".table-status").textContent));
+  await reads(page, ".table-status", /takes: the cube is at 2/);
   assert.equal(await page.locator(".table .playable .word").textContent(), "Takes");
   await page.context().close();
 });
@@ -135,7 +129,7 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
     await ownTurn(page);
   }
   await button(page, "Confirm").click();
-  await page.waitForFunction(() => /number \d+ of|best of|no other/.test(document.querySelector(".verdict").textContent));
+  await reads(page, ".verdict", /number \d+ of|best of|no other/);
   // By keys alone.
   await page.locator("h1").click();
   await roll(page, () => page.keyboard.press("d"));
@@ -167,13 +161,12 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   await written.fill(best);
   await written.press("Enter");
   await button(page, "Confirm").click();
-  await page.waitForFunction(() => /The best of|no other/.test(document.querySelector(".verdict").textContent));
+  await reads(page, ".verdict", /The best of|no other/);
   await page.getByRole("button", { name: "Moves of this game" }).click();
   assert.ok((await page.locator(".moves li").count()) >= 5);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
   assert.match(file.suggestedFilename(), /\.mat$/);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("what was being shown does not go on at a table one sits down at", async () => {
@@ -210,8 +203,7 @@ test("what was being shown does not go on at a table one sits down at", async ()
     assert.equal(seen.length, 1, seen.join("\n"));
     assert.match(seen[0], /Point 24, 2 checkers of yours; Point 23, empty/);
   }
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("the agent as it was after a minute can be played once that has passed", async () => {
@@ -251,8 +243,7 @@ test("the agent as it was after a minute can be played once that has passed", as
   await theirs.nth(before).waitFor();
   assert.match(await theirs.nth(before).textContent(), /\d-\d.*\/|cannot move|doubles/);
   assert.ok(await below());
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("any position is analysed by its id, and faults are told beside the box", async () => {
@@ -281,7 +272,7 @@ test("any position is analysed by its id, and faults are told beside the box", a
   // Without dice: the position and the cube.
   await dice.fill("");
   await ask.click();
-  await page.waitForFunction(() => /before the roll/.test(document.querySelector(".analysis-summary").textContent));
+  await reads(page, ".analysis-summary", /before the roll/);
   for (const [position, roll, box] of [
     ["4HPwATDgc/ABM", "3 1", id],
     ["4HPwATDgc/ABMA", "3 7", dice],
@@ -293,8 +284,7 @@ test("any position is analysed by its id, and faults are told beside the box", a
     await page.waitForFunction(() => document.querySelector(".analysis .error").textContent.length > 20);
     assert.equal(await box.getAttribute("aria-invalid"), "true", `${position} ${roll}`);
   }
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a search groups moves by how far it looked, in the hint as in the analysis", async () => {
@@ -344,8 +334,7 @@ test("a search groups moves by how far it looked, in the hint as in the analysis
   );
   for (const numbers of ends)
     for (const [k, number] of numbers.entries()) if (k < 2 || k > 3) assert.ok(number > 0 && number < 700, numbers.join(" "));
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a match id is read as what it says, the cube is decided on, and a refused position leaves nothing behind", async () => {
@@ -356,7 +345,7 @@ test("a match id is read as what it says, the cube is decided on, and a refused 
   const stakes = () => page.locator(".analysis .stakes").textContent();
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAAA");
   await ask.click();
-  await page.waitForFunction(() => /Jacoby/.test(document.querySelector(".analysis .stakes").textContent));
+  await reads(page, ".analysis .stakes", /Jacoby/);
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "", "before the roll");
   const table = page.locator(".analysis .cube-table");
   assert.match(await stakes(), /^Money play, the cube at 1 in the middle/);
@@ -364,20 +353,15 @@ test("a match id is read as what it says, the cube is decided on, and a refused 
   assert.match(await table.locator("tbody tr").last().textContent(), /\+1\.000/);
   await id.fill("XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10");
   await ask.click();
-  await page.waitForFunction(() =>
-    /Match to 7: who rolls has 2, the other 1, the cube at 2 with who rolls/.test(document.querySelector(".analysis .stakes").textContent),
-  );
+  await reads(page, ".analysis .stakes", /Match to 7: who rolls has 2, the other 1, the cube at 2 with who rolls/);
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "5 2");
   assert.ok((await page.locator(".analysis .candidates tbody tr").count()) > 5);
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
   await ask.click();
-  await page.waitForFunction(() =>
-    /match id has 12 characters and this has 11/.test(document.querySelector(".analysis .error").textContent),
-  );
+  await reads(page, ".analysis .error", /match id has 12 characters and this has 11/);
   assert.equal(await page.locator(".analysis .candidates, .analysis .position-links *").count(), 0);
   assert.equal(await page.locator(".analysis .tree").isVisible(), false);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a position is made in the editor by pointer and keys, and its link opens on it", async () => {
@@ -407,24 +391,18 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   await editor.getByLabel("Dice").fill("2 1");
   await said("This position is valid");
   await editor.getByRole("button", { name: "Apply" }).click();
-  await page.waitForFunction(() =>
-    /Match to 5: who rolls has 4, the other 0, the Crawford game/.test(document.querySelector(".analysis .stakes").textContent),
-  );
+  await reads(page, ".analysis .stakes", /Match to 5: who rolls has 4, the other 0, the Crawford game/);
   const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
   const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
   assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
   await page.context().close();
-  const other = await visit(here, { at: `${new URL(link).search}#/backgammon?games=32&hidden=32&v=2`, started: false });
-  await lab(other, "backgammon");
-  await other.waitForFunction(() => /Match to 5/.test(document.querySelector(".analysis .stakes").textContent));
+  const other = await enter({ at: new URL(link).search + SMALL });
+  await reads(other, ".analysis .stakes", /Match to 5/);
   assert.equal(await other.getByRole("textbox", { name: "XGID", exact: true }).textContent(), xgid);
-  assert.deepEqual(other.said, []);
-  await other.context().close();
-  const bad = await visit(here, { at: `?position=nonsense${SMALL}`, started: false });
-  await lab(bad, "backgammon");
+  await leave(other);
+  const bad = await enter({ at: `?position=nonsense${SMALL}` });
   await bad.getByText(/The position in this link cannot be opened: .*14 characters/).waitFor();
-  assert.deepEqual(bad.said, []);
-  await bad.context().close();
+  await leave(bad);
 });
 
 test("a game is stepped through by buttons, keys and its curve, with errors judged", async () => {
@@ -438,7 +416,7 @@ test("a game is stepped through by buttons, keys and its curve, with errors judg
   const moves = await page.locator(".moves li").count();
   await page.getByRole("button", { name: /^First move/ }).click();
   await told(`1 of `);
-  await page.waitForFunction(() => /Equity [+−]\d/.test(document.querySelector(".replay-told").textContent));
+  await reads(page, ".replay-told", /Equity [+−]\d/);
   await page.locator(".replay").focus();
   await page.keyboard.press("ArrowRight");
   await told("2 of ");
@@ -454,14 +432,13 @@ test("a game is stepped through by buttons, keys and its curve, with errors judg
   const box = await page.locator(".replay-graph").boundingBox();
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
   await page.waitForFunction(() => !document.querySelector(".replay-told").textContent.startsWith("1 of "));
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a run is saved and loaded, and waits while another room is open", async () => {
   const page = await enter();
   await event(page, "metrics", 100);
-  const bytes = Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save())));
+  const bytes = await saved(page);
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   const began = await ahead(page, "began", 100);
   await page.locator("input[type=file]").setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
@@ -477,8 +454,7 @@ test("a run is saved and loaded, and waits while another room is open", async ()
   await page.evaluate(() => hothouse.command({ kind: "step" }));
   const back = await next();
   assert.ok(back.progress.games >= progress.games, `${back.progress.games} of ${progress.games} games`);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a run saved in the page goes on natively, and the reverse", async () => {
@@ -486,7 +462,7 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
   const page = await enter();
   await eventWhere(page, "metrics", "({ progress }) => progress.games >= 64");
   const path = join(dir, "page.safetensors");
-  writeFileSync(path, Buffer.from(await page.evaluate(async () => Array.from(await hothouse.save()))));
+  writeFileSync(path, await saved(page));
   const onward = join(dir, "native.safetensors");
   const lines = (await hothouse(["resume", path, "--cpu-seconds", "2", "--json", "--save", onward])).map((line) => JSON.parse(line));
   const before = lines.find((line) => line.kind === "began").progress.games;
@@ -501,10 +477,7 @@ test("a run saved in the page goes on natively, and the reverse", async () => {
 });
 
 test("it is accessible in both themes, and fits a phone", async () => {
-  for (const [colorScheme, viewport] of [
-    ["light", { width: 1280, height: 800 }],
-    ["dark", { width: 390, height: 844 }],
-  ]) {
+  for (const { colorScheme, viewport } of SCREENS) {
     const hasTouch = viewport.width < 400;
     const page = await enter({ context: { colorScheme, viewport, hasTouch } });
     await sit(page);
@@ -533,25 +506,16 @@ test("it is accessible in both themes, and fits a phone", async () => {
     await page.locator(".considered .candidates").waitFor();
     await page.getByRole("button", { name: "Analyse", exact: true }).click();
     await page.locator(".analysis .candidates").waitFor();
-    await page.addScriptTag({ path: axe });
-    const checked = async (within) => {
-      const { violations } = await page.evaluate((within) => globalThis.axe.run(within), within);
-      assert.deepEqual(
-        violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-        [],
-      );
-    };
-    await checked("html");
+    await accessible(page);
     await button(page, "Resign").click();
     await page.getByRole("button", { name: "Resign a gammon" }).waitFor();
-    await checked("dialog[open]");
+    await accessible(page, "dialog[open]");
     await page.keyboard.press("Escape");
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    await fits(page);
     // The board of a game that is stepped through is hidden meanwhile.
     const places = page.locator(".table .board-places button:visible");
-    const widths = await places.evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
-    assert.ok(widths.length >= 24, `${widths.length} places`);
-    assert.ok(Math.min(...widths) >= 24, `${Math.min(...widths)} px`);
+    assert.ok((await places.count()) >= 24);
+    await large(places, "width");
     await page.context().close();
   }
 });

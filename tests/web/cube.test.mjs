@@ -1,30 +1,22 @@
 // The cube's room: an agent that learns at once and tries scrambles by itself, a cube that keys, hands and writing turn as the rules
 // do, solutions in sight, methods side by side, and a cube of one's own. How well the agent learns is for other tests.
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
 import { test } from "node:test";
-import { ahead, event, house, lab, visit } from "./fixture.mjs";
+import { ahead, event, house } from "./fixture.mjs";
+import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
-const axe = createRequire(import.meta.url).resolve("axe-core");
 
 /** A small network: its steps and the test of all states take little. */
 const SMALL = "#/cube?hidden=32-16&walk=14&v=2";
 const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 
-const enter = async (settings = {}) => {
-  const page = await visit(here, { at: SMALL, started: false, ...settings });
-  await lab(page, "cube");
-  await page.locator(".cube-picture canvas").waitFor();
-  return page;
-};
+const enter = entrance(here, "cube", SMALL, ".cube-picture canvas");
 /** The visitor takes the cube, so that nothing moves by itself. */
 const still = (page) => page.getByRole("switch", { name: "It tries by itself" }).uncheck({ force: true });
-const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
 /** The stickers that the page shows, in the order URFDLB. */
 const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
-const showing = (page, words) =>
-  page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".cube-status").textContent), words);
+const showing = (page, words) => reads(page, ".cube-status", new RegExp(words));
 const write = async (page, moves) => {
   const field = page.getByLabel("Moves", { exact: true });
   await field.fill(moves);
@@ -61,8 +53,7 @@ test("it learns before any click, is tested on every state, and tries scrambles 
   await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
   assert.match(await page.locator(".lead").textContent(), /^(Solved at [^;]+; now [0-9.]+%. )?Looking one move ahead it solves/);
   assert.equal(await page.locator("h1").textContent(), "An agent that learns to solve the 2x2x2");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("keys, buttons, writing and undo turn the cube as the rules do", async () => {
@@ -87,19 +78,18 @@ test("keys, buttons, writing and undo turn the cube as the rules do", async () =
   assert.equal(await shown(page), await turned("R U F' D L' U' R2 B' F"));
   const before = await shown(page);
   await write(page, "R U x");
-  await page.waitForFunction(() => /turns the whole cube/.test(document.querySelector(".cube-pane .error").textContent));
+  await reads(page, ".cube-pane .error", /turns the whole cube/);
   assert.equal(await page.locator(".writing-moves input").getAttribute("aria-invalid"), "true");
   assert.equal(await shown(page), before);
   // What the agent thinks of it is shown, with what is known.
-  await page.waitForFunction(() => /^Optimal is \d+, the agent thinks [\d.]+\.$/.test(document.querySelector(".thought").textContent));
+  await reads(page, ".thought", /^Optimal is \d+, the agent thinks [\d.]+\.$/);
   assert.equal(await page.locator(".actions tbody tr").count(), 6);
   assert.equal(await page.locator(".actions tr.best").count(), 1);
   // Keys in a field are the field's.
   await page.locator(".writing-moves input").focus();
   await page.keyboard.press("u");
   assert.equal(await shown(page), before);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a sticker that is pulled takes its layer along, by mouse and by touch; beside the cube the view turns", async () => {
@@ -150,11 +140,10 @@ test("a sticker that is pulled takes its layer along, by mouse and by touch; bes
   for (const share of [0.2, 0.4, 0.6, 0.8, 1]) await touch("touchMove", [[sticker[0], sticker[1] - share * 1.3 * unit]]);
   await page.waitForTimeout(200);
   await touch("touchEnd", []);
-  await page.waitForFunction(() => /^R\./.test(document.querySelector(".cube-status").textContent));
+  await reads(page, ".cube-status", /^R\./);
   assert.deepEqual(await turns(), ["R"]);
   assert.equal(await page.evaluate(() => scrollY), scrolled);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("it is scrambled by moves and by distance, solved in sight, and methods are compared", async () => {
@@ -208,8 +197,7 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
     await page.locator(".cube-pane .error").textContent(),
     /limit of nodes, \d+ moves ahead, with \d+ nodes generated.*wider beam or more nodes/,
   );
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a cube of one's own is painted and written; what is no cube says why, and nothing breaks", async () => {
@@ -260,8 +248,7 @@ test("a cube of one's own is painted and written; what is no cube says why, and 
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
   assert.equal(await shown(page), SOLVED);
   await event(page, "metrics");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("of a learner that plays, curriculum and replay are shown on demand", async () => {
@@ -292,8 +279,7 @@ test("of a learner that plays, curriculum and replay are shown on demand", async
   // Others have none.
   await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
   await page.waitForFunction(() => document.querySelector(".inside-band").hidden);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("learners are set side by side from one seed", async () => {
@@ -320,8 +306,7 @@ test("learners are set side by side from one seed", async () => {
   await sweep.getByRole("button", { name: "Stop" }).click();
   await page.getByRole("button", { name: "Use Learner 2x2x2-exact in a new run" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "2x2x2-exact");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a link opens the 3x3x3, whose middle layers and long searches can be had, and ended", async () => {
@@ -342,7 +327,7 @@ test("a link opens the 3x3x3, whose middle layers and long searches can be had, 
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "Scrambled by 30 moves");
   await page.getByRole("button", { name: "Solve it" }).first().click();
-  await page.waitForFunction(() => /\d states/.test(document.querySelector(".search-progress").textContent));
+  await reads(page, ".search-progress", /\d states/);
   await page.getByRole("button", { name: "Cancel" }).click();
   await showing(page, "cancelled");
   const { train_s } = await page.evaluate(() => hothouse.progress);
@@ -351,17 +336,13 @@ test("a link opens the 3x3x3, whose middle layers and long searches can be had, 
   await page.locator(".worlds a", { hasText: /^2x2x2$/ }).click();
   await page.waitForFunction(() => document.querySelectorAll(".net button").length === 24);
   assert.equal((await shown(page)).length, 24);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
-  for (const [colorScheme, viewport] of [
-    ["light", { width: 1280, height: 800 }],
-    ["dark", { width: 390, height: 844 }],
-  ]) {
-    const page = await enter({ context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
-    assert.equal(await page.getByRole("switch", { name: "It tries by itself" }).isChecked(), colorScheme === "light");
+  for (const screen of SCREENS) {
+    const page = await enter({ context: screen });
+    assert.equal(await page.getByRole("switch", { name: "It tries by itself" }).isChecked(), screen.colorScheme === "light");
     await page.getByRole("button", { name: "Draw a state" }).click();
     await showing(page, "from solved");
     await page.getByRole("button", { name: "Solve it" }).first().click();
@@ -376,22 +357,11 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
     await page.getByRole("button", { name: "Take it" }).click();
     await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
-    await page.addScriptTag({ path: axe });
-    const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-      [],
-    );
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
-    if (viewport.width === 390) {
-      await page.setViewportSize({ width: 320, height: 640 });
-      await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
-      await page.setViewportSize(viewport);
-    }
-    const widths = await page
-      .locator(".net button, .turns button")
-      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
-    assert.ok(Math.min(...widths) >= 24, `${Math.min(...widths)} px`);
+    await accessible(page);
+    await fits(page);
+    await narrows(page);
+    await page.setViewportSize(screen.viewport);
+    await large(page.locator(".net button, .turns button"), "width");
     await page.context().close();
   }
 });

@@ -2,13 +2,12 @@
 // one's own. How well it learns is for other tests.
 import assert from "node:assert/strict";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ahead, event, eventWhere, folder, house, lab, part, saved, visit } from "./fixture.mjs";
+import { ahead, event, eventWhere, folder, house, part, saved } from "./fixture.mjs";
+import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS } from "./rooms.mjs";
 
 const here = house();
-const axe = createRequire(import.meta.url).resolve("axe-core");
 
 /** Small, so that all of it is there within seconds. */
 const SMALL = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
@@ -16,13 +15,7 @@ const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
 /** A text of one's own, with letters of two and three bytes. */
 const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repeat(400);
 
-const enter = async (settings = {}) => {
-  const page = await visit(here, { at: at(), started: false, ...settings });
-  await lab(page, "words");
-  await page.locator(".reading textarea:not([disabled])").waitFor();
-  return page;
-};
-const ask = (page, question) => page.evaluate((question) => hothouse.ask(question), question);
+const enter = entrance(here, "words", at(), ".reading textarea:not([disabled])");
 /** The text that is learned from, once it is the one that was brought. */
 const corpusOf = async (page, is) => {
   for (let look = 0; look < 600; look++) {
@@ -41,8 +34,7 @@ const refused = (page, question) =>
       ),
     question,
   );
-const text = (page, part, words) =>
-  page.waitForFunction(([part, words]) => new RegExp(words, "s").test(document.querySelector(part)?.textContent ?? ""), [part, words]);
+const text = (page, part, words) => reads(page, part, new RegExp(words, "s"));
 const write = async (page, settings) => {
   const pane = page.locator(".writing");
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
@@ -181,8 +173,7 @@ test("it learns before any click: loss falls above a floor, samples come at each
   assert.match(band, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats a token/s);
   await page.locator(".model-band").getByRole("button", { name: "Tensors as a table" }).click();
   await text(page, ".model-band tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.1\\.mlp\\.c_proj\\.weight32 × 96");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a text shows its surprise at each token; pointer and caret show what is expected there, and a head where it looks", async () => {
@@ -249,8 +240,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await page.waitForFunction(
     () => document.querySelector(".reading .error").textContent === "" && document.querySelectorAll(".paper .tokens span").length === 7,
   );
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("it goes on with a prompt, the same again from the same seed, until a text to stop at or the visitor ends it", async () => {
@@ -300,8 +290,7 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
     await write(page, settings);
     await text(page, ".writing .error", words);
   }
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a saved run brings its samples along, and what cannot be is refused while the run stays whole", async () => {
@@ -325,8 +314,7 @@ test("a saved run brings its samples along, and what cannot be is refused while 
     (first) => document.querySelector(".samples-list").textContent.includes(first),
     after.at(-1).text.trim().slice(0, 10),
   );
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a text of one's own is learned, by bytes and by byte pairs; what cannot be learned from says why, and the run goes on", async () => {
@@ -386,8 +374,7 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await own.getByRole("button", { name: "Go back to the stories" }).click();
   await corpusOf(page, (corpus) => !corpus.own);
   await event(page, "metrics");
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("while a long text is prepared there is nothing to save, and another run begins at once", async () => {
@@ -411,8 +398,7 @@ test("while a long text is prepared there is nothing to save, and another run be
   await page.locator(".own-band").getByRole("button", { name: "Go back to the stories" }).click();
   assert.equal((await back()).config.data, undefined);
   assert.ok((await event(page, "metrics")).loss > 0);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("settings that a tab cannot hold, or no model can have, are refused and the run goes on", async () => {
@@ -433,8 +419,7 @@ test("settings that a tab cannot hold, or no model can have, are refused and the
     assert.match(`${text} ${next_step}`, words);
   }
   assert.ok((await event(page, "metrics")).loss > 0);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
 });
 
 test("a file of a gigabyte is refused before it is read, and the run goes on", async () => {
@@ -450,30 +435,21 @@ test("a file of a gigabyte is refused before it is read, and the run goes on", a
   await text(page, ".own-text .error", "books\\.txt has 1024 MB.*more than the");
   assert.ok((await event(page, "metrics")).loss > 0);
   assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
-  assert.deepEqual(page.said, []);
-  await page.context().close();
+  await leave(page);
   rmSync(place, { recursive: true });
 });
 
 test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
-  for (const [colorScheme, viewport] of [
-    ["light", { width: 1280, height: 800 }],
-    ["dark", { width: 390, height: 844 }],
-  ]) {
-    const page = await enter({ context: { colorScheme, viewport, reducedMotion: colorScheme === "dark" ? "reduce" : "no-preference" } });
+  for (const screen of SCREENS) {
+    const page = await enter({ context: screen });
     await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
     await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
     await page.waitForFunction(() => document.querySelectorAll(".likely li").length > 0);
     await write(page, { "Length, tokens": 40 });
     await written(page);
     await page.locator(".own-band").getByRole("button", { name: "Train on this text" }).click();
-    await page.addScriptTag({ path: axe });
-    const { violations } = await page.evaluate(() => globalThis.axe.run());
-    assert.deepEqual(
-      violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]),
-      [],
-    );
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), viewport.width);
+    await accessible(page);
+    await fits(page);
     // Letters of the field lie on their tokens, however the lines break.
     const [field, tokens] = await page.evaluate(() =>
       [".paper textarea", ".paper .tokens"].map((part) => [
@@ -482,14 +458,8 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
       ]),
     );
     assert.deepEqual(field, tokens);
-    if (viewport.width === 390) {
-      await page.setViewportSize({ width: 320, height: 640 });
-      await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
-    }
-    const heights = await page
-      .locator(".room-words .workbench button, .writing button, .own-text button, .heads label")
-      .evaluateAll((all) => all.filter((one) => one.offsetParent).map((one) => one.getBoundingClientRect().height));
-    assert.ok(Math.min(...heights) >= 24, `${Math.min(...heights)} px`);
+    await narrows(page);
+    await large(page.locator(".room-words .workbench button, .writing button, .own-text button, .heads label"), "height");
     await page.context().close();
   }
 });
