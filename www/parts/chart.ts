@@ -242,9 +242,8 @@ export class Chart {
     const { present } = shown;
     this.plot.setData(this.data());
     const told = this.series().flatMap((series) => {
-      const { label } = series;
       const last = this.value(present, series, present.at.length - 1);
-      return last == null ? [] : [label ? `${label} ${this.number(last)}` : this.number(last)];
+      return last == null ? [] : [this.named(series, last)];
     });
     const { words } = options.axis;
     this.area.setAttribute(
@@ -272,6 +271,11 @@ export class Chart {
     return digits === undefined ? figure(value) : minus(value.toFixed(digits));
   }
 
+  /** A value behind the name of its curve, where that has one. */
+  private named({ label }: Series, value: number): string {
+    return `${label ? `${label} ` : ""}${this.number(value)}`;
+  }
+
   private writeNow(): void {
     const { hovered } = this;
     const present = this.shown?.present;
@@ -279,10 +283,9 @@ export class Chart {
     const where = hovered !== null && present ? ` at ${this.options.axis.tick(present.at[row] ?? 0)}` : "";
     let any = false;
     this.series().forEach((series, k) => {
-      const { label } = series;
       const value = this.value(present, series, row);
       any ||= value != null;
-      write(this.told[k]!, value == null ? "" : `${k > 0 ? "\u2002" : ""}${label ? `${label} ` : ""}${this.number(value)}`);
+      write(this.told[k]!, value == null ? "" : `${k > 0 ? "\u2002" : ""}${this.named(series, value)}`);
     });
     write(this.told.at(-1)!, any ? where : "");
   }
@@ -318,12 +321,8 @@ export class Chart {
       const curves = this.series().flatMap((series) => {
         const value = row < 0 ? null : this.value(run, series, row);
         if (value == null) return [];
-        const values = run.columns[series.column]!;
-        const mean = shown.smoothing ? smooth(run.at, values, shown.smoothing)[row] : undefined;
-        return [
-          `${series.label ? `${series.label} ` : ""}` +
-            `${mean == null ? this.number(value) : `${this.number(mean)} smoothed, ${this.number(value)} as it is`}`,
-        ];
+        const mean = shown.smoothing ? smooth(run.at, run.columns[series.column]!, shown.smoothing)[row] : undefined;
+        return [mean == null ? this.named(series, value) : `${this.named(series, mean)} smoothed, ${this.number(value)} as it is`];
       });
       const tests = !options.main ? [] : run === shown.present ? this.tests : this.nearest(run.tests, left);
       return [...curves, ...tests.map((test) => this.testWords(test))].join("; ");

@@ -66,6 +66,9 @@ function judged(input: HTMLElement): { error: HTMLElement; judge: (good: boolean
   return { error, judge };
 }
 
+const group = (heading: HTMLElement, words: string, rows: HTMLElement[], ...below: HTMLElement[]): HTMLElement =>
+  h("section.knob-group", { "aria-labelledby": heading.id }, heading, h("p.small", words), h("div.knob-grid", rows), below);
+
 export class Knobs {
   readonly element = h("div");
   /** The ones that matter most, and the way to the others. */
@@ -100,24 +103,21 @@ export class Knobs {
         others,
       ]),
     );
-    this.element.replaceChildren(h("div.knobs", this.liveGroup(live), this.fixedGroup(fixed)));
-  }
-
-  private liveGroup(live: Knob[]): HTMLElement {
-    return h("section.knob-group", { "aria-labelledby": "knobs-live" }, [
-      h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
-      h("p.small", `These act from the next ${this.unit} on, as do those beside the curve. Each change leaves a mark on the curves.`),
-      h("div.knob-grid", ...live.map((knob) => this.row(knob))),
-    ]);
-  }
-
-  private fixedGroup(fixed: Knob[]): HTMLElement {
-    return h("section.knob-group", { "aria-labelledby": "knobs-fixed" }, [
-      this.fixedHeading,
-      h("p.small", "These shape the run itself, so a new one begins; the present one stays behind it as a ghost."),
-      h("div.knob-grid", ...fixed.map((knob) => this.row(knob)), this.seedRow()),
-      this.banner,
-    ]);
+    this.element.replaceChildren(
+      h("div.knobs", [
+        group(
+          h("h3", { id: "knobs-live", tabindex: -1 }, "Change while it learns"),
+          `These act from the next ${this.unit} on, as do those beside the curve. Each change leaves a mark on the curves.`,
+          live.map((knob) => this.row(knob)),
+        ),
+        group(
+          this.fixedHeading,
+          "These shape the run itself, so a new one begins; the present one stays behind it as a ghost.",
+          [...fixed.map((knob) => this.row(knob)), this.seedRow()],
+          this.banner,
+        ),
+      ]),
+    );
   }
 
   private goToOthers(): void {

@@ -84,8 +84,7 @@ export class Runs {
       (records) => {
         for (const record of records) if (!this.entries.has(record.id)) this.add(record);
         this.recognise();
-        this.sort();
-        this.writeAll();
+        this.arrange();
       },
       (error) => this.refuse(error),
     );
@@ -213,8 +212,12 @@ export class Runs {
     name.addEventListener("keydown", ({ key }) => key === "Enter" && name.blur());
     const settings = h("p.small.run-settings");
     const figures = h("p.run-figures");
-    const begin = h("button.small", { onclick: () => this.beginWith(record.id) }, "Begin a run with these");
-    const remove = h("button.small", { onclick: () => this.remove(record.id) }, "Remove");
+    const beginAgain = (): void => {
+      const now = this.entries.get(record.id)!.record;
+      this.does.begin({ ...now.config, knobs: setOf(now) });
+    };
+    const begin = button("Begin a run with these", beginAgain, { class: "small" });
+    const remove = button("Remove", () => this.remove(record.id), { class: "small" });
     const element = h("li", h("span.run-tick", tick, mark), name, figures, settings, h("span.row", begin, remove));
     const show = (): void => {
       const entry = this.entries.get(record.id)!;
@@ -260,6 +263,11 @@ export class Runs {
     if (isNew || performance.now() - this.keptMs > KEEP_EVERY_MS) this.keep();
     if (isNew) this.writeAll();
     else this.entries.get(this.present?.id ?? "")?.show();
+  }
+
+  private arrange(): void {
+    this.sort();
+    this.writeAll();
   }
 
   private writeAll(): void {
@@ -332,17 +340,13 @@ export class Runs {
       const taken = new Set(this.ticked.values());
       const place = LOOKS.findIndex((_, k) => !taken.has(k));
       if (place >= 0) this.ticked.set(id, place);
-    } else this.untick(id);
+    } else this.ticked.delete(id);
     this.writeAll();
-    this.changed();
+    this.chosen.value++;
   }
 
   private untick(id: string): void {
-    if (this.ticked.delete(id)) this.changed();
-  }
-
-  private changed(): void {
-    this.chosen.value++;
+    if (this.ticked.delete(id)) this.chosen.value++;
   }
 
   private rename(id: string, name: string): void {
@@ -355,15 +359,8 @@ export class Runs {
     if (this.present?.id === id) this.present.name = called;
     entry.name.value = this.nameOf(entry.record);
     this.store(entry.record);
-    this.sort();
-    this.writeAll();
-    this.changed();
-  }
-
-  private beginWith(id: string): void {
-    const record = this.entries.get(id)?.record;
-    if (!record) return;
-    this.does.begin({ ...record.config, knobs: setOf(record) });
+    this.arrange();
+    this.chosen.value++;
   }
 
   private remove(id: string): void {
@@ -376,8 +373,7 @@ export class Runs {
     const undo = button("Undo", () => this.restore(record, place), { class: "small" });
     this.removed.replaceChildren(h("span", `Removed: ${name}.`), undo);
     undo.focus();
-    this.sort();
-    this.writeAll();
+    this.arrange();
   }
 
   private restore(record: RunRecord, place: number | undefined): void {
@@ -385,9 +381,8 @@ export class Runs {
     if (place !== undefined && ![...this.ticked.values()].includes(place)) this.ticked.set(record.id, place);
     this.store(record);
     this.removed.replaceChildren();
-    this.sort();
-    this.writeAll();
-    this.changed();
+    this.arrange();
+    this.chosen.value++;
     this.entries.get(record.id)?.tick.focus();
   }
 

@@ -1,7 +1,7 @@
 // Help, and single keys for what is used most. Keys are never taken from a field, a button or a dialog, and can be turned off.
 
 import { Dialog } from "./dialog";
-import { h, id } from "./dom";
+import { button, h, id } from "./dom";
 import { pageLife } from "./life";
 import { recall, remember } from "./prefs";
 
@@ -40,17 +40,12 @@ export class Shortcuts {
       this.on = box.checked;
       remember("shortcuts", this.on ? null : "off");
     });
-    const begin = h("button", "Take the tour");
-    begin.addEventListener("click", () => {
-      this.dialog.close();
-      tour();
-    });
     this.dialog = new Dialog(
       "Help",
       h("p", what),
       h("h3", "What you can do"),
       h("ul.can", ...can.map((words) => h("li", words))),
-      h("p.row", begin),
+      h("p.row", [button("Take the tour", () => (this.dialog.close(), tour()))]),
       // A style sheet shows the one that the screen is for.
       h("section.by-keys", { "aria-label": "Keys" }, [
         h("h3", "Keys"),

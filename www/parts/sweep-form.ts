@@ -2,7 +2,7 @@
 
 import type { Config, Knob, RoomInfo, SweepSpec, Value, Variant } from "../run/protocol";
 import { copyField } from "./dialog";
-import { h, id, labelled, select } from "./dom";
+import { form, h, id, labelled, select } from "./dom";
 import { capital, exact, short } from "./format";
 import { quoted } from "./shell";
 
@@ -54,17 +54,13 @@ export class SweepForm {
     this.comparable = comparable;
     this.budget.append(...budgets.map((n, k) => h("option", { value: n, selected: k === 1 }, short(n))));
     this.ends = [labelled("From", this.from), labelled("To", this.to), labelled("Values", this.count)];
-    this.element = h("form.sweep-form.wrap.foot", [
+    this.element = form("sweep-form wrap foot", start, [
       labelled("Knob", this.knob),
       ...this.ends,
       labelled("Seeds each", this.seeds),
       labelled(`${unit} each`, this.budget),
       h("p.row", ...buttons),
     ]);
-    this.element.addEventListener("submit", (event) => {
-      event.preventDefault();
-      start();
-    });
     this.knob.addEventListener("change", () => this.suggest());
     for (const input of [this.from, this.to, this.count, this.seeds, this.budget])
       input.addEventListener("change", () => this.writeCommand());

@@ -7,7 +7,6 @@ import type { Backgammon } from "./client";
 import type { Roll } from "./dice";
 import { Findings } from "./findings";
 import { textOf } from "../../run/notice";
-
 import { PositionForm } from "./position";
 import { unfold } from "./tree";
 

@@ -304,8 +304,7 @@ export class Board {
       this.buttons.set(at, button);
       this.overlay.append(button);
     };
-    const half = HEIGHT / 2;
-    for (let point = 24; point >= 1; point--) place(point, columnX(point) - COLUMN / 2, point > 12 ? 0 : half, COLUMN, half);
+    for (let point = 24; point >= 1; point--) place(point, columnX(point) - COLUMN / 2, point > 12 ? 0 : MIDDLE, COLUMN, MIDDLE);
     place(BAR, BAR_X, 0, COLUMN, HEIGHT);
     place(OFF, TRAY_X, 0, TRAY, HEIGHT);
     this.name();

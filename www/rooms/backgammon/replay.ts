@@ -11,7 +11,7 @@ import type { Backgammon } from "./client";
 import { allOf, rollText, type Roll } from "./dice";
 import { JUDGE, whoIs, within } from "./players";
 import { modified, placeOf } from "../shared/keys";
-import { perMove } from "./told";
+import { perMove, VERDICTS } from "./told";
 
 const WIDTH = 520;
 const HEIGHT = 120;
@@ -146,8 +146,7 @@ export class ReplayPane {
           ? "Right on the cube."
           : `On the cube it loses ${judged.cube_error.toFixed(3)}: ${judged.best_cube ? CUBE[judged.best_cube] : ""} was right.`,
       );
-    if (judged.verdict === "dubious" || judged.verdict === "bad" || judged.verdict === "blunder")
-      parts.push(capital(judged.verdict === "dubious" ? "dubious." : judged.verdict === "bad" ? "an error." : "a blunder."));
+    if (judged.verdict !== "best" && judged.verdict !== "good") parts.push(VERDICTS[judged.verdict]);
     return parts.join(" ");
   }
 

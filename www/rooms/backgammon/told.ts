@@ -5,7 +5,7 @@ import { rollText } from "./dice";
 import { whoIs } from "./players";
 import type { CubeReview, Review, Session } from "./protocol";
 
-const VERDICTS: Record<Review["verdict"], string> = {
+export const VERDICTS: Record<Review["verdict"], string> = {
   best: "The best move.",
   good: "A good move.",
   dubious: "Dubious.",

@@ -3,7 +3,7 @@
 
 import { h, write } from "../../parts/dom";
 import { arrowOf, modified } from "../shared/keys";
-import { COLOURS, FACES, faceletName, PLACES } from "./stickers";
+import { COLOURS, FACES, faceletName, PLACES, sizeOf } from "./stickers";
 
 /** Where each face's top left corner lies, in faces. */
 const AT: Record<string, [number, number]> = { U: [1, 0], L: [0, 1], F: [1, 1], R: [2, 1], B: [3, 1], D: [1, 2] };
@@ -15,7 +15,7 @@ export const coloured = (letter: string): string => {
 };
 
 export function smallNet(stickers: string, words: string): HTMLElement {
-  const size = Math.round(Math.sqrt(stickers.length / 6));
+  const size = sizeOf(stickers);
   const cells = Array.from(stickers).map((letter, k) => {
     const [column, row] = cellOf(size, k);
     return h("span.sticker", { style: `grid-column:${column};grid-row:${row};${coloured(letter)}` });
@@ -58,7 +58,7 @@ export class PaintNet {
   }
 
   show(stickers: string): void {
-    const size = Math.round(Math.sqrt(stickers.length / 6));
+    const size = sizeOf(stickers);
     this.stickers = Array.from(stickers);
     if (size !== this.size) this.build(size);
     this.mark([]);

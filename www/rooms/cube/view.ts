@@ -28,7 +28,6 @@ export class CubeView implements View {
     { shown: "space", does: "on the cube: have it solved; play or pause the solution" },
     { shown: "← ↑ → ↓", does: "on the net: from sticker to sticker; enter or a letter paints" },
   ];
-  private readonly client: CubeClient;
   private readonly cube: CubePane;
   private readonly depths = new DepthChart();
   private readonly methods: MethodsPane;
@@ -36,9 +35,7 @@ export class CubeView implements View {
   private readonly inside: InsidePane;
 
   constructor(private readonly page: RoomPage<CubeClient>) {
-    const { announcer } = page;
-    const client: CubeClient = page.client;
-    this.client = client;
+    const { announcer, client } = page;
     this.cube = new CubePane(
       client,
       announcer,
@@ -75,7 +72,7 @@ export class CubeView implements View {
   }
 
   private get puzzle(): Puzzle {
-    return puzzleOf(this.client);
+    return puzzleOf(this.page.client);
   }
 
   /** The greatest depth up to which it solves so large a share, as the newest test found. */
@@ -91,7 +88,7 @@ export class CubeView implements View {
   }
 
   explanations(): Explanation[] {
-    const { id, summary } = this.client.variant;
+    const { id, summary } = this.page.client.variant;
     return text.explanations(id, summary, this.puzzle);
   }
 

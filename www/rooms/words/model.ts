@@ -44,8 +44,11 @@ export class ModelPane {
 
   ready({ model, corpus }: AboutView): void {
     if (!model || !corpus) return;
-    const facts = (list: HTMLElement, all: [string, string | HTMLElement][]): void =>
-      list.replaceChildren(...all.flatMap(([name, value]) => [h("dt", name), value instanceof HTMLElement ? value : h("dd", value)]));
+    const facts = (list: HTMLElement, all: [name: string, value: string | HTMLElement][]): void =>
+      list.replaceChildren(
+        ...all.flatMap(([name, value]) => (value ? [h("dt", name), value instanceof HTMLElement ? value : h("dd", value)] : [])),
+      );
+    const { entropy } = corpus;
     this.flops = model.flops_per_token;
     this.own = corpus.own;
     this.tokenizer = corpus.tokenizer;
@@ -68,14 +71,8 @@ export class ModelPane {
       ],
       ["Training", `${short(corpus.training_tokens)} tokens`],
       ["Validation", `${short(corpus.validation_tokens)} tokens, never trained on`],
-      ...(corpus.entropy === null
-        ? []
-        : [
-            ["Entropy", `${figure(corpus.entropy)} nats a character (${figure(corpus.entropy / Math.LN2)} bits), if one remembers all`] as [
-              string,
-              string,
-            ],
-          ]),
+      // Of a text that is not drawn from a grammar it is not known.
+      ["Entropy", entropy === null ? "" : `${figure(entropy)} nats a character (${figure(entropy / Math.LN2)} bits), if one remembers all`],
       ["Entropy floor", this.floor],
     ]);
   }

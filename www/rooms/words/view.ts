@@ -25,7 +25,6 @@ export class WordsView implements View {
   };
   readonly keys: Shortcut[];
   readonly otherKeys = [{ shown: "← →", does: "on what it wrote: from token to token; home and end go to the first and the last" }];
-  private readonly client: WordsClient;
   private readonly samples: SamplesPane;
   private readonly reading: ReadingPane;
   private readonly writing: WritingPane;
@@ -35,8 +34,7 @@ export class WordsView implements View {
   private readonly runs = new Turns();
 
   constructor(private readonly page: RoomPage<WordsClient>) {
-    const client: WordsClient = page.client;
-    this.client = client;
+    const { client } = page;
     this.samples = new SamplesPane(page);
     this.reading = new ReadingPane(client);
     this.writing = new WritingPane(client, page.announcer, (written) => {
@@ -90,8 +88,8 @@ export class WordsView implements View {
     this.samples.begin([]);
     this.samples.prepare(undefined);
     for (const part of [this.reading, this.writing, this.model]) part.begin();
-    this.own.suit(this.client.knobs, knobs);
-    const { client } = this;
+    const { client } = this.page;
+    this.own.suit(client.knobs, knobs);
     void client
       .ask({ ask: "about" })
       .then(async (about) => {
