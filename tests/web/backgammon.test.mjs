@@ -34,6 +34,14 @@ async function sit(page, against = "random moves") {
   await page.getByRole("button", { name: "New match" }).first().click();
   await button(page, "Roll").waitFor();
 }
+/** Moves, until nothing is left to move. */
+async function playOut(page) {
+  while (await places(page, "open").count()) {
+    await places(page, "open").first().click();
+    await places(page, "target").first().click();
+    await ownTurn(page);
+  }
+}
 /** Presses a button of the table if it is there at this moment: the table may move on by itself. */
 const press = (page, name) =>
   page.evaluate(
@@ -123,11 +131,7 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
     () => [...document.querySelectorAll(".table-actions button")].find((one) => one.textContent === "Undo").hidden,
   );
   assert.deepEqual(await names(), before);
-  while (await places(page, "open").count()) {
-    await places(page, "open").first().click();
-    await places(page, "target").first().click();
-    await ownTurn(page);
-  }
+  await playOut(page);
   await button(page, "Confirm").click();
   await reads(page, ".verdict", /number \d+ of|best of|no other/);
   // By keys alone.
@@ -222,11 +226,7 @@ test("the agent as it was after a minute can be played once that has passed", as
   const theirs = page.locator(".moves li", { hasText: "agent at 1 min" });
   await roll(page);
   const before = await theirs.count();
-  while (await places(page, "open").count()) {
-    await places(page, "open").first().click();
-    await places(page, "target").first().click();
-    await ownTurn(page);
-  }
+  await playOut(page);
   // It plays whether or not the board is in sight.
   const below = () =>
     page.evaluate(

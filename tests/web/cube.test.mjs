@@ -151,9 +151,12 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "Scrambled by 12 moves; \\d+ moves? from solved");
   assert.ok(!(await page.getByRole("switch", { name: "It tries by itself" }).isChecked()));
-  await page.getByLabel("By distance").fill("9");
-  await page.getByRole("button", { name: "Draw a state" }).click();
-  await showing(page, "; 9 moves from solved");
+  const draw = async (distance) => {
+    await page.getByLabel("By distance").fill(`${distance}`);
+    await page.getByRole("button", { name: "Draw a state" }).click();
+    await showing(page, `; ${distance} moves from solved`);
+  };
+  await draw(9);
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
   await page.getByLabel("Method", { exact: true }).selectOption("exact");
   await page.getByRole("button", { name: "Solve it" }).first().click();
@@ -185,9 +188,7 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
   assert.equal(await shown(page), SOLVED);
   // A search that cannot get there says how far it came and what to try.
-  await page.getByLabel("By distance").fill("14");
-  await page.getByRole("button", { name: "Draw a state" }).click();
-  await showing(page, "; 14 moves from solved");
+  await draw(14);
   await page.getByLabel("Method", { exact: true }).selectOption("beam");
   await page.locator(".solving").getByLabel("Width").selectOption("1024");
   await page.locator(".solving").getByLabel("Most nodes").selectOption("1000");
@@ -202,8 +203,7 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
 
 test("a cube of one's own is painted and written; what is no cube says why, and nothing breaks", async () => {
   const page = await enter();
-  const verdict = (words) =>
-    page.waitForFunction((words) => new RegExp(words).test(document.querySelector(".own-verdict").textContent), words);
+  const verdict = (words) => reads(page, ".own-verdict", new RegExp(words));
   await verdict("solved cube");
   const cell = (name) => page.locator(".net").getByRole("button", { name: new RegExp(`^${name},`) });
   // One sticker too many of a colour.

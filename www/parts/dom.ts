@@ -114,6 +114,10 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return element;
 }
 
+/** A line through points, broken where one is missing. */
+export const lineThrough = (points: ([x: number, y: number] | undefined)[]): string =>
+  points.map((point, k) => (point ? `${points[k - 1] ? "L" : "M"}${point.map((n) => n.toFixed(2)).join(" ")}` : "")).join("");
+
 export const button = (words: Child, does: () => unknown, attributes: Attributes<"button"> = {}): HTMLButtonElement =>
   h("button", { onclick: () => void does(), ...attributes }, words);
 

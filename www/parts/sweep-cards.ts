@@ -1,7 +1,7 @@
 // The learners of a sweep in pictures: a card for each value, with a curve for each seed and what they have in common.
 
 import type { SweepCell, SweepSpec, Value } from "../run/protocol";
-import { button, h, select, svg, write } from "./dom";
+import { button, h, lineThrough, select, svg, write } from "./dom";
 import { exactText, figure, short } from "./format";
 import "./sweep.css";
 
@@ -89,8 +89,7 @@ export class SweepCards {
     const goal = this.swept.goal ?? range[1];
     const { budget } = this.swept.spec;
     const x = (count: number): number => (PLOT.width * Math.min(1, count / budget)) | 0;
-    const path = (points: [number, number][]): string =>
-      points.map(([at, value], k) => `${k ? "L" : "M"}${x(at)} ${this.y(value, range).toFixed(1)}`).join("");
+    const path = (points: [number, number][]): string => lineThrough(points.map(([at, value]) => [x(at), this.y(value, range)]));
     for (const card of this.cards) {
       const own = cells.filter((cell) => cell.value === card.value);
       for (const end of ["y1", "y2"]) card.goal.setAttribute(end, String(this.y(goal, range)));

@@ -2,7 +2,7 @@
 // curve on which one can click. The opinions are the agent's as it is now, and are asked for one at a time.
 
 import type { Judged, Moment, Session } from "./protocol";
-import { button, h, svg, write } from "../../parts/dom";
+import { button, h, lineThrough, svg, write } from "../../parts/dom";
 import { capital, minus } from "../../parts/format";
 import { pageLife } from "../../parts/life";
 import { Board, type Side } from "./board";
@@ -183,14 +183,8 @@ export class ReplayPane {
       svg("text", { class: "axis", x: 2, y: 11 }, signed(most)),
       svg("text", { class: "axis", x: 2, y: HEIGHT - 3 }, signed(-most)),
     );
-    let path = "";
-    let pen = false;
-    for (const at of moves.keys()) {
-      const one = judged[at];
-      if (one) path += `${pen ? "L" : "M"}${x(at)} ${y(one.equity)}`;
-      pen = !!one;
-    }
-    if (path) graph.append(svg("path", { class: "equity-line", d: path }));
+    const d = lineThrough(Array.from(moves, (_, at) => (judged[at] ? [x(at), y(judged[at].equity)] : undefined)));
+    if (d) graph.append(svg("path", { class: "equity-line", d }));
     judged.forEach((one, at) => {
       if (!one) return;
       const error = Math.max(one.move_error ?? 0, one.cube_error ?? 0);

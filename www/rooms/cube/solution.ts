@@ -1,6 +1,6 @@
 // A solution along its moves: what the agent thought was left before each, what truly was, and where one stands.
 
-import { button, h, type Icon, icon, id, markup, write } from "../../parts/dom";
+import { button, h, type Icon, icon, id, lineThrough, svg, write } from "../../parts/dom";
 import { moves, value } from "./opinion";
 import type { Found } from "./solver";
 
@@ -121,24 +121,15 @@ export class SolutionPane {
 
   private draw(): void {
     const { high, length } = this;
-    const path = (all: (number | undefined)[]): string => {
-      let pen = false;
-      return all
-        .map((n, k) => {
-          const command =
-            n === undefined
-              ? ""
-              : `${pen ? "L" : "M"}${((100 * k) / Math.max(1, length)).toFixed(2)} ${(40 * (1 - Math.max(0, n) / high)).toFixed(2)}`;
-          pen = n !== undefined;
-          return command;
-        })
-        .join("");
-    };
-    const lines = [`<path class="known" d="${path(Array.from(this.distances))}"/>`, `<path class="thinks" d="${path(this.values)}"/>`];
+    const point = (n: number | undefined, k: number): [number, number] | undefined =>
+      n === undefined ? undefined : [(100 * k) / Math.max(1, length), 40 * (1 - Math.max(0, n) / high)];
     this.plot.replaceChildren(
-      markup(
-        `<svg viewBox="0 0 100 40" preserveAspectRatio="none" aria-hidden="true"><path class="floor" d="M0 ` +
-          `40H100"/>${lines.join("")}</svg>`,
+      svg(
+        "svg",
+        { viewBox: "0 0 100 40", preserveAspectRatio: "none", "aria-hidden": "true" },
+        svg("path", { class: "floor", d: "M0 40H100" }),
+        svg("path", { class: "known", d: lineThrough(Array.from(this.distances, point)) }),
+        svg("path", { class: "thinks", d: lineThrough(this.values.map(point)) }),
       ),
     );
     write(this.most, String(Math.round(high / 1.08)));
