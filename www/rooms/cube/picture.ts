@@ -7,7 +7,7 @@ import { animate, calm, Surface } from "../../parts/loop";
 import { onTheme } from "../../parts/theme";
 import { h, id, write } from "../../parts/dom";
 import { arrowOf, modified } from "../shared/keys";
-import { along, cross, cubiesOf, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Turn, type Vector } from "./stickers";
+import { along, cross, cubiesOf, dot, faceletsOf, sizeOf, spoken, turned, turnOf, type Facelet, type Turn, type Vector } from "./stickers";
 
 const TURN_MS = 210;
 /** The eye's distance from the middle; the cube reaches from -1 to 1. */
@@ -23,6 +23,7 @@ const FLICK = { angle: 0.1, perMs: 0.0022 };
 /** Towards the light, as seen by the eye. */
 const LIGHT: Vector = [-0.36, 0.72, 0.6];
 const LETTER = 0.52;
+const SIDES = faceletsOf(1);
 
 type Point = readonly [number, number];
 type Shades = {
@@ -34,6 +35,10 @@ type Shades = {
   text: Record<string, string>;
   colours: Record<string, [number, number, number]>;
 };
+/** What a picture is painted with: `unit` is the edge of a cubie, and stickers of one colour and side share a gradient. */
+type Brush = { c: CanvasRenderingContext2D; shades: Shades; unit: number; gradients: Map<string, CanvasGradient> };
+/** Where a point of the cube lies for the eye, as its layer has turned by now. */
+type Place = (v: Vector) => Vector;
 type Motion = { turn: Turn; from: number; to: number; beganMs: number; ms: number; done?: () => void };
 type Seen = { at: number; corners: Point[]; centre: Vector };
 type Hold = {
@@ -387,11 +392,11 @@ export class CubePicture {
       return { stickers, centre, turns, order, depth };
     });
     cubies.sort((a, b) => a.order - b.order || a.depth - b.depth);
-    const gradients = new Map<string, CanvasGradient>();
+    const brush: Brush = { c, shades, unit, gradients: new Map() };
     for (const { stickers, centre, turns } of cubies) {
-      const place = (v: Vector): Vector => this.looked(turns ? rotate(v, axis, turning!.angle) : v);
-      this.paintCubie(c, shades, unit, centre, place);
-      for (const k of stickers) this.paintSticker(c, shades, gradients, unit, centre, k, place, turns);
+      const place: Place = (v) => this.looked(turns ? rotate(v, axis, turning!.angle) : v);
+      this.paintCubie(brush, centre, place);
+      for (const k of stickers) this.paintSticker(brush, centre, k, place, turns);
     }
   }
 
@@ -424,7 +429,13 @@ export class CubePicture {
     c.restore();
   }
 
-  private paintCubie(c: CanvasRenderingContext2D, shades: Shades, unit: number, centre: Vector, place: (v: Vector) => Vector): void {
+  /** The corners of a square that lies in a side of a cubie, about `middle`. */
+  private square(middle: Vector, reach: number, { across, down }: Facelet, place: Place): Point[] {
+    const corner = (a: number, d: number): Point => this.project(place(along(along(middle, a * reach, across), d * reach, down)));
+    return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
+  }
+
+  private paintCubie({ c, shades, unit }: Brush, centre: Vector, place: Place): void {
     const round = ROUND * unit;
     const inner = unit / 2 - round;
     const points: Point[] = [];
@@ -443,53 +454,26 @@ export class CubePicture {
     c.strokeStyle = c.fillStyle = shades.plastic;
     c.stroke();
     c.fill();
-    for (let axis = 0; axis < 3; axis++)
-      for (const side of [-1, 1]) {
-        const normal = [0, 0, 0].map((_, k) => (k === axis ? side : 0)) as unknown as Vector;
-        const [middle, out] = [place(along(centre, unit / 2, normal)), place(along(centre, unit, normal))];
-        if (!towards(middle, out)) continue;
-        const other = [(axis + 1) % 3, (axis + 2) % 3] as const;
-        const corners = [
-          [-1, -1],
-          [1, -1],
-          [1, 1],
-          [-1, 1],
-        ].map(([a, b]) => {
-          const v: [number, number, number] = [...along(centre, unit / 2, normal)];
-          v[other[0]] += a! * inner * 1.04;
-          v[other[1]] += b! * inner * 1.04;
-          return this.project(place(v));
-        });
-        c.fillStyle = shades.face;
-        c.globalAlpha = 0.35 + 0.65 * Math.max(0, lit(middle, out));
-        rounded(c, corners, 0.12);
-        c.fill();
-        c.globalAlpha = 1;
-      }
+    for (const side of SIDES) {
+      const surface = along(centre, unit / 2, side.normal);
+      const [middle, out] = [place(surface), place(along(surface, unit / 2, side.normal))];
+      if (!towards(middle, out)) continue;
+      c.fillStyle = shades.face;
+      c.globalAlpha = 0.35 + 0.65 * Math.max(0, lit(middle, out));
+      rounded(c, this.square(surface, inner * 1.04, side, place), 0.12);
+      c.fill();
+      c.globalAlpha = 1;
+    }
   }
 
-  private paintSticker(
-    c: CanvasRenderingContext2D,
-    shades: Shades,
-    gradients: Map<string, CanvasGradient>,
-    unit: number,
-    centre: Vector,
-    k: number,
-    place: (v: Vector) => Vector,
-    turns: boolean,
-  ): void {
-    const { normal, across, down, face } = faceletsOf(sizeOf(this.stickers))[k]!;
-    const surface = along(centre, unit / 2, normal);
-    const [middle, out] = [place(surface), place(along(surface, 0.5, normal))];
+  private paintSticker({ c, shades, unit, gradients }: Brush, centre: Vector, k: number, place: Place, turns: boolean): void {
+    const facelet = faceletsOf(sizeOf(this.stickers))[k]!;
+    const surface = along(centre, unit / 2, facelet.normal);
+    const [middle, out] = [place(surface), place(along(surface, 0.5, facelet.normal))];
     if (!towards(middle, out)) return;
-    const reach = unit * (0.5 - STICKER.inset);
-    const square = (reach: number): Point[] => {
-      const corner = (a: number, d: number): Point => this.project(place(along(along(surface, a * reach, across), d * reach, down)));
-      return [corner(-1, -1), corner(1, -1), corner(1, 1), corner(-1, 1)];
-    };
-    const corners = square(reach);
+    const corners = this.square(surface, unit * (0.5 - STICKER.inset), facelet, place);
     const letter = this.stickers[k]!;
-    const name = `${letter}${face}${turns}`;
+    const name = `${letter}${facelet.face}${turns}`;
     let fill = gradients.get(name);
     if (!fill) {
       fill = this.sheen(c, shades.colours[letter] ?? [128, 128, 128], lit(middle, out));
@@ -499,7 +483,7 @@ export class CubePicture {
     rounded(c, corners, STICKER.round);
     c.fill();
     // What is between stickers belongs to the nearest.
-    this.seen.push({ at: k, corners: square(unit / 2), centre: surface });
+    this.seen.push({ at: k, corners: this.square(surface, unit / 2, facelet, place), centre: surface });
     if (!this.letters) return;
     // Upright wherever the sticker has turned to, as large as it looks from here.
     const [[ox, oy], [ax, ay], , [dx, dy]] = corners as [Point, Point, Point, Point];
