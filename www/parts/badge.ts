@@ -4,7 +4,7 @@ import type { Device } from "../run/protocol";
 import type { InUse } from "../run/client";
 import { because, gpuName, trains, type Counts } from "./device";
 import { Dialog } from "./dialog";
-import { h, write } from "./dom";
+import { facts, h, write } from "./dom";
 
 const threads = (n: number): string => (n === 1 ? "one thread" : `${n} threads`);
 
@@ -30,17 +30,17 @@ export class Badge {
     private readonly counts: Counts,
     device?: Device,
   ) {
-    const rows: [string, string | HTMLElement][] = [
+    const rows = facts([
       ["GPU", this.gpu],
       ["Threads", String(backend.threads)],
       ["Instructions", instructions(backend)],
       ["Arithmetic", backend.arithmetic === "fused" ? "fused: multiply and add round once" : "unfused: multiply and add round each"],
       ["Module", backend.module],
       ["Version", backend.version],
-    ];
+    ]);
     this.dialog = new Dialog(
       "What is in use",
-      h("dl.facts", [rows.flatMap(([name, value]) => [h("dt", name), typeof value === "string" ? h("dd", value) : value])]),
+      h("dl.facts", rows),
       h("h3", "Why"),
       h("ul.why", this.why, ...backend.why.map((reason) => h("li", reason))),
     );

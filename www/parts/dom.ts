@@ -125,6 +125,10 @@ export const button = (words: Child, does: () => unknown, attributes: Attributes
 export const labelled = (label: string, input: HTMLElement, kind = "field"): HTMLElement =>
   h("p", { class: kind }, h("label", { for: input.id }, label), input);
 
+/** The rows of a list of facts; one whose value is empty is left out. */
+export const facts = (all: [name: string, value: string | HTMLElement][]): HTMLElement[] =>
+  all.flatMap(([name, value]) => (value ? [h("dt", name), typeof value === "string" ? h("dd", value) : value] : []));
+
 /** A box or a switch before its name. */
 export const ticked = (input: HTMLElement, label: string): HTMLElement => h("span.row", input, h("label", { for: input.id }, label));
 

@@ -4,7 +4,7 @@ import { pen, stroke } from "./canvas";
 import type { Compared, Lived } from "./charting";
 import type { Look } from "./looks";
 import { palette } from "./theme";
-import type { Config, RoomInfo, Value } from "../run/protocol";
+import type { Config, RoomInfo, Row, Value } from "../run/protocol";
 
 /** A run in a file; `knobs` are those with which it began and that are not the default. */
 export type Out = { name: string; variant: string; seed: number; knobs: Record<string, Value>; run: Lived };
@@ -45,28 +45,21 @@ export function csv(room: RoomInfo, runs: Out[]): string {
     const { name, variant, seed, run } = out;
     const what = [name, room.id, variant, String(seed), knobsOf(out), changesOf(out)].map(quoted);
     const metrics = run.counts.map((count, row) => ({
-      iteration: run.iterations[row]!,
-      cells: [
-        run.iterations[row],
-        count,
-        run.train_s[row],
-        ...room.metrics.map((column) => run.columns[column.name]?.[row]),
-        ...room.tests.map(() => null),
-      ],
+      place: [run.iterations[row]!, count, run.train_s[row]],
+      values: room.metrics.map(({ name }) => run.columns[name]?.[row]),
+      test: [] as Row["values"],
     }));
-    const tests = run.tests.map(({ progress, values }) => ({
-      iteration: progress.iteration,
-      cells: [
-        progress.iteration,
-        progress.counts[0],
-        progress.train_s,
-        ...room.metrics.map(() => null),
-        ...room.tests.map((_, k) => values[k]),
-      ],
+    const tests = run.tests.map(({ progress: { iteration, counts, train_s }, values }) => ({
+      place: [iteration, counts[0], train_s],
+      values: [],
+      test: values,
     }));
     return [...metrics, ...tests]
-      .sort((a, b) => a.iteration - b.iteration)
-      .map(({ cells }) => [...what, ...cells.map((cell) => cell ?? "")].join(","));
+      .sort((a, b) => a.place[0]! - b.place[0]!)
+      .map(({ place, values, test }) => {
+        const cells = [...place, ...room.metrics.map((_, k) => values[k]), ...room.tests.map((_, k) => test[k])];
+        return [...what, ...cells.map((cell) => cell ?? "")].join(",");
+      });
   });
   return [head.join(","), ...lines, ""].join("\n");
 }

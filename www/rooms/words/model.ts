@@ -1,6 +1,6 @@
 // What the model and its text are, in numbers.
 
-import { h, write } from "../../parts/dom";
+import { facts, h, write } from "../../parts/dom";
 import { count, figure, short } from "../../parts/format";
 import { Table } from "../../parts/table";
 import type { AboutView, TensorView, TokenizerKind } from "./protocol";
@@ -44,16 +44,12 @@ export class ModelPane {
 
   ready({ model, corpus }: AboutView): void {
     if (!model || !corpus) return;
-    const facts = (list: HTMLElement, all: [name: string, value: string | HTMLElement][]): void =>
-      list.replaceChildren(
-        ...all.flatMap(([name, value]) => (value ? [h("dt", name), value instanceof HTMLElement ? value : h("dd", value)] : [])),
-      );
     const { entropy } = corpus;
     this.flops = model.flops_per_token;
     this.own = corpus.own;
     this.tokenizer = corpus.tokenizer;
     this.tensors = model.tensors;
-    facts(this.model, [
+    const ofModel = facts([
       ["Parameters", `${count(model.parameters)}, of them ${count(model.embeddings)} of embeddings`],
       ["Layers, heads", `${model.layers} layers of ${model.heads} attention heads`],
       ["Width", `${count(model.width)}, ${model.width / model.heads} a head`],
@@ -62,7 +58,7 @@ export class ModelPane {
       ["Work of a token", `${short(model.flops_per_token)} FLOP, forward and backward`],
       ["Speed", this.rate],
     ]);
-    facts(this.corpus, [
+    const ofCorpus = facts([
       ["Text", `${corpus.name}, ${short(corpus.characters)} characters`],
       [
         "Tokenizer",
@@ -75,6 +71,8 @@ export class ModelPane {
       ["Entropy", entropy === null ? "" : `${figure(entropy)} nats a character (${figure(entropy / Math.LN2)} bits), if one remembers all`],
       ["Entropy floor", this.floor],
     ]);
+    this.model.replaceChildren(...ofModel);
+    this.corpus.replaceChildren(...ofCorpus);
   }
 
   /** How fast it trains of late, and the floor once it is found. */
