@@ -74,7 +74,10 @@ function fewFrames() {
  * Opens the page in a fresh profile, as one who has been here before unless it is the `first` visit; `init` runs before the page's
  * own scripts. `page.said` is what its console said.
  */
-export async function visit(here, { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10 } = {}) {
+export async function visit(
+  here,
+  { at = "", server = here.server, init, context: settings, started = true, first = false, frames = 10 } = {},
+) {
   const context = await here.browser.newContext(settings);
   context.setDefaultTimeout(WAIT_MS);
   if (!first) await context.addInitScript(returning);
