@@ -4,6 +4,7 @@
 
 import type { Client } from "../run/client";
 import type { Began, Event as RunEvent, Mark, Progress, Row, Value, Variant } from "../run/protocol";
+import { textOf } from "../run/notice";
 import type { Left } from "../run/store";
 import type { Announcer } from "./announce";
 import { Breakdown } from "./breakdown";
@@ -90,12 +91,10 @@ export class Page implements RoomPage {
     const { starts } = this;
     const goBack = (bytes: Uint8Array): void => starts.goBack(bytes);
     this.ghost = new Ghost(room, unit, label, goBack);
-    this.forks = new Forks(unit, label, goBack);
+    const refused = (error: unknown): void => around.notices.show("error", textOf(error), "");
+    this.forks = new Forks(unit, label, (place) => client.saveBefore(place).then(goBack, refused));
     this.knobs = new Knobs(
-      {
-        change: (name, value) => starts.succession.change(name, value, (bytes) => this.forks.save(name, bytes)),
-        reset: () => starts.reset(),
-      },
+      { change: (name, value) => starts.succession.change(name, value), reset: () => starts.reset() },
       room.iteration_word,
       brings.knobs,
     );
@@ -326,7 +325,7 @@ export class Page implements RoomPage {
 
   private marked(mark: Mark): void {
     this.knobs.took(mark.knob, mark.to);
-    this.forks.add(mark);
+    this.forks.show(this.present!.marks, this.client.keptBefore);
     this.starts.address.follow();
     this.announcer.say(`${this.labelOf(mark.knob)} is now ${exactText(mark.to)}.`, mark.knob);
     this.tour.changed();
@@ -344,7 +343,7 @@ export class Page implements RoomPage {
     this.device.show(undefined);
     if (another) this.suit();
     starts.address.follow();
-    this.forks.begin(event.marks);
+    this.forks.show(event.marks, client.keptBefore);
     this.knobs.begin(present.settings, config.seed);
     this.runs.begin(present, client.variant, client.knobs);
     view.began?.(event, another);

@@ -51,12 +51,9 @@ export class Succession {
     return done;
   }
 
-  /** A live change of a knob; `before` gets the run as it was just before. */
-  change(name: string, value: Value, before: (bytes: Uint8Array) => void): void {
-    this.changing = this.changing
-      .then(() => (this.life.aborted ? undefined : this.client.change(name, value)))
-      .then((bytes) => bytes && before(bytes))
-      .catch(() => {}); // it could not be saved then, and was changed all the same
+  /** A live change of a knob, in the run that is about to begin where there is one. */
+  change(name: string, value: Value): void {
+    this.changing = this.changing.then(() => this.life.aborted || this.client.command({ kind: "set_knob", name, value }));
   }
 
   /** A run has begun: what was kept of the one before, once. */

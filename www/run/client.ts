@@ -23,7 +23,6 @@ import type {
   Shared,
   SweepCell,
   SweepSpec,
-  Value,
   Variant,
 } from "./protocol";
 import { beginVisit, loadRuns, loadVisit, type Left, type Saved } from "./store";
@@ -79,6 +78,8 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
   device: Device | undefined;
   /** The runs of earlier visits that this browser held when the room opened, the newest first. */
   keptRuns: Saved[] = [];
+  /** Live changes of the run, by the places of their marks, before which one can go back to. */
+  keptBefore: number[] = [];
   /** The default run, until another begins: the one that was asked for waits for its data. */
   standsIn = false;
   private readonly line = new Line({
@@ -144,6 +145,7 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
         break;
       case "events":
         this.heartbeat?.told(message.progress, message.epoch);
+        this.keptBefore = [...message.keptBefore];
         for (const event of message.events) this.take(event);
         break;
       case "sweep":
@@ -231,9 +233,9 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     this.line.send({ kind: "command", command });
   }
 
-  /** Changes a knob of the run in progress from its next boundary on; gives the run as it was there, just before the change. */
-  change(name: string, value: Value): Promise<Uint8Array> {
-    return this.line.question((id) => ({ kind: "change", id, name, value }));
+  /** The run as it was just before one of the changes that are `keptBefore`. */
+  saveBefore(mark: number): Promise<Uint8Array> {
+    return this.line.question((id) => ({ kind: "save_before", id, mark }));
   }
 
   /** How fast the room's first counter grows in a second; null is as fast as it goes. */

@@ -2,7 +2,6 @@
 // know what a run is.
 
 import { inWords, isNotice, type Refusal } from "./notice";
-import type { Value } from "./protocol";
 
 /** How long a worker works before it looks for messages. */
 export const BURST_MS = 4;
@@ -38,9 +37,8 @@ export type Given =
   | { kind: "answer"; id: number; value: unknown }
   | { kind: "refused"; id: number; text: string };
 
-export type Change = { id: number; name: string; value: Value };
-/** A question of the page by its number, the page's command, the autosave, or a change. */
-type Asker = number | "command" | "autosave" | Change;
+/** A question of the page by its number, or the autosave, which nobody waits for. */
+type Asker = number | "autosave";
 
 export class Saves {
   private waiting: Asker[] = [];
@@ -48,42 +46,22 @@ export class Saves {
   constructor(
     private readonly begin: () => void,
     private readonly give: (given: Given, transfer: Transferable[]) => void,
-    private readonly change: (name: string, value: Value) => void,
   ) {}
-
-  /** A change waits for the boundary at which the run is saved. */
-  get holdsChange(): boolean {
-    return this.waiting.some((who) => typeof who === "object");
-  }
 
   ask(who: Asker): void {
     this.waiting.push(who);
     if (this.waiting.length === 1) this.askAgain();
   }
 
-  /** Tells whoever asked, but for the autosave, which nobody waits for; true when it was the page's own command. */
-  refuse(why: Refusal): boolean {
-    const asked = this.take();
-    for (const who of asked) {
-      const id = idOf(who);
-      if (id !== undefined) this.give({ kind: "refused", id, text: inWords(why) }, []);
-    }
-    this.makeChanges(asked);
-    return asked.includes("command");
+  refuse(why: Refusal): void {
+    for (const who of this.waiting.splice(0)) if (who !== "autosave") this.give({ kind: "refused", id: who, text: inWords(why) }, []);
   }
 
-  /** Gives a save to whoever asked; true when it was the page's own command. */
-  deliver(bytes: Uint8Array): boolean {
-    const asked = this.take();
+  deliver(bytes: Uint8Array): void {
+    const asked = this.waiting.splice(0);
     // Where one alone asked, so many bytes go over without being copied.
-    const transfer = asked.length === 1 && asked[0] !== "command" ? [bytes.buffer] : [];
-    for (const who of asked) {
-      const id = idOf(who);
-      if (id !== undefined) this.give({ kind: "answer", id, value: bytes }, transfer);
-      else if (who === "autosave") this.give({ kind: "autosave", bytes }, transfer);
-    }
-    this.makeChanges(asked);
-    return asked.includes("command");
+    const transfer = asked.length === 1 ? [bytes.buffer] : [];
+    for (const who of asked) this.give(who === "autosave" ? { kind: who, bytes } : { kind: "answer", id: who, value: bytes }, transfer);
   }
 
   /** A reset or a restore drops a save that was still waiting for its boundary. */
@@ -92,20 +70,7 @@ export class Saves {
       if (this.waiting.length) this.begin();
     } catch (error) {
       if (!isNotice(error)) throw error;
-      if (this.refuse(error)) throw error; // the page shows it
+      this.refuse(error);
     }
   }
-
-  private take(): Asker[] {
-    return this.waiting.splice(0);
-  }
-
-  private makeChanges(asked: Asker[]): void {
-    for (const who of asked) if (typeof who === "object") this.change(who.name, who.value);
-  }
-}
-
-function idOf(who: Asker): number | undefined {
-  if (typeof who === "object") return who.id;
-  return typeof who === "number" ? who : undefined;
 }

@@ -19,7 +19,6 @@ import type {
   Shared,
   SweepCell,
   SweepSpec,
-  Value,
 } from "./protocol";
 import { GpuOpener, type GpuFailure, type GraphicsModule, type MayTrainOnGpu } from "./gpu";
 import { Monitor, type Place } from "./monitor";
@@ -44,8 +43,8 @@ export type ToWorker =
       device: DeviceWish;
     }
   | { kind: "command"; command: Command }
-  /** A knob from the next boundary on; the answer is the run as it was there before. */
-  | { kind: "change"; id: number; name: string; value: Value }
+  /** The run as it was just before the change whose mark is in this place. */
+  | { kind: "save_before"; id: number; mark: number }
   | { kind: "speed"; perS: number | null }
   | { kind: "sweep"; spec: SweepSpec | null }
   | { kind: "ask"; id: number; what: keyof OfHouse }
@@ -78,8 +77,9 @@ export type Opened = {
 export type FromWorker =
   | Opened
   | { kind: "knobs"; knobs: Knob[] }
-  /** In the order in which they were told, with how far the run is by then; and its epoch in the monitor, where one begins. */
-  | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null }
+  /** In the order in which they were told, with how far the run is by then; its epoch in the monitor, where one begins; and the marks
+      before which it is kept, by their places. */
+  | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null; keptBefore: Uint32Array }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
   /** A run, of which variant it is, and the link that begins it. */
   | { kind: "autosave"; bytes: Uint8Array; variant: string; address: string }
@@ -105,11 +105,12 @@ interface Run extends MayTrainOnGpu {
   /** The room's first counter. */
   count(): number;
   expect(digest: Digest): void;
-  room(): RoomInfo;
   config(): Config;
   knobs(): Knob[];
   backend(): Backend;
   shared(): Shared;
+  kept_before(): Uint32Array;
+  save_before(mark: number): Uint8Array;
   /** Refuses a config whose run would not fit beside this one. */
   check_beside(config: Config): void;
 }
@@ -170,20 +171,14 @@ const loop = new Loop(() =>
   guarded(() => {
     const sweeping = advanceSweep();
     const restMs = restToKeepPace();
-    if (sweeping) {
-      loop.wake();
-      if (restMs > 0) return;
-    } else if (restMs > 0) {
-      loop.sleep(restMs);
-      return;
-    }
+    if (sweeping) loop.wake();
+    else if (restMs > 0) loop.sleep(restMs);
+    if (restMs > 0) return;
     const until = performance.now() + BURST_MS;
     let [worked, waits] = [true, false];
     while (worked && !waits && performance.now() < until && restToKeepPace() === 0) {
       worked = run.advance(nowS());
       waits = run.waiting();
-      // It is to be made at the very boundary of which the run is saved.
-      if (saves.holdsChange) break;
     }
     begun ||= worked;
     tell();
@@ -208,10 +203,6 @@ const saves = new Saves(
       given.kind === "autosave" ? { ...given, variant: run.config().variant, address: run.shared().address } : given,
       transfer,
     ),
-  (name, value) => {
-    guarded(() => run.command({ kind: "set_knob", name, value }));
-    loop.wake();
-  },
 );
 const gpu = new GpuOpener(loop.wake, (error) => page.postMessage({ kind: "crash", text: String(error) }));
 
@@ -292,10 +283,11 @@ function tellEvents(events: Event[]): void {
   }
   const began = events.some((event) => event.kind === "began");
   const cursor = began ? run.cursor() : null;
-  const posted = events.flatMap((event): Event[] => {
-    if (event.kind === "saved") return saves.deliver(event.bytes) ? [event] : [];
-    if (event.kind === "not_saved") return saves.refuse(event) ? [{ ...event, kind: "notice", level: "error" }] : [];
-    return [event];
+  const posted = events.filter((event) => {
+    if (event.kind === "saved") saves.deliver(event.bytes);
+    else if (event.kind === "not_saved") saves.refuse(event);
+    else return true;
+    return false;
   });
   if (cursor) monitor.begin(cursor);
   if (posted.length) post(posted, cursor);
@@ -308,7 +300,8 @@ function tellEvents(events: Event[]): void {
 function post(events: Event[], cursor: Cursor | null = null): void {
   postedMs = performance.now();
   look();
-  page.postMessage({ kind: "events", events: [...rows.splice(0), ...events], progress: monitor.progress(), epoch: cursor?.epoch ?? null });
+  const [told, epoch] = [[...rows.splice(0), ...events], cursor?.epoch ?? null];
+  page.postMessage({ kind: "events", events: told, progress: monitor.progress(), epoch, keptBefore: run.kept_before() });
 }
 
 /** Posts rows that wait, where that is due by now, or else later: the run may rest from here on. */
@@ -340,13 +333,13 @@ async function open(message: ToWorker & { kind: "open" }): Promise<void> {
   wasm.forward_panics(message.channel);
   await wasm.initThreadPool?.(message.threads);
   const notices = begin(message);
-  const layout = run.layout();
+  const [layout, rooms] = [run.layout(), wasm.rooms()];
   monitor = new Monitor(layout, memory.buffer, run.monitor());
   variant = run.config().variant;
   page.postMessage({
     kind: "opened",
-    room: run.room(),
-    rooms: wasm.rooms(),
+    room: rooms.find(({ id }) => id === run.config().room)!,
+    rooms,
     knobs: run.knobs(),
     backend: run.backend(),
     monitor: { layout, offset: run.monitor(), memory: memory.buffer instanceof ArrayBuffer ? null : memory },
@@ -428,9 +421,9 @@ function bring(data: Dataset, config: Config | null): void {
 
 /** Arrays of an answer go over without being copied: they were made for it alone. */
 const arraysOf = (value: unknown): Transferable[] =>
-  value && typeof value === "object" ? Object.values(value).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : [])) : [];
+  (value instanceof Uint8Array ? [value] : Object.values(value ?? {})).flatMap((one) => (one instanceof Uint8Array ? [one.buffer] : []));
 
-function answer(asked: ToWorker & { kind: "ask" | "room_of" | "has_room" | "operations" | "question" | "fits" | "bring" }): void {
+function answer(asked: Extract<ToWorker, { id: number }>): void {
   const { id } = asked;
   const give = (value: unknown) => page.postMessage({ kind: "answer", id, value }, arraysOf(value));
   try {
@@ -440,6 +433,7 @@ function answer(asked: ToWorker & { kind: "ask" | "room_of" | "has_room" | "oper
     else if (asked.kind === "has_room") give(wasm.has_room(asked.name, asked.bytes));
     else if (asked.kind === "fits") give(run.check_beside({ ...(asked.config ?? run.config()), data: asked.data }));
     else if (asked.kind === "bring") give(bring(asked.data, asked.config));
+    else if (asked.kind === "save_before") give(run.save_before(asked.mark));
     else if (asked.what === "save") saves.ask(id);
     else if (asked.what === "shared") give(run.shared() satisfies OfHouse["shared"]);
     else give(run.test() satisfies OfHouse["test"]);
@@ -456,24 +450,18 @@ page.onmessage = ({ data }) => {
     return;
   }
   guarded(() => {
-    if (data.kind === "question") {
+    if ("id" in data) {
       answer(data);
-      // What was asked for may go on in slices.
-      return loop.wake();
-    }
-    // A view may ask sixty times a second: the loop goes on by itself.
-    if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return answer(data);
-    if (data.kind === "autosave") saves.ask("autosave");
+      // A view may ask sixty times a second: the loop goes on by itself.
+      if (data.kind === "operations" || data.kind === "room_of" || data.kind === "has_room") return;
+    } else if (data.kind === "autosave") saves.ask("autosave");
     else if (data.kind === "panic") wasm.panic_for_test(data.inPool);
     else if (data.kind === "fail_gpu") gpu.fail(data.how);
-    else if (data.kind === "ask" || data.kind === "fits" || data.kind === "bring") answer(data);
-    else if (data.kind === "change") saves.ask(data);
     else if (data.kind === "speed") setSpeed(data.perS);
     else if (data.kind === "sweep") {
       if (data.spec) beginSweep(data.spec);
       else endSweep();
-    } else if (data.command.kind === "save") saves.ask("command");
-    else {
+    } else {
       if (data.command.kind === "device") gpu.letGoOfFailed(run);
       obey(data.command);
     }

@@ -27,6 +27,15 @@ impl Data {
         self.len() == 0
     }
 
+    pub fn bytes(&self) -> usize {
+        let each = match self {
+            Data::U8(_) => 1,
+            Data::F32(_) | Data::U32(_) => 4,
+            Data::F64(_) | Data::U64(_) => 8,
+        };
+        each * self.len()
+    }
+
     /// Whether all of its numbers are: a restored learner begins with no others.
     pub fn is_finite(&self) -> bool {
         match self {

@@ -66,7 +66,10 @@ fn history_names(schema: &Schema) -> Vec<&'static str> {
     HEAD.into_iter().chain(counters).chain(metrics).chain(schema.all_parts().map(|part| part.name)).collect()
 }
 
-pub(crate) fn encode(header: Header, schema: &Schema, mut tensors: Tensors, history: &[Row]) -> Vec<u8> {
+/// What a file is made from: its tensors are the room's and the history.
+pub(crate) type Snapshot = (Header, Tensors);
+
+pub(crate) fn encode((header, mut tensors): Snapshot, schema: &Schema) -> Vec<u8> {
     let owned = |names: Vec<&str>| names.into_iter().map(String::from).collect::<Vec<_>>();
     let names = Names {
         counters: owned(schema.counters.iter().map(|c| c.name).collect()),
@@ -78,9 +81,12 @@ pub(crate) fn encode(header: Header, schema: &Schema, mut tensors: Tensors, hist
     {
         tensors.push((DATA.into(), vec![content.len()], Data::U8(content.to_vec())));
     }
-    let rows = Data::F64(history.iter().flat_map(numbers).collect());
-    tensors.push((HISTORY.into(), vec![history.len(), names.history.len()], rows));
     container::pack(&Stored { header, names }, tensors, Sum::Bytes)
+}
+
+pub(crate) fn history(rows: &[Row], schema: &Schema) -> (String, Vec<usize>, Data) {
+    let all = Data::F64(rows.iter().flat_map(numbers).collect());
+    (HISTORY.into(), vec![rows.len(), history_names(schema).len()], all)
 }
 
 /// A row as numbers, in the order of [`history_names`]; NaN stands for what is not known.

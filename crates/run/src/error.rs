@@ -85,6 +85,9 @@ errors! {
     Diverged =>
         "training diverged: the weights are no longer numbers, so they are not saved",
         "Reset, or load an earlier save, and choose a lower learning rate";
+    NotKept =>
+        "the run as it was before this change is not kept",
+        "Choose another change, or load an earlier save";
     Foreign { why: String } =>
         "the file is no Hothouse checkpoint ({why})",
         "Choose a .safetensors file that Hothouse saved";

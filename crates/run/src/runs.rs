@@ -16,7 +16,7 @@ mod told;
 pub use entry::Entry;
 pub use shell::{AnyRoom, AnyRun, config_of};
 
-use crate::checkpoint::{self, Header};
+use crate::checkpoint::{self, Header, Snapshot};
 use crate::dataset::check_here;
 use crate::device::Devices;
 use crate::digest::{self, Arithmetic, DIGEST_EVERY, Digests, arithmetic};
@@ -29,7 +29,7 @@ use changes::Changes;
 use check::check;
 use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::Isa;
-use saves::Saves;
+use saves::{LONG_S, Saves};
 use testing::Tests;
 use told::Told;
 
@@ -241,7 +241,6 @@ impl<R: Room> Run<R> {
             slice => {
                 match slice {
                     Some(Slice::Stopped(fault)) => {
-                        self.end_offload();
                         self.fall_back(at, &fault);
                     }
                     Some(slice) => self.waiting |= matches!(slice, Slice::Waiting),
@@ -259,12 +258,15 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// Of an iteration that may be a long one and cannot be saved within.
+    /// At a boundary, of an iteration that may be a long one and cannot be saved within, or whose end a test may hold back.
     fn keep_beginning(&mut self) {
-        let (iteration, holds_back, within) = (self.iteration(), self.tests.holds_back(), self.saves_within());
-        if self.is_between() && self.saves.wants_beginning(iteration, holds_back, within) {
-            let began = self.encode().ok().map(|bytes| (self.progress(), bytes));
-            self.saves.keep_beginning(began);
+        if !self.is_between() {
+            return;
+        }
+        if !self.tests.holds_back() && (self.saves.is_brief || self.saves_within()) {
+            self.saves.began = None;
+        } else if self.saves.began.as_ref().is_none_or(|(header, _)| header.progress.iteration != self.iteration()) {
+            self.saves.began = self.snapshot().ok();
         }
     }
 
@@ -275,14 +277,11 @@ impl<R: Room> Run<R> {
         }
     }
 
-    fn end_offload(&mut self) {
+    /// The learner works here again, and goes on where it was.
+    fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
         if let Some(offload) = self.offload() {
             offload.end_offload();
         }
-    }
-
-    /// The learner works here again, and goes on where it was.
-    fn fall_back(&mut self, at: WorkedOn, fault: &Fault) {
         self.digests.partly_away |= at == WorkedOn::Offloaded && !self.is_between();
         let device = self.devices.lose(fault);
         self.told.device(device, Some(fault));
@@ -300,11 +299,11 @@ impl<R: Room> Run<R> {
         }
         self.tell();
         self.tell_digest();
-        self.apply_changes();
         let is_free = !self.diverged && self.tests.under_way().is_none();
         if is_free && self.room.test_is_due(&self.tests.rows, self.tests.solved.is_some()) {
             self.begin_test(false);
         }
+        self.apply_changes();
         self.finish_iteration = false;
         self.give_save();
     }
@@ -316,7 +315,7 @@ impl<R: Room> Run<R> {
         self.before = row.progress.clone();
         self.told.push(Event::Metrics(row.clone()));
         self.digests.note(row.progress.iteration, at, self.isa());
-        self.saves.iteration_took(spent.round_s);
+        self.saves.is_brief = spent.round_s < LONG_S;
         let whole = !std::mem::take(&mut self.partly_here);
         if let (WorkedOn::Processor, Some(work)) = (at, iteration.work)
             && whole
@@ -378,8 +377,15 @@ impl<R: Room> Run<R> {
     /// At a boundary.
     fn apply_changes(&mut self) {
         let progress = self.progress();
-        if self.changes.apply(&mut self.room, &self.config, &progress, &mut self.told) {
-            self.saves.knobs_changed();
+        let replayed = self.changes.replay(&mut self.room, &self.config, &progress, &mut self.told);
+        let asked = std::mem::take(&mut self.changes.pending);
+        let before = if asked.is_empty() { None } else { self.snapshot().ok() };
+        let made = self.changes.make(asked, &mut self.room, &progress, &mut self.told);
+        if let Some(before) = before.filter(|_| !made.is_empty()) {
+            self.changes.keep(made.clone(), before);
+        }
+        if replayed || !made.is_empty() {
+            (self.saves.is_brief, self.saves.began) = (false, None);
             // A test is one of the settings in force, as it will be where the run is loaded again.
             if let Some(confirms) = self.tests.under_way() {
                 self.begin_test(confirms);
@@ -404,18 +410,18 @@ impl<R: Room> Run<R> {
 
     /// What [`AnyRun::saves`] promises.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
-        match self.saves.began() {
-            Some((began, bytes)) if !self.is_at_boundary() && !self.saves_within() => {
-                let (bytes, done, unit) = (bytes.clone(), began.iteration, R::SCHEMA.iteration_word);
+        match &self.saves.began {
+            Some(began) if !self.is_at_boundary() && !self.saves_within() => {
+                let (done, unit) = (began.0.progress.iteration, R::SCHEMA.iteration_word);
                 let text = format!("The {unit} in progress is a long one, so the file has the run as it was after {done}.");
                 self.told.notice(Level::Info, &text, "What goes on from the file does this one again, to the same end.");
-                Ok(bytes)
+                Ok(checkpoint::encode(began.clone(), R::SCHEMA))
             }
-            _ => self.encode(),
+            _ => Ok(checkpoint::encode(self.snapshot()?, R::SCHEMA)),
         }
     }
 
-    fn encode(&self) -> Result<Vec<u8>, RunError> {
+    fn snapshot(&self) -> Result<Snapshot, RunError> {
         let mut tensors = self.room.learner().map_or(Vec::new(), Learner::parts);
         tensors.extend(self.room.more_parts());
         // Not the weights alone: no room takes up a run from moments that are no numbers either.
@@ -436,7 +442,8 @@ impl<R: Room> Run<R> {
             arithmetic: self.digests.arithmetic.name().into(),
             room: self.room.notes(),
         };
-        Ok(checkpoint::encode(header, R::SCHEMA, tensors, self.history.rows()))
+        tensors.push(checkpoint::history(self.history.rows(), R::SCHEMA));
+        Ok((header, tensors))
     }
 }
 

@@ -47,12 +47,6 @@ pub fn rooms() -> Result<JsValue, JsValue> {
     to_js(&run::rooms().iter().map(|room| room.info()).collect::<Vec<_>>())
 }
 
-/// The knobs of one of a room's variants.
-#[wasm_bindgen]
-pub fn knobs(room: &str, variant: &str) -> Result<JsValue, JsValue> {
-    to_js(&run::room(room).map_err(refusal)?.knobs(variant))
-}
-
 /// The config and expected digest that a link carries: `{ config, digest }`.
 #[wasm_bindgen]
 pub fn decode(link: &str) -> Result<JsValue, JsValue> {
@@ -242,13 +236,18 @@ impl Run {
         run::validate(&from_js(config)?, left).map_err(refusal)
     }
 
+    /// The places of the marks that one can go back to before, and the file for that.
+    pub fn kept_before(&self) -> Vec<usize> {
+        self.run.kept_before()
+    }
+
+    pub fn save_before(&self, mark: usize) -> Result<Vec<u8>, JsValue> {
+        self.run.save_before(mark).map_err(refusal)
+    }
+
     /// The room's first counter.
     pub fn count(&self) -> f64 {
         self.run.progress().counts.first().copied().unwrap_or_default()
-    }
-
-    pub fn room(&self) -> Result<JsValue, JsValue> {
-        to_js(&run::room(self.run.schema().id).map_err(refusal)?.info())
     }
 
     pub fn config(&self) -> Result<JsValue, JsValue> {

@@ -3,18 +3,29 @@
 use super::check::check_changes;
 use super::told::Told;
 use crate::Host;
+use crate::checkpoint::Snapshot;
 use crate::protocol::{Change, Config, Event, Level, Mark, Progress, Value};
 use crate::room::Room;
+use std::ops::Range;
+
+/// Snapshots that a run keeps to go back to, and their bytes together, at most.
+const MOST_KEPT: usize = 12;
+const MOST_BYTES: usize = 100_000_000;
+
+/// The places of the marks of what somebody asked for, and the run as it was just before that.
+type Kept = (Range<usize>, Snapshot);
 
 #[derive(Default)]
 pub(super) struct Changes {
     /// To be made where the iteration ends.
-    pending: Vec<(String, Value)>,
+    pub pending: Vec<(String, Value)>,
     /// How many of the config's changes are behind it.
     replayed: usize,
     /// Whether a knob was changed that is not among the config's changes.
     pub turned: bool,
     pub marks: Vec<Mark>,
+    /// Oldest first.
+    pub kept: Vec<Kept>,
 }
 
 impl Changes {
@@ -24,18 +35,14 @@ impl Changes {
         Changes { replayed, marks, ..Changes::default() }
     }
 
-    pub fn ask(&mut self, name: String, value: Value) {
-        self.pending.push((name, value));
-    }
-
     /// At a boundary: the config's own that are due, and then what somebody asked for.
     pub fn are_due(&self, config: &Config, iteration: u32) -> bool {
         let next = config.changes.get(self.replayed);
         !self.pending.is_empty() || next.is_some_and(|change| change.iteration <= iteration)
     }
 
-    /// Makes those that are due. Whether they changed anything.
-    pub fn apply<R: Room>(&mut self, room: &mut R, config: &Config, progress: &Progress, told: &mut Told) -> bool {
+    /// Makes the config's own that are due. Whether they changed anything.
+    pub fn replay<R: Room>(&mut self, room: &mut R, config: &Config, progress: &Progress, told: &mut Told) -> bool {
         let marks = self.marks.len();
         while let Some(Change { knob, value, .. }) =
             config.changes.get(self.replayed).filter(|change| change.iteration <= progress.iteration)
@@ -43,10 +50,31 @@ impl Changes {
             self.replayed += 1;
             self.apply_one(room, knob.clone(), value, progress, told);
         }
-        for (knob, value) in std::mem::take(&mut self.pending) {
+        self.marks.len() > marks
+    }
+
+    /// Makes what somebody asked for. Gives the places of the marks that this left.
+    pub fn make<R: Room>(&mut self, asked: Vec<(String, Value)>, room: &mut R, progress: &Progress, told: &mut Told) -> Range<usize> {
+        let first = self.marks.len();
+        for (knob, value) in asked {
             self.turned |= self.apply_one(room, knob, &value, progress, told);
         }
-        self.marks.len() > marks
+        first..self.marks.len()
+    }
+
+    /// Keeps the run as it was before what left these marks.
+    pub fn keep(&mut self, made: Range<usize>, before: Snapshot) {
+        self.kept.push((made, before));
+        let bytes = |kept: &[Kept]| kept.iter().flat_map(|(_, (_, tensors))| tensors).map(|(_, _, data)| data.bytes()).sum::<usize>();
+        while self.kept.len() > MOST_KEPT || bytes(&self.kept) > MOST_BYTES {
+            self.kept.remove(0);
+        }
+    }
+
+    /// Takes over what another run kept, as far as it lies in this one's past too.
+    pub fn take_kept(&mut self, other: &mut Changes) {
+        self.kept = std::mem::take(&mut other.kept);
+        self.kept.retain(|(made, _)| self.marks.get(made.clone()) == other.marks.get(made.clone()));
     }
 
     fn apply_one<R: Room>(&mut self, room: &mut R, knob: String, value: &Value, progress: &Progress, told: &mut Told) -> bool {

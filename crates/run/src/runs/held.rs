@@ -2,6 +2,7 @@
 
 use super::saves::LONG_S;
 use super::{AnyRun, Run, backend};
+use crate::checkpoint;
 use crate::device::Settled;
 use crate::digest::{self, PARTIAL};
 use crate::knobs::check_live;
@@ -26,8 +27,10 @@ impl<R: Room> Run<R> {
         std::mem::replace(self, other).room
     }
 
+    /// A change that was asked for ends a short iteration first, as a save does.
     fn is_paused(&self) -> bool {
-        !self.running && !self.finish_iteration && !self.saves.wanted
+        let change_waits = !self.changes.pending.is_empty() && !self.is_preparing() && self.saves().is_none();
+        !self.running && !self.finish_iteration && !self.saves.wanted && !change_waits
     }
 
     /// A slice of the learner, of its tests or of what chooses its device; false where the run is paused and has no test to end.
@@ -100,7 +103,7 @@ impl<R: Room> AnyRun for Run<R> {
                 // Checked now, so that a refusal reaches whoever asked; in force from the boundary.
                 check_live(&R::knobs(self.variant.id), &name, &value)?;
                 self.room.may_change(&name, &value)?;
-                self.changes.ask(name, value);
+                self.changes.pending.push((name, value));
                 if self.is_at_boundary() {
                     self.apply_changes();
                 }
@@ -117,7 +120,8 @@ impl<R: Room> AnyRun for Run<R> {
             }
             Command::Restore { bytes, data, follow } => {
                 let data = data.as_ref().or(self.config.data.as_ref());
-                let restored = Self::restore_with(&bytes, self.host, data)?;
+                let mut restored = Self::restore_with(&bytes, self.host, data)?;
+                restored.changes.take_kept(&mut self.changes);
                 let before = self.become_another(restored);
                 if follow {
                     self.room.follow(before);
@@ -184,7 +188,7 @@ impl<R: Room> AnyRun for Run<R> {
         let (mut looks, since_s) = (0, (self.clock.lent)());
         while self.saves().is_none() {
             let is_long = (self.clock.lent)() - since_s > LONG_S;
-            if is_long && (self.saves.began().is_some() || self.saves_within()) {
+            if is_long && (self.saves.began.is_some() || self.saves_within()) {
                 break;
             }
             self.waiting = false;
@@ -192,7 +196,6 @@ impl<R: Room> AnyRun for Run<R> {
             looks = if self.waiting { looks + 1 } else { 0 };
             if looks > MOST_LOOKS {
                 let at = self.worked_on();
-                self.end_offload();
                 self.fall_back(at, &Fault::Lost { why: "it did not answer".into() });
             }
         }
@@ -200,6 +203,15 @@ impl<R: Room> AnyRun for Run<R> {
             sharing.share(true);
         }
         self.encode_newest()
+    }
+
+    fn kept_before(&self) -> Vec<usize> {
+        self.changes.kept.iter().flat_map(|(made, _)| made.clone()).collect()
+    }
+
+    fn save_before(&self, mark: usize) -> Result<Vec<u8>, RunError> {
+        let (_, kept) = self.changes.kept.iter().find(|(made, _)| made.contains(&mark)).ok_or(RunError::NotKept)?;
+        Ok(checkpoint::encode(kept.clone(), R::SCHEMA))
     }
 
     fn saves(&self) -> Option<Progress> {
@@ -214,7 +226,7 @@ impl<R: Room> AnyRun for Run<R> {
         if self.saves_within() && !self.waiting {
             return Some(self.progress());
         }
-        self.saves.began().map(|(began, _)| began.clone())
+        self.saves.began.as_ref().map(|(header, _)| header.progress.clone())
     }
 
     fn share(&mut self, shared: bool) -> Result<(), RunError> {

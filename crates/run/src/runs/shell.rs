@@ -35,6 +35,10 @@ pub trait AnyRun: Send + Sync {
     /// The whole run as one file, at once where [`AnyRun::saves`] says so, and else after the iteration in progress: on the processor,
     /// where the other machine does not answer.
     fn save(&mut self) -> Result<Vec<u8>, RunError>;
+    /// The places of the marks that one can go back to before: the newest of those that somebody asked for.
+    fn kept_before(&self) -> Vec<usize>;
+    /// The run as one file, as it was just before the change of one of these marks.
+    fn save_before(&self, mark: usize) -> Result<Vec<u8>, RunError>;
     /// Where the run stands that can be saved at once. Of a learner that cannot be saved within an iteration it is how a long one
     /// began; nothing where an iteration that may be short has to end first.
     fn saves(&self) -> Option<Progress>;

@@ -71,6 +71,53 @@ fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
     }
 }
 
+/// Of two equal runs a knob of one is changed where the other is saved.
+#[test]
+fn before_a_change_that_somebody_asked_for_the_run_is_kept_as_a_save_gives_it() {
+    for (_, config) in every(3) {
+        let variant = &config.variant;
+        let replayed = Change { iteration: 1, knob: "lr".into(), value: 0.0019.into() };
+        let config = Config { changes: vec![replayed], ..config.clone() };
+        let [mut run, mut twin] = [3, 3].map(|iterations| trained(&config, iterations));
+        assert!(run.kept_before().is_empty(), "{variant}: what the config changes can be made again");
+        for run in [&mut run, &mut twin] {
+            assert!(run.advance(0.0));
+            run.command(Command::Pause).unwrap();
+        }
+        for lr in [0.0021, 0.0022] {
+            run.command(set("lr", lr)).unwrap();
+        }
+        let mut now_s = 0.0;
+        while run.kept_before().is_empty() {
+            now_s += 0.001;
+            assert!(run.advance(now_s), "{variant}: a paused run ends a short iteration for a change as for a save");
+        }
+        let file = saved(&mut *twin);
+        let first = run.kept_before()[0];
+        assert!(run.save_before(first).unwrap() == file, "{variant}");
+        clear(&run.save_before(0).unwrap_err());
+
+        // Of what is kept, a run that takes its place keeps what lies in its own past.
+        run.command(set("lr", 0.0023)).unwrap();
+        let kept = run.kept_before();
+        run.command(restored(run.save_before(kept[kept.len() - 1]).unwrap())).unwrap();
+        assert_eq!(run.kept_before(), kept[..kept.len() - 1], "{variant}");
+        assert!(run.save_before(first).unwrap() == file, "{variant}");
+        run.command(restored(file)).unwrap();
+        assert!(run.kept_before().is_empty(), "{variant}");
+    }
+}
+
+#[test]
+fn a_run_keeps_no_more_of_its_past_than_there_is_room_for() {
+    for (room, variant, knobs, most) in [("bandit", "three-arms", "", 12), ("cube", "2x2x2", "hidden=2048-1024", 2)] {
+        let mut run = begin(&with(small(room, variant, 1), knobs));
+        (1..=20).for_each(|k| run.command(set("lr", 0.002 + f64::from(k) * 1e-4)).unwrap());
+        assert_eq!(run.kept_before(), (20 - most..20).collect::<Vec<_>>());
+        assert!(most * run.save_before(19).unwrap().len() <= 100_500_000);
+    }
+}
+
 #[test]
 fn a_step_is_one_iteration_and_then_a_pause() {
     for (_, config) in every(1) {
