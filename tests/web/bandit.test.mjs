@@ -69,7 +69,7 @@ test("a knob that is a choice changes while it learns, one that is a text waits 
   await page.getByRole("button", { name: "New run to apply" }).click();
   const { knobs } = await began();
   assert.deepEqual([knobs.payouts, knobs.baseline], ["0.3 0.4 0.5", "mean"]);
-  assert.match(decodeURIComponent(await page.evaluate(() => hothouse.permalink())), /payouts=0\.3 0\.4 0\.5/);
+  assert.match(decodeURIComponent(await page.evaluate(() => hothouse.shared().then(({ link }) => link))), /payouts=0\.3 0\.4 0\.5/);
   await payouts.fill("one");
   await payouts.press("Enter");
   await page.getByRole("button", { name: "New run to apply" }).click();
@@ -95,7 +95,7 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   assert.equal(await page.evaluate(() => hothouse.room.data.label), "Payouts");
   assert.equal(await bring("0.1 0.9 0.3 0.4 0.2", "five.txt"), "");
   assert.equal(await arms(), 5);
-  const link = await page.evaluate(() => hothouse.permalink());
+  const link = await page.evaluate(() => hothouse.shared().then(({ link }) => link));
   assert.match(link, /&data=[0-9a-f]{16}\.19\.five\.txt&/);
   // Beginning again needs no file.
   const began = await ahead(page, "began");

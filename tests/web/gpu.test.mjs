@@ -161,7 +161,7 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   const [first, last] = [places.indexOf(true), places.lastIndexOf(true)];
   assert.ok(first > 0 && last > first && last < rows.length - 1 && places.slice(first, last + 1).every(Boolean), String(places));
   assert.equal(all.findLast(({ kind }) => kind === "digest").arithmetic, "mixed");
-  assert.ok(!(await page.evaluate(() => hothouse.permalink())).includes("digest"));
+  assert.ok(!(await page.evaluate(() => hothouse.shared().then(({ link }) => link))).includes("digest"));
 
   const [began, next] = await page.evaluate(
     (bytes) =>
@@ -247,7 +247,7 @@ test("the choice is remembered; a link does not carry it, and the address goes f
   const page = await visit(here, { at: SMALL });
   await choose(page, "GPU");
   await onGpu(page);
-  assert.ok(!/device|gpu/i.test(await page.evaluate(() => hothouse.permalink())));
+  assert.ok(!/device|gpu/i.test(await page.evaluate(() => hothouse.shared().then(({ link }) => link))));
   await page.reload();
   await lab(page);
   assert.equal((await onGpu(page)).wish, "gpu");
@@ -337,7 +337,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   assert.ok(rows.every((row) => Number.isFinite(row.loss) && row.evals_per_s > 0));
   assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it learned there");
   assert.equal((await digest()).arithmetic, "mixed");
-  assert.ok(!(await page.evaluate(() => hothouse.permalink())).includes("digest"));
+  assert.ok(!(await page.evaluate(() => hothouse.shared().then(({ link }) => link))).includes("digest"));
 
   const onward = rounds(page, 4);
   await page.evaluate(() => hothouse.failGpu("lost"));

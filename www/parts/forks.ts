@@ -5,12 +5,10 @@ import { h } from "./dom";
 import { short, valueText } from "./format";
 import { sameMark } from "./history";
 
-type Fork = { mark: Mark; place: number };
-
 export class Forks {
   readonly element: HTMLElement;
   private readonly list = h("ol.forks");
-  private forks: Fork[] = [];
+  private forks: { mark: Mark; place: number }[] = [];
 
   constructor(
     private readonly unit: string,
@@ -29,7 +27,7 @@ export class Forks {
   show(marks: Mark[], kept: number[]): void {
     this.forks = kept.flatMap((place) => (marks[place] ? [{ mark: marks[place], place }] : []));
     this.element.hidden = this.forks.length === 0;
-    this.list.replaceChildren(...this.forks.map((fork) => this.row(fork)));
+    this.list.replaceChildren(...this.forks.map(({ mark, place }) => this.row(mark, place)));
   }
 
   /** The way back to before a change, as long as the run as it was then is kept. */
@@ -38,7 +36,7 @@ export class Forks {
     return fork && (() => this.goBack(fork.place));
   }
 
-  private row({ mark, place }: Fork): HTMLElement {
+  private row(mark: Mark, place: number): HTMLElement {
     const what = `${this.label(mark.knob)} ${valueText(mark.from)} → ${valueText(mark.to)}`;
     const label = `Go back to before ${what}`;
     return h("li", [

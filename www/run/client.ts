@@ -265,11 +265,6 @@ export class Client<Q extends { ask: string } = { ask: string }, A = unknown> {
     return this.askRun("shared");
   }
 
-  /** `#/control?variant=…`: the run as a link, with its live changes and its newest digest. */
-  async permalink(): Promise<string> {
-    return (await this.shared()).link;
-  }
-
   /** Tests what is learned by now, whatever the pace. */
   test(): Promise<Row> {
     return this.askRun("test");

@@ -77,8 +77,7 @@ export type Opened = {
 export type FromWorker =
   | Opened
   | { kind: "knobs"; knobs: Knob[] }
-  /** In the order in which they were told, with how far the run is by then; its epoch in the monitor, where one begins; and the marks
-      before which it is kept, by their places. */
+  /** In the order in which they were told, with how far the run is by then; and its epoch in the monitor, where one begins. */
   | { kind: "events"; events: Event[]; progress: Progress | null; epoch: number | null; keptBefore: Uint32Array }
   | { kind: "sweep"; cells: SweepCell[]; done: boolean }
   /** A run, of which variant it is, and the link that begins it. */

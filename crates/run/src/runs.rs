@@ -8,7 +8,6 @@ mod check;
 mod entry;
 mod held;
 mod rows;
-mod saves;
 mod shell;
 mod testing;
 mod told;
@@ -29,9 +28,21 @@ use changes::Changes;
 use check::check;
 use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::Isa;
-use saves::{LONG_S, Saves};
 use testing::Tests;
 use told::Told;
+
+/// Seconds of an iteration after which nobody waits for its end to stop or to save.
+const LONG_S: f64 = 0.9;
+
+#[derive(Default)]
+struct Saves {
+    /// Somebody waits for a file.
+    wanted: bool,
+    /// As this iteration began, where nothing else can be saved and it may be a long one.
+    began: Option<Snapshot>,
+    /// The iteration before was over soon, with the knobs as they are.
+    is_brief: bool,
+}
 
 /// A run of the room `R`.
 pub struct Run<R: Room> {
@@ -258,15 +269,12 @@ impl<R: Room> Run<R> {
         }
     }
 
-    /// At a boundary, of an iteration that may be a long one and cannot be saved within, or whose end a test may hold back.
+    /// At a boundary: of an iteration that may be a long one and cannot be saved within, or whose end a test may hold back.
     fn keep_beginning(&mut self) {
-        if !self.is_between() {
-            return;
-        }
-        if !self.tests.holds_back() && (self.saves.is_brief || self.saves_within()) {
-            self.saves.began = None;
-        } else if self.saves.began.as_ref().is_none_or(|(header, _)| header.progress.iteration != self.iteration()) {
-            self.saves.began = self.snapshot().ok();
+        let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_within());
+        let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| header.progress.iteration == self.iteration());
+        if self.is_between() && !(may_be_wanted && is_kept) {
+            self.saves.began = if may_be_wanted { self.snapshot().ok() } else { None };
         }
     }
 

@@ -1,7 +1,6 @@
 //! A run as shells hold it.
 
-use super::saves::LONG_S;
-use super::{AnyRun, Run, backend};
+use super::{AnyRun, LONG_S, Run, backend};
 use crate::checkpoint;
 use crate::device::Settled;
 use crate::digest::{self, PARTIAL};

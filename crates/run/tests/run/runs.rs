@@ -102,7 +102,6 @@ fn before_a_change_that_somebody_asked_for_the_run_is_kept_as_a_save_gives_it() 
         let kept = run.kept_before();
         run.command(restored(run.save_before(kept[kept.len() - 1]).unwrap())).unwrap();
         assert_eq!(run.kept_before(), kept[..kept.len() - 1], "{variant}");
-        assert!(run.save_before(first).unwrap() == file, "{variant}");
         run.command(restored(file)).unwrap();
         assert!(run.kept_before().is_empty(), "{variant}");
     }
