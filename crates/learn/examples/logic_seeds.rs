@@ -4,12 +4,11 @@
 //! `cargo run --release -p learn --example logic_seeds -- life 40 3000 lr=0.05 gates=four batch=20`: experiment, seeds, updates at most,
 //! settings.
 
-use learn::logic::Wiring;
 use learn::logic::check::harden;
-use learn::logic::experiment::{Config, Form, Preset};
+use learn::logic::experiment::{Config, Preset};
 use learn::logic::generalise::Confirmation;
 use learn::logic::population::{Member, Population};
-use learn::settings::Choice;
+use learn::settings::{Choice, Settings};
 use learn::{Learner, Slice};
 use math::Isa;
 use std::time::Instant;
@@ -29,28 +28,13 @@ fn main() {
         let number = || value.parse::<f32>().expect("a number");
         match key {
             "seed" => seed = number() as u32,
-            "lr" => config.lr = number(),
             // Share of the rate that is left at the end; it falls exponentially.
             "anneal" => anneal = number(),
-            "beta2" => config.beta2 = number(),
-            "side" => config.side = number() as usize,
-            "init" => config.init = number(),
             "hard" => config.hard_share = number(),
-            "decay" => config.weight_decay = number(),
-            "batch" => config.batch = number() as usize,
-            "steps" => config.steps = number() as usize,
-            "temperature" => config.temperature = number(),
-            "updates" => config.updates = number() as u32,
-            "target" => config.target = value.into(),
-            "wiring" => config.wiring = if value == "random" { Wiring::Random } else { Wiring::Unique },
-            "gates" => {
-                config.form = match value {
-                    "four" => Form::Four,
-                    "gumbel" => Form::Gumbel,
-                    _ => Form::Softmax,
-                }
+            _ => {
+                let known = config.parse(key, value).unwrap_or_else(|error| panic!("{error}"));
+                assert!(known, "no setting {key}");
             }
-            _ => panic!("no setting {key}"),
         }
     }
     let lr = config.lr;
