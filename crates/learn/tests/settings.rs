@@ -5,7 +5,7 @@ use learn::control::PpoConfig;
 use learn::cube::{DqnConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};
 use learn::settings::{Choice, Kind, Setting, Settings};
-use learn::words::{Config as WordsConfig, Mlp, Norm, Positions, Shape};
+use learn::words::Config as WordsConfig;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use worlds::cube::{Three, Two};
@@ -76,22 +76,5 @@ fn settings_are_held_to_their_ranges_and_only_live_ones_change() {
         holds(&LogicConfig::preset(preset));
         holds(&LogicConfig::published(preset));
     }
-    let (norm, positions, mlp) = (Norm::Rms, Positions::Rotary, Mlp::Gelu);
-    let shape = Shape { vocab: 9, width: 64, layers: 2, heads: 2, context: 32, norm, positions, mlp, tied: true, bias: true };
-    holds(&WordsConfig {
-        lr: 1e-3,
-        min_lr: 1e-4,
-        warmup: 10,
-        decay_steps: 100,
-        shape,
-        dropout: 0.1,
-        batch: 8,
-        micro: 4,
-        steps: 2,
-        weight_decay: 0.1,
-        beta1: 0.9,
-        beta2: 0.99,
-        clip: 1.0,
-        half: false,
-    });
+    holds(&WordsConfig::default());
 }

@@ -44,22 +44,7 @@ fn fill(params: &mut Params, scale: f64) {
 
 /// What is trained as nanoGPT is, in one run a step.
 fn config(shape: Shape, batch: usize) -> Config {
-    Config {
-        shape,
-        dropout: 0.0,
-        batch,
-        micro: batch,
-        steps: 2,
-        half: false,
-        lr: 3e-3,
-        min_lr: 3e-4,
-        warmup: 20,
-        decay_steps: 200,
-        weight_decay: 0.1,
-        beta1: 0.9,
-        beta2: 0.99,
-        clip: 1.0,
-    }
+    Config { shape, batch, micro: batch, steps: 2, lr: 3e-3, min_lr: 3e-4, warmup: 20, decay_steps: 200, ..Config::default() }
 }
 
 fn gpt(vocab: usize, width: usize, layers: usize, heads: usize, context: usize) -> Shape {

@@ -5,7 +5,7 @@
 use crate::noise;
 use crate::product::{self, Case, Lie, PLAIN, values};
 use gpu::{Gpu, OpenOptions, TILES};
-use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Shape, Stats};
+use learn::words::{Config, Pretrainer, Shape, Stats};
 use learn::{Fault, Learner, Offload, Slice};
 use math::{Act, Isa, Unary};
 use std::sync::Arc;
@@ -119,34 +119,8 @@ async fn gradients_that_are_smaller_than_f16_are_not_lost(gpu: Gpu) {
 
 /// Of a small model of words.
 pub fn config(half: bool) -> Config {
-    let shape = Shape {
-        vocab: 64,
-        width: 48,
-        layers: 2,
-        heads: 3,
-        context: 32,
-        norm: Norm::Rms,
-        positions: Positions::Rotary,
-        mlp: Mlp::SwiGlu,
-        tied: true,
-        bias: false,
-    };
-    Config {
-        shape,
-        dropout: 0.0,
-        batch: 8,
-        micro: 8,
-        steps: 5,
-        half,
-        lr: 3e-3,
-        min_lr: 3e-4,
-        warmup: 5,
-        decay_steps: 100,
-        weight_decay: 0.1,
-        beta1: 0.9,
-        beta2: 0.99,
-        clip: 1.0,
-    }
+    let shape = Shape { vocab: 64, width: 48, layers: 2, heads: 3, context: 32, ..Shape::default() };
+    Config { shape, micro: 8, steps: 5, half, lr: 3e-3, min_lr: 3e-4, warmup: 5, decay_steps: 100, ..Config::default() }
 }
 
 fn learner(half: bool, seed: u32) -> Pretrainer {

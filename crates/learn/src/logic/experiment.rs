@@ -4,7 +4,7 @@
 use super::rollout::Rollout;
 use super::{Architecture, LogicError, Wiring};
 use crate::settings::{SHARE, count, linear, log, one_of, text, whole};
-use crate::{choices, settings};
+use crate::{SavedError, choices, settings};
 use math::Rng;
 use math::rng::Sequence;
 use worlds::logic::{Grid, GridError, Rule, checkerboard, colour_g, lizard};
@@ -38,50 +38,50 @@ choices!(impl Wiring { Unique = "unique", "Unique pairs"; Random = "random", "Ra
 const SMALLER: &str = "A smaller checkerboard is learned sooner, in as many fewer steps. It is tested on the whole one all the same.";
 
 settings! {
-    /// All that can be set.
+    /// All that can be set; by default as published for the Game of Life.
     pub struct Config {
-        fixed preset: Preset;
+        fixed preset: Preset = Preset::Life;
         /// A drawing, or a rule; nothing where the preset has its own.
-        fixed target: String,
+        fixed target: String = String::new(),
             [as "rule", text(200), "Rule: what makes a cell on", "",
                 "With how many of eight neighbours a cell is born and with how many it stays, as in B3/S23, or a table of all 512 states \
                  of nine cells as 128 hexadecimal digits.", when |of| of.preset == Preset::Rule],
             [text(1200), "Target: the drawing to grow", "",
                 "Rows with / between them, 4x4 to 32x32 cells: . and # for off and on, or 1 red, 2 green, 3 yellow, 4 blue, 5 magenta, 6 \
                  cyan, 7 white.", when |of| of.preset == Preset::Own];
-        fixed population: usize, [count(1.0, 256.0), "Population: members side by side", "members",
+        fixed population: usize = 4, [count(1.0, 256.0), "Population: members side by side", "members",
             "How many automata learn side by side, each with wires and starts of its own. Training is a lottery of seeds."];
-        live patience: u32, [count(10.0, 1e6), "Patience: updates before a restart", "updates",
+        live patience: u32 = 300, [count(10.0, 1e6), "Patience: updates before a restart", "updates",
             "A member whose hard loss has not fallen for so many updates is dead and begins again from another seed."];
-        live lr: f32, [log(1e-4, 1.0), "Learning rate", "",
+        live lr: f32 = 0.05, [log(1e-4, 1.0), "Learning rate", "",
             "How far each update moves the gates. Too small and nothing happens; too large and they never settle."];
-        fixed form: Form, [as "gates", one_of::<Form>(), "Gate form: how gates are parametrised", "",
+        fixed form: Form = Form::Softmax, [as "gates", one_of::<Form>(), "Gate form: how gates are parametrised", "",
             "What is learned of a gate: odds of all 16 operations, its four outputs, or odds with noise, of which training takes the \
              operation that is ahead."];
-        fixed temperature: f32, [log(0.05, 10.0), "Gumbel temperature", "",
+        fixed temperature: f32 = 1.0, [log(0.05, 10.0), "Gumbel temperature", "",
             "How soft the gradient of noisy gates is. For the Gumbel form alone."];
-        fixed wiring: Wiring, [one_of::<Wiring>(), "Wiring: what gates read", "",
+        fixed wiring: Wiring = Wiring::Unique, [one_of::<Wiring>(), "Wiring: what gates read", "",
             "How the inputs of gates are paired: all pairs different, neighbours first, or at random."];
-        fixed init: f32, [log(0.5, 20.0), "Initial logit: how firmly gates pass", "",
+        fixed init: f32 = 10.0, [log(0.5, 20.0), "Initial logit: how firmly gates pass", "",
             "Every gate begins by passing on its first input. The smaller this is, the sooner gates become something else."];
-        fixed batch: usize, [count(1.0, 256.0), "Minibatch: grids an update", "grids",
+        fixed batch: usize = 20, [count(1.0, 256.0), "Minibatch: grids an update", "grids",
             "How many grids each update of a member learns from."];
-        live hard_share: f32, [SHARE, "Hard examples: share of the batch", "",
+        live hard_share: f32 = 0.0, [SHARE, "Hard examples: share of the batch", "",
             "How much of a batch is drawn from what the hardened automaton got wrong when it was tested last; the rest is any.",
             when |of| of.preset.is_rule()];
-        fixed steps: usize, [count(1.0, 200.0), "Rollout: steps of a grid", "steps",
+        fixed steps: usize = 1, [count(1.0, 200.0), "Rollout: steps of a grid", "steps",
             "How many steps a grid has to become the target.", when |of| !of.preset.is_rule()];
-        fixed fire_rate: f32, [linear(0.1, 1.0), "Fire rate: share of cells that update", "",
+        fixed fire_rate: f32 = 1.0, [linear(0.1, 1.0), "Fire rate: share of cells that update", "",
             "How likely a cell takes its next state in a step. Below 1 cells update asynchronously.", when |of| !of.preset.is_rule()];
         /// Of the grid that a checkerboard is learned on; each of the two has its own.
-        fixed side: usize,
+        fixed side: usize = 0,
             [whole(4.0, 16.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Checkerboard],
             [whole(4.0, 14.0), "Training grid: cells along a side", "cells", SMALLER, when |of| of.preset == Preset::Asynchronous];
-        live updates: u32, [count(1.0, 10_000.0), "Updates an iteration", "updates",
+        live updates: u32 = 10, [count(1.0, 10_000.0), "Updates an iteration", "updates",
             "Updates of each member before all are hardened and tested and take up new knobs."];
-        live beta2: f32, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
+        live beta2: f32 = 0.99, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
             "How slowly the optimiser forgets how large gradients were."];
-        live weight_decay: f32, [linear(0.0, 1.0), "Weight decay", "",
+        live weight_decay: f32 = 0.01, [linear(0.0, 1.0), "Weight decay", "",
             "How much each update shrinks the parameters of gates, times the learning rate."];
     }
 }
@@ -92,6 +92,8 @@ pub enum ExperimentError {
     Grid(#[from] GridError),
     #[error(transparent)]
     Shape(#[from] LogicError),
+    #[error(transparent)]
+    Saved(#[from] SavedError),
     #[error("a drawing of {width}x{height} is too {what}; draw {least} to {most} rows of {least} to {most} cells")]
     Size { width: usize, height: usize, what: &'static str, least: usize, most: usize },
     #[error("the drawing is blank; draw at least one cell that is not .")]
@@ -139,25 +141,7 @@ impl Preset {
 impl Config {
     /// As published.
     pub fn published(preset: Preset) -> Config {
-        let config = Config {
-            preset,
-            target: String::new(),
-            form: Form::Softmax,
-            temperature: 1.0,
-            wiring: Wiring::Unique,
-            init: 10.0,
-            lr: 0.05,
-            beta2: 0.99,
-            weight_decay: 0.01,
-            batch: 20,
-            side: 0,
-            hard_share: 0.0,
-            steps: 1,
-            fire_rate: 1.0,
-            population: 4,
-            updates: 10,
-            patience: 300,
-        };
+        let config = Config { preset, ..Config::default() };
         match preset {
             Preset::Life => config,
             Preset::Rule => Config { target: "B36/S23".into(), ..config },

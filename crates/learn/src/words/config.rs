@@ -36,24 +36,25 @@ settings! {
     /// What the parameters are.
     #[derive(Copy, Eq)]
     pub struct Shape {
-        fixed vocab: usize;
-        fixed width: usize, [count(16.0, 2048.0), "Width: d_model", "units",
+        fixed vocab: usize = 2;
+        fixed width: usize = 128, [count(16.0, 2048.0), "Width: d_model", "units",
             "Numbers that stand for a token on its way through the model. A multiple of the heads, with rotary positions of twice as \
              many."];
-        fixed layers: usize, [whole(1.0, 32.0), "Layers", "layers", "Blocks of attention and MLP, one after the other."];
-        fixed heads: usize, [whole(1.0, 32.0), "Attention heads", "heads",
+        fixed layers: usize = 4, [whole(1.0, 32.0), "Layers", "layers", "Blocks of attention and MLP, one after the other."];
+        fixed heads: usize = 4, [whole(1.0, 32.0), "Attention heads", "heads",
             "Each looks back at the text in a way of its own, with its share of the width."];
-        fixed context: usize, [count(8.0, 1024.0).down_to(2.0), "Context: tokens seen at once", "tokens",
+        fixed context: usize = 64, [count(8.0, 1024.0).down_to(2.0), "Context: tokens seen at once", "tokens",
             "How far the model looks back. Longer costs more, and the entropy floor falls."];
-        fixed norm: Norm, [one_of::<Norm>(), "Norm", "",
+        fixed norm: Norm = Norm::Rms, [one_of::<Norm>(), "Norm", "",
             "What keeps the numbers in each layer of one size. RMS norm is the simpler one."];
-        fixed positions: Positions, [one_of::<Positions>(), "Positions: how order is seen", "",
+        fixed positions: Positions = Positions::Rotary, [one_of::<Positions>(), "Positions: how order is seen", "",
             "Learned: a row of numbers for each place. Rotary: queries and keys are turned by their place, so that distances count."];
-        fixed mlp: Mlp, [one_of::<Mlp>(), "MLP", "",
+        fixed mlp: Mlp = Mlp::SwiGlu, [one_of::<Mlp>(), "MLP", "",
             "What each layer does with every token by itself. SwiGLU has a gate beside it, and as many parameters."];
-        fixed tied: bool, [SWITCH, "Tied head", "",
+        fixed tied: bool = true, [SWITCH, "Tied head", "",
             "The weights that tell tokens apart at the end are those of the embedding at the beginning."];
-        fixed bias: bool, [SWITCH, "Biases", "", "Whether linear layers and layer norms add a number of their own to each output."];
+        fixed bias: bool = false, [SWITCH, "Biases", "",
+            "Whether linear layers and layer norms add a number of their own to each output."];
     }
 }
 
@@ -83,34 +84,36 @@ impl Shape {
 }
 
 settings! {
+    /// By default a small model of letters.
     #[derive(Copy)]
     pub struct Config {
-        live lr: f32, [log(1e-5, 0.1), "Learning rate", "",
+        live lr: f32 = 2e-3, [log(1e-5, 0.1), "Learning rate", "",
             "How far each step moves the weights at the most. Too small and nothing happens; too large and the loss explodes."];
-        live min_lr: f32, [linear(0.0, 0.1), "Least learning rate", "", "What the learning rate falls to in the end."];
-        live warmup: usize, [whole(0.0, 1e6), "Warm-up", "steps", "Steps in which the learning rate rises from nothing."];
-        live decay_steps: usize, [count(1.0, 1e7), "Cosine decay", "steps",
+        live min_lr: f32 = 2e-4, [linear(0.0, 0.1), "Least learning rate", "", "What the learning rate falls to in the end."];
+        live warmup: usize = 100, [whole(0.0, 1e6), "Warm-up", "steps", "Steps in which the learning rate rises from nothing."];
+        live decay_steps: usize = 4000, [count(1.0, 1e7), "Cosine decay", "steps",
             "The step at which the learning rate has fallen, along a cosine, to its least."];
-        nest shape: Shape;
-        fixed dropout: f32, [linear(0.0, 0.9), "Dropout", "",
+        nest shape: Shape = Shape::default();
+        fixed dropout: f32 = 0.0, [linear(0.0, 0.9), "Dropout", "",
             "Share of the numbers that is left out at random in training, against learning a small text by heart."];
-        fixed batch: usize, [count(1.0, 4096.0), "Batch: sequences a step", "sequences",
+        fixed batch: usize = 8, [count(1.0, 4096.0), "Batch: sequences a step", "sequences",
             "Pieces of text that each step learns from. More make steadier steps that take longer."];
-        fixed micro: usize, [count(1.0, 4096.0), "Micro-batch: sequences at once", "sequences",
+        fixed micro: usize = 2, [count(1.0, 4096.0), "Micro-batch: sequences at once", "sequences",
             "Sequences whose gradients are computed at once and added up to the batch, which it must divide. Fewer take less memory. In \
              a small model up to four of them are trained on side by side. A GPU takes the whole batch at once where it has room for \
              it."];
-        live steps: usize, [count(1.0, 10_000.0), "Steps an iteration", "steps",
+        live steps: usize = 32, [count(1.0, 10_000.0), "Steps an iteration", "steps",
             "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
-        live weight_decay: f32, [linear(0.0, 1.0), "Weight decay", "",
+        live weight_decay: f32 = 0.1, [linear(0.0, 1.0), "Weight decay", "",
             "How much each step shrinks the matrices, times the learning rate."];
-        live beta1: f32, [linear(0.0, 0.999), "Adam β₁: momentum", "", "How slowly the optimiser forgets where gradients pointed."];
-        live beta2: f32, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
+        live beta1: f32 = 0.9, [linear(0.0, 0.999), "Adam β₁: momentum", "",
+            "How slowly the optimiser forgets where gradients pointed."];
+        live beta2: f32 = 0.99, [linear(0.5, 0.9999), "Adam β₂: memory of the squared gradient", "",
             "How slowly the optimiser forgets how large gradients were."];
-        live clip: f32, [log(0.01, 1000.0), "Max gradient norm", "",
+        live clip: f32 = 1.0, [log(0.01, 1000.0), "Max gradient norm", "",
             "Longer gradients are shortened to this length, so that one odd batch cannot wreck the model."];
         /// Another machine rounds the factors of products to f16, or says that it cannot.
-        fixed half: bool;
+        fixed half: bool = false;
     }
 }
 
@@ -211,24 +214,11 @@ pub enum WordsError {
 mod tests {
     use super::*;
 
-    const SHAPE: Shape = Shape {
-        vocab: 65,
-        width: 64,
-        layers: 2,
-        heads: 4,
-        context: 32,
-        norm: Norm::Layer,
-        positions: Positions::Learned,
-        mlp: Mlp::Gelu,
-        tied: true,
-        bias: true,
-    };
-
     #[test]
     fn an_mlp_has_four_times_the_width_or_with_a_gate_the_multiple_of_32_above_eight_thirds() {
         for (width, gated) in [(4, 32), (12, 32), (64, 192), (120, 320), (384, 1024), (768, 2048), (4096, 10_944)] {
-            assert_eq!(Shape { width, ..SHAPE }.hidden(), 4 * width);
-            assert_eq!(Shape { width, mlp: Mlp::SwiGlu, ..SHAPE }.hidden(), gated, "{width}");
+            assert_eq!(Shape { width, mlp: Mlp::Gelu, ..Shape::default() }.hidden(), 4 * width);
+            assert_eq!(Shape { width, ..Shape::default() }.hidden(), gated, "{width}");
         }
     }
 

@@ -136,22 +136,8 @@ pub fn population() -> Vec<Case<Population>> {
 pub fn words() -> Vec<Case<Pretrainer>> {
     let of = |norm, positions, mlp, micro, width, layers| {
         let shape = Shape { vocab: TEXT.1, width, layers, heads: 2, context: 32, norm, positions, mlp, tied: true, bias: true };
-        WordsConfig {
-            shape,
-            dropout: 0.2,
-            batch: 8,
-            micro,
-            steps: 3,
-            half: false,
-            lr: 3e-3,
-            min_lr: 3e-4,
-            warmup: 20,
-            decay_steps: 200,
-            weight_decay: 0.1,
-            beta1: 0.9,
-            beta2: 0.99,
-            clip: 1.0,
-        }
+        let config = WordsConfig { shape, dropout: 0.2, micro, steps: 3, ..WordsConfig::default() };
+        WordsConfig { lr: 3e-3, min_lr: 3e-4, warmup: 20, decay_steps: 200, ..config }
     };
     let (gpt, llama) = ((Norm::Layer, Positions::Learned, Mlp::Gelu), (Norm::Rms, Positions::Rotary, Mlp::SwiGlu));
     let case = |(name, (norm, positions, mlp), micro, wide): (&str, _, _, Option<(usize, usize)>)| Case {

@@ -3,7 +3,7 @@
 use learn::cube::{DqnConfig, NetConfig, Preset, Signal, SupervisedConfig};
 use learn::logic::experiment::{self, Config as LogicConfig};
 use learn::logic::population::Population;
-use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Shape};
+use learn::words::{Config, Mlp, Positions, Pretrainer, Reader, Shape};
 use worlds::cube::Three;
 
 #[cfg(target_arch = "wasm32")]
@@ -37,34 +37,9 @@ fn deep_and_wide_networks_of_the_cube() {
 
 #[test]
 fn large_models_of_words() {
-    let shape = Shape {
-        vocab: 256,
-        width: 2048,
-        layers: 32,
-        heads: 32,
-        context: 1024,
-        norm: Norm::Rms,
-        positions: Positions::Learned,
-        mlp: Mlp::Gelu,
-        tied: true,
-        bias: false,
-    };
-    let config = Config {
-        shape,
-        dropout: 0.0,
-        batch: 1,
-        micro: 1,
-        steps: 1,
-        half: false,
-        lr: 1e-3,
-        min_lr: 1e-4,
-        warmup: 1,
-        decay_steps: 1,
-        weight_decay: 0.1,
-        beta1: 0.9,
-        beta2: 0.99,
-        clip: 1.0,
-    };
+    let (positions, mlp) = (Positions::Learned, Mlp::Gelu);
+    let shape = Shape { vocab: 256, width: 2048, layers: 32, heads: 32, context: 1024, positions, mlp, ..Shape::default() };
+    let config = Config { shape, batch: 1, micro: 1, ..Config::default() };
     let products = shape.products();
     assert_eq!(products, 32 * 12 * 2048 * 2048 + 256 * 2048);
     at_least(Reader::bytes(&shape), floats(&[products]));
