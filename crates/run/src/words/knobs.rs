@@ -20,26 +20,28 @@ choices! {
 }
 
 settings! {
-    /// The settings of a run.
+    /// The settings of a run; by default of a small model of letters as LLaMA has it, in small batches, since steps are scarce and not
+    /// steadier ones.
     pub struct Settings {
-        nest config: Config;
-        live temperature: f32, [linear(0.0, 5.0), "Temperature of the samples", "",
+        nest config: Config = Config::default();
+        live temperature: f32 = 0.8, [linear(0.0, 5.0), "Temperature of the samples", "",
             "0 always writes the likeliest token; 1 writes as the model has learned; more is bolder. It changes what is shown, not what \
              is learned."];
-        live prompt: String, [text(400), "Prompt of the samples", "", "What the model goes on from at each test."];
-        live sample: usize, [whole(0.0, 2000.0), "Length of the samples", "tokens",
+        live prompt: String = "Once upon a time, a ".into(), [text(400), "Prompt of the samples", "",
+            "What the model goes on from at each test."];
+        live sample: usize = 200, [whole(0.0, 2000.0), "Length of the samples", "tokens",
             "How much the model writes at each test; 0 for nothing."];
-        live top_k: usize, [whole(0.0, 65_536.0), "Top-k of the samples", "tokens",
+        live top_k: usize = 0, [whole(0.0, 65_536.0), "Top-k of the samples", "tokens",
             "Samples are written with so many of the likeliest tokens alone; 0 for all."];
-        fixed precision: Precision, [one_of::<Precision>(), "Precision of products", "",
+        fixed precision: Precision = Precision::F32, [one_of::<Precision>(), "Precision of products", "",
             "bf16 keeps 8 bits of each factor and 24 of each sum, and of the weights: up to twice as fast on processors that have it; \
              AMX tiles, of newer Intel servers, do the same many at a time. f16 is for GPUs that have it and keeps 11 bits of each \
              factor; the processor computes with 32 all the same. Only runs of the same precision have the same digests."];
-        fixed tokenizer: TokenizerKind, [one_of::<TokenizerKind>(), "Tokenizer: what a token is", "",
+        fixed tokenizer: TokenizerKind = TokenizerKind::Chars, [one_of::<TokenizerKind>(), "Tokenizer: what a token is", "",
             "A character, a byte, or a part of a word that byte-pair encoding found to be frequent."];
-        fixed vocab: usize, [count(256.0, 65_536.0), "Vocabulary of byte pairs", "tokens",
+        fixed vocab: usize = 8192, [count(256.0, 65_536.0), "Vocabulary of byte pairs", "tokens",
             "Tokens that byte-pair encoding makes at most."];
-        fixed characters: usize, [count(10_000.0, 64e6), "Length of the text", "characters",
+        fixed characters: usize = 2_000_000, [count(10_000.0, 64e6), "Length of the text", "characters",
             "How much the story grammar writes to learn from."];
     }
 }
@@ -82,77 +84,31 @@ const PRESETS: [&str; 5] = ["char", "text", "d256", "d384", "d512"];
 
 /// Of this name; the default where there is none.
 pub fn preset(id: &str) -> Settings {
-    let large = |width, heads| (width, 6, heads, 128, TokenizerKind::Bpe, 4);
-    let (width, layers, heads, context, tokenizer, micro) = match id {
-        "d256" => large(256, 8),
-        "d384" => large(384, 6),
-        "d512" => large(512, 8),
-        _ => (128, 4, 4, 64, TokenizerKind::Chars, 2),
-    };
-    let small = tokenizer == TokenizerKind::Chars;
-    if id == "text" {
-        return own_text();
+    match id {
+        "text" => own_text(),
+        "d256" => byte_pairs(256, 8),
+        "d384" => byte_pairs(384, 6),
+        "d512" => byte_pairs(512, 8),
+        _ => Settings::default(),
     }
-    // The small one as LLaMA has it, which learns the stories in less than half of the tokens; the others as GPT-2.
-    let (norm, positions, mlp) = match small {
-        true => (Norm::Rms, Positions::Rotary, Mlp::SwiGlu),
-        false => (Norm::Layer, Positions::Learned, Mlp::Gelu),
-    };
-    // Of the vocabulary there is a bound before there is a text.
-    let shape = Shape { vocab: 2, width, layers, heads, context, norm, positions, mlp, tied: true, bias: !small };
-    Settings {
-        config: Config {
-            shape,
-            dropout: 0.0,
-            // Small batches: what is wanting are steps, not steadier ones.
-            batch: if small { 8 } else { 32 },
-            micro,
-            steps: if small { 32 } else { 1 },
-            half: false, // as `precision` has it
-            lr: if small { 2e-3 } else { 1e-3 },
-            min_lr: if small { 2e-4 } else { 1e-4 },
-            warmup: if small { 100 } else { 50 },
-            decay_steps: if small { 4000 } else { 2000 },
-            weight_decay: 0.1,
-            beta1: 0.9,
-            beta2: 0.99,
-            clip: 1.0,
-        },
-        precision: Precision::F32,
-        tokenizer,
-        vocab: 8192,
-        characters: if small { 2_000_000 } else { 8_000_000 },
-        prompt: "Once upon a time, a ".into(),
-        sample: if small { 200 } else { 64 },
-        temperature: 0.8,
-        top_k: 0,
-    }
+}
+
+/// The larger ones are as GPT-2, which learns the stories in more than twice as many tokens as LLaMA.
+fn byte_pairs(width: usize, heads: usize) -> Settings {
+    let (norm, positions, mlp) = (Norm::Layer, Positions::Learned, Mlp::Gelu);
+    let shape = Shape { width, layers: 6, heads, context: 128, norm, positions, mlp, bias: true, ..Shape::default() };
+    let rate = Config { lr: 1e-3, min_lr: 1e-4, warmup: 50, decay_steps: 2000, ..Config::default() };
+    let config = Config { shape, batch: 32, micro: 4, steps: 1, ..rate };
+    Settings { config, tokenizer: TokenizerKind::Bpe, characters: 8_000_000, sample: 64, ..Settings::default() }
 }
 
 /// For any text: byte pairs, so that none has a character it does not know, few enough to be learned from a short one; LLaMA's parts; and
 /// some dropout, as a text of one's own is read many times over.
 fn own_text() -> Settings {
-    let base = preset("char");
-    let shape = Shape { width: 192, layers: 4, heads: 6, context: 128, ..base.config.shape };
-    Settings {
-        config: Config {
-            shape,
-            dropout: 0.1,
-            batch: 16,
-            micro: 4,
-            steps: 8,
-            lr: 2e-3,
-            min_lr: 2e-4,
-            warmup: 100,
-            decay_steps: 3000,
-            ..base.config
-        },
-        tokenizer: TokenizerKind::Bpe,
-        vocab: 2048,
-        // Samples go on from how the part begins that is not trained on.
-        prompt: String::new(),
-        ..base
-    }
+    let shape = Shape { width: 192, heads: 6, context: 128, ..Shape::default() };
+    let config = Config { shape, dropout: 0.1, batch: 16, micro: 4, steps: 8, decay_steps: 3000, ..Config::default() };
+    // Samples go on from how the part begins that is not trained on.
+    Settings { config, tokenizer: TokenizerKind::Bpe, vocab: 2048, prompt: String::new(), ..Settings::default() }
 }
 
 pub fn variants() -> Vec<Variant> {
