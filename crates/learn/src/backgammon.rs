@@ -13,7 +13,6 @@ mod player;
 pub mod published;
 #[cfg(test)]
 mod random_play;
-mod saved;
 mod search;
 mod self_taught;
 pub mod td;

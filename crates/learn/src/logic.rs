@@ -220,8 +220,6 @@ pub const PURPOSE_GUMBEL: u32 = 3;
 pub enum LogicError {
     #[error("an automaton of this shape cannot be wired: {0}")]
     Shape(String),
-    #[error("what was saved is not this automaton's: {0}")]
-    Saved(String),
     #[error("the target, the gates and the population stay as they began; begin a new run for others")]
     Fixed,
 }

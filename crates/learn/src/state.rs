@@ -89,12 +89,37 @@ pub(crate) fn bad(name: &str) -> SavedError {
     SavedError::BadValue { name: name.into() }
 }
 
+/// The part of this name, where its numbers are of this type.
+fn values<'a, T>(find: &Find<'a>, name: &str, of: fn(&Data) -> Option<&Vec<T>>) -> Result<&'a [T], SavedError> {
+    find(name).and_then(|(_, data)| of(data)).map(Vec::as_slice).ok_or_else(|| missing(name))
+}
+
+/// All of them finite.
+pub(crate) fn floats<'a>(find: &Find<'a>, name: &str) -> Result<&'a [f32], SavedError> {
+    let all = values(find, name, |data| if let Data::F32(values) = data { Some(values) } else { None })?;
+    if all.iter().all(|x| x.is_finite()) { Ok(all) } else { Err(bad(name)) }
+}
+
+/// `len` of them.
+pub(crate) fn floats_of<'a>(find: &Find<'a>, name: &str, len: usize) -> Result<&'a [f32], SavedError> {
+    if find(name).is_some_and(|(_, data)| data.len() == len) { floats(find, name) } else { Err(missing(name)) }
+}
+
+pub(crate) fn words<'a>(find: &Find<'a>, name: &str) -> Result<&'a [u32], SavedError> {
+    values(find, name, |data| if let Data::U32(values) = data { Some(values) } else { None })
+}
+
+pub(crate) fn numbers<'a>(find: &Find<'a>, name: &str) -> Result<&'a [u64], SavedError> {
+    values(find, name, |data| if let Data::U64(values) = data { Some(values) } else { None })
+}
+
+pub(crate) fn bytes<'a>(find: &Find<'a>, name: &str) -> Result<&'a [u8], SavedError> {
+    values(find, name, |data| if let Data::U8(values) = data { Some(values) } else { None })
+}
+
 /// `N` counters of a learner.
 pub(crate) fn counters<const N: usize>(find: &Find, name: &str) -> Result<[u64; N], SavedError> {
-    match find(name) {
-        Some((_, Data::U64(counters))) => counters[..].try_into().map_err(|_| missing(name)),
-        _ => Err(missing(name)),
-    }
+    numbers(find, name)?.try_into().map_err(|_| missing(name))
 }
 
 /// Multiply-adds of one piece of work that nothing can interrupt, at most: a run is stopped, paused and saved between two pieces, within

@@ -31,10 +31,9 @@ mod trainer;
 mod tree;
 
 use super::arena::{Duel, Tally};
-use super::saved::{floats_of, words};
 use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings::Settings;
-use crate::state::{bad, missing};
+use crate::state::{bad, floats_of, missing, words};
 use crate::{Data, Find, Learner, Offload, Parts, Sharing, Slice, WorkedOn, state};
 use accelerator::Work;
 use graph::{Executor, Params, Plan};

@@ -12,7 +12,7 @@ pub(super) mod shared;
 use super::net::{self, NETS, Network, Sample, Shape, StepStats, Trainer, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::search::SearchPlayer;
-use super::{PARTS, Player, Progress, SelfTaught, Stats, saved};
+use super::{PARTS, Player, Progress, SelfTaught, Stats};
 use crate::settings;
 use crate::settings::{SWITCH, SettingError, Settings, count, linear, log, multiple, whole};
 use crate::{Data, Find, Learner, Offload, Parts, SavedError, Sharing, Slice, state};
@@ -367,7 +367,7 @@ impl Strong {
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
         settings.check()?;
         // Before anything is allocated: the checkpoint is of networks as wide as the settings say.
-        let floats = |name: &str| saved::floats_of(find, name, settings.shape().len());
+        let floats = |name: &str| state::floats_of(find, name, settings.shape().len());
         let (learned, weights) = (floats("strong.learned")?, floats("strong.weights")?);
         let moments = [floats("strong.adam.m")?, floats("strong.adam.v")?].map(<[f32]>::to_vec);
         let [iterations, games, moves, evaluations, updates, contact, race] = state::counters(find, "strong.progress")?;

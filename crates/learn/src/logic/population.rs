@@ -13,6 +13,7 @@ use super::train::{Optimiser, Trainer};
 use super::{LogicError, Wirings};
 use crate::progress;
 use crate::settings::Settings;
+use crate::state::{bad, counters, floats_of, missing, numbers, words};
 use crate::{ByName, Data, Find, Iteration, Learner, Offload, Parts, Slice, WorkedOn};
 use math::{Isa, Rng, par};
 use offloaded::Offloaded;
@@ -171,7 +172,7 @@ impl Population {
     }
 
     /// At the beginning, or as it was saved.
-    fn member(&self, seed: u32, saved: Option<&Find>) -> Result<Member, LogicError> {
+    fn member(&self, seed: u32, saved: Option<&Find>) -> Result<Member, ExperimentError> {
         let (config, experiment) = (&self.config, &self.experiment);
         let form = match config.form {
             Form::Softmax => GateForm::Softmax,
@@ -359,28 +360,19 @@ impl Population {
     }
 
     /// Goes on exactly from what [`Population::parts`] gave, with the same settings.
-    pub fn restore(config: Config, seed: u32, isa: Isa, find: &Find) -> Result<Population, LogicError> {
-        let bad = |name: &str| LogicError::Saved(format!("{name} is missing, of another size or not finite"));
+    pub fn restore(config: Config, seed: u32, isa: Isa, find: &Find) -> Result<Population, ExperimentError> {
         let count = config.population;
-        let whole = |name: &str| match find(name) {
-            Some((_, Data::U32(values))) if values.len() == count => Ok(values.clone()),
-            _ => Err(bad(name)),
-        };
-        let floats = |name: &str| match find(name) {
-            Some((_, Data::F32(values))) if values.len() == count && values.iter().all(|x| x.is_finite()) => Ok(values.clone()),
-            _ => Err(bad(name)),
-        };
-        let long = |name: &str, len: usize| match find(name) {
-            Some((_, Data::U64(values))) if values.len() == len => Ok(values.clone()),
-            _ => Err(bad(name)),
-        };
+        let whole = |name: &str| words(find, name).ok().filter(|values| values.len() == count).ok_or_else(|| missing(name));
+        let floats = |name: &str| floats_of(find, name, count);
         let (seeds, perfect) = (whole("seeds")?, whole("perfect")?);
-        let (loss, best, best_at) = (floats("loss")?, floats("best")?, long("best_at", count)?);
-        let counts = long("counts", 5)?;
-        let empty = Population::without_members(config, seed, isa);
-        let mut population = empty.map_err(|error| LogicError::Saved(error.to_string()))?;
-        population.begun = counts[0] as u32;
-        population.progress = Progress { iterations: counts[1], updates: counts[2], perfect_runs: counts[3], ended: counts[4] };
+        let (loss, best, best_at) = (floats("loss")?, floats("best")?, numbers(find, "best_at")?);
+        if best_at.len() != count {
+            return Err(missing("best_at").into());
+        }
+        let [begun, iterations, updates, perfect_runs, ended] = counters(find, "counts")?;
+        let mut population = Population::without_members(config, seed, isa)?;
+        population.begun = begun as u32;
+        population.progress = Progress { iterations, updates, perfect_runs, ended };
         for i in 0..count {
             let find = |name: &str| find(&format!("member.{i}.{name}"));
             let mut member = population.member(seeds[i], Some(&find))?;
@@ -400,10 +392,10 @@ impl Population {
                 (member.left, member.done) = (left[i], done[i]);
                 (member.loss_sum, member.grad_norm_sum) = (loss[i], grad_norm[i]);
                 let name = format!("member.{i}.missed");
-                let Some((_, Data::U32(missed))) = find(&name) else { return Err(bad(&name)) };
+                let missed = words(find, &name)?;
                 // Each state once, in their order.
                 if !missed.is_sorted_by(|one, next| one < next) || missed.last().is_some_and(|&state| state as usize >= Rule::STATES) {
-                    return Err(bad(&name));
+                    return Err(bad(&name).into());
                 }
                 member.checked.missed = missed.iter().map(|&state| state as u16).collect();
             }

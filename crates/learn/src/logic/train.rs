@@ -1,11 +1,11 @@
 //! Training by the gradient of a soft rollout.
 
-use super::LogicError;
 use super::automaton::{Automaton, GateForm, gumbel};
 pub use super::rollout::Rollout;
 use super::soft::{Network, Roller, Target, form};
 use crate::offload::TrainStateRef;
-use crate::{Data, Find};
+use crate::state::{counters, floats_of, missing};
+use crate::{Data, Find, SavedError};
 use math::{AdamStep, Isa, par};
 
 /// AdamW.
@@ -149,23 +149,18 @@ impl Trainer {
         optimiser: Optimiser,
         seed: u32,
         find: &Find,
-    ) -> Result<Trainer, LogicError> {
-        let bad = |name: &str| LogicError::Saved(format!("{name} is missing, of another size or not finite"));
+    ) -> Result<Trainer, SavedError> {
         let mut it = Trainer::new(isa, automaton, rollout, optimiser, seed);
         let shape = [it.automaton.architecture.gates(), it.automaton.form.width()];
         let parts = [("gates", &mut it.automaton.params), ("adam.m", &mut it.m), ("adam.v", &mut it.v)];
         for (name, values) in parts {
-            match find(name) {
-                Some((found, Data::F32(from))) if found == shape && from.len() == values.len() && from.iter().all(|x| x.is_finite()) => {
-                    values.copy_from_slice(from);
-                }
-                _ => return Err(bad(name)),
+            if find(name).is_none_or(|(found, _)| found != shape) {
+                return Err(missing(name));
             }
+            let from = floats_of(find, name, values.len())?;
+            values.copy_from_slice(from);
         }
-        match find("updates") {
-            Some((_, Data::U64(count))) if count.len() == 1 => it.updates = count[0],
-            _ => return Err(bad("updates")),
-        }
+        [it.updates] = counters(find, "updates")?;
         Ok(it)
     }
 }

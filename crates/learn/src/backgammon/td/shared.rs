@@ -8,8 +8,7 @@ use super::{Brought, LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError
 use crate::backgammon::inputs::{self, INPUTS};
 use crate::backgammon::net::{NETS, Network, Sample, Shape};
 use crate::backgammon::outcomes::OUTCOMES;
-use crate::backgammon::saved::{bytes, floats_of, numbers};
-use crate::state::{bad, counters, missing};
+use crate::state::{bad, bytes, counters, floats_of, missing, numbers};
 use crate::{Data, Find, Parts, SavedError, Sharing};
 use math::{Isa, par};
 use std::ops::Range;

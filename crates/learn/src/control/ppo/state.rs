@@ -7,7 +7,7 @@ use super::offloaded::Offloaded;
 use super::rollout::LANES;
 use super::stats::{Episode, RECENT};
 use super::{Ppo, PpoConfig, PpoError, Progress};
-use crate::state::{bad, load, missing, save};
+use crate::state::{bad, counters, load, missing, save, words};
 use crate::{Data, Find, Parts};
 use graph::Optimizer;
 use math::Isa;
@@ -87,14 +87,7 @@ impl Ppo {
             }
             _ => Err(missing(name)),
         };
-        let words = |name: &str, len: usize| match find(name) {
-            Some((_, Data::U32(values))) if values.len() == len => Ok(values),
-            _ => Err(missing(name)),
-        };
-        let longs = |name: &str, len: usize| match find(name) {
-            Some((_, Data::U64(values))) if values.len() == len => Ok(values),
-            _ => Err(missing(name)),
-        };
+        let words = |name: &str, len: usize| words(find, name).ok().filter(|words| words.len() == len).ok_or_else(|| missing(name));
 
         let table = ppo.params.table().clone();
         load(find, &table, [("", ppo.params.values_mut())])?;
@@ -102,7 +95,7 @@ impl Ppo {
         let (m, v) = (floats("adam.m", &[len])?, floats("adam.v", &[len])?);
         ppo.optimizer.m.copy_from_slice(m);
         ppo.optimizer.v.copy_from_slice(v);
-        ppo.optimizer.steps = longs("adam.steps", 1)?[0];
+        ppo.optimizer.steps = counters::<1>(find, "adam.steps")?[0];
 
         let envs = ppo.config.envs;
         let width = ppo.acting.actors[0].world.state_len();
@@ -133,13 +126,13 @@ impl Ppo {
         for ((episode, &length), &total) in ppo.recent.0.iter_mut().zip(lengths).zip(returns) {
             *episode = Episode { total, length };
         }
-        let progress = longs("progress", 4)?;
+        let [iterations, env_steps, episodes, annealed_from] = counters(find, "progress")?;
         let per_iteration = (envs * ppo.config.rollout_steps) as u64;
-        if progress[0].checked_mul(per_iteration) != Some(progress[1]) || progress[2] > progress[1] || progress[3] > progress[1] {
+        if iterations.checked_mul(per_iteration) != Some(env_steps) || episodes > env_steps || annealed_from > env_steps {
             return Err(bad("progress"));
         }
-        ppo.annealed_from = progress[3];
-        ppo.progress = Progress { iterations: progress[0], env_steps: progress[1], episodes: progress[2] };
+        ppo.annealed_from = annealed_from;
+        ppo.progress = Progress { iterations, env_steps, episodes };
         ppo.publish_weights();
         Ok(ppo)
     }

@@ -5,7 +5,7 @@ use super::play::Ended;
 use super::replay::{MOST_STEPS, Transition};
 use super::{Dqn, DqnConfig, InProgress};
 use crate::cube::{Cube, LearnerError, Progress, Stats};
-use crate::state::{Saved, bad, counters, load, missing, partial, save, save_partial};
+use crate::state::{Saved, bad, counters, floats, load, missing, partial, save, save_partial, words};
 use crate::{Data, Find};
 use math::Isa;
 use std::sync::Arc;
@@ -66,10 +66,7 @@ impl<P: Cube> Dqn<P> {
                 ("adam.v.", &mut it.optimizer.v),
             ],
         )?;
-        let words = |name: &str| match find(name) {
-            Some((_, Data::U32(words))) => Ok(&words[..]),
-            _ => Err(missing(name)),
-        };
+        let words = |name: &str| words(find, name);
         let [iterations, updates, states, moves, episodes, steps, at] = counters(find, "counters")?;
         it.progress = Progress { iterations, updates, states, moves, episodes };
         it.optimizer.steps = steps;
@@ -98,10 +95,7 @@ impl<P: Cube> Dqn<P> {
             };
             it.replay.push(Transition { state, action, steps, done: done == 1, next });
         }
-        let Some((_, Data::F32(priorities))) = find("replay.priorities") else {
-            return Err(missing("replay.priorities").into());
-        };
-        let Some((&greatest, priorities)) = priorities.split_first() else {
+        let Some((&greatest, priorities)) = floats(find, "replay.priorities")?.split_first() else {
             return Err(missing("replay.priorities").into());
         };
         if !it.replay.set_cursor(at, greatest, priorities) {
