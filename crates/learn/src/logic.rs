@@ -46,29 +46,16 @@ pub const OP_NAMES: [&str; OPS] = [
     "true",
 ];
 
-/// An operation is the polynomial c0 + c1 a + c2 b + c3 ab; these are its coefficients.
-pub const OP_COEFFICIENTS: [[f32; 4]; OPS] = [
-    [0.0, 0.0, 0.0, 0.0],
-    [0.0, 0.0, 0.0, 1.0],
-    [0.0, 1.0, 0.0, -1.0],
-    [0.0, 1.0, 0.0, 0.0],
-    [0.0, 0.0, 1.0, -1.0],
-    [0.0, 0.0, 1.0, 0.0],
-    [0.0, 1.0, 1.0, -2.0],
-    [0.0, 1.0, 1.0, -1.0],
-    [1.0, -1.0, -1.0, 1.0],
-    [1.0, -1.0, -1.0, 2.0],
-    [1.0, 0.0, -1.0, 0.0],
-    [1.0, 0.0, -1.0, 1.0],
-    [1.0, -1.0, 0.0, 0.0],
-    [1.0, -1.0, 0.0, 1.0],
-    [1.0, 0.0, 0.0, -1.0],
-    [1.0, 0.0, 0.0, 0.0],
-];
-
 /// What an operation gives.
 pub fn apply(op: u8, a: bool, b: bool) -> bool {
     op >> (3 - (2 * u8::from(a) + u8::from(b))) & 1 == 1
+}
+
+/// An operation is the polynomial c0 + c1 a + c2 b + c3 ab; these are its coefficients.
+pub fn coefficients(op: u8) -> [f64; 4] {
+    let [none, b, a, both] =
+        [(false, false), (false, true), (true, false), (true, true)].map(|(a, b)| f64::from(u8::from(apply(op, a, b))));
+    [none, a - none, b - none, both - a - b + none]
 }
 
 /// Shapes of an automaton.
@@ -232,9 +219,9 @@ mod tests {
     fn operations_are_their_polynomials() {
         for op in 0..OPS as u8 {
             for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
-                let [c0, c1, c2, c3] = OP_COEFFICIENTS[op as usize];
-                let (x, y) = (f32::from(u8::from(a)), f32::from(u8::from(b)));
-                assert_eq!(c0 + c1 * x + c2 * y + c3 * x * y, f32::from(u8::from(apply(op, a, b))), "{op} of {a}, {b}");
+                let [c0, c1, c2, c3] = coefficients(op);
+                let (x, y) = (f64::from(u8::from(a)), f64::from(u8::from(b)));
+                assert_eq!(c0 + c1 * x + c2 * y + c3 * x * y, f64::from(u8::from(apply(op, a, b))), "{op} of {a}, {b}");
                 assert_ne!(apply(op, a, b), apply(15 - op, a, b));
             }
         }

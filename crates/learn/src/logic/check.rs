@@ -43,8 +43,7 @@ pub fn check(isa: Isa, experiment: &Experiment, automaton: &Automaton, seed: u32
     let gates = circuit.gates.len();
     if let Task::Rule(rule) = &experiment.task {
         let picture = next_states(&circuit);
-        let wrong = |&state: &usize| (picture[state] == 1) != rule.next(state);
-        let missed: Vec<u16> = (0..Rule::STATES).filter(wrong).map(|state| state as u16).collect();
+        let missed = missed_states(rule, &picture);
         return Checked { wrong: missed.len() as f32 / Rule::STATES as f32, gates, picture, missed };
     }
     let mut fresh = Fresh::new(isa, experiment, &circuit, seed, updates as u32);
@@ -62,9 +61,9 @@ pub fn next_states(circuit: &Circuit) -> Vec<u8> {
     words.flat_map(|word| (0..64).map(move |bit| (word >> bit & 1) as u8)).collect()
 }
 
-pub fn wrong_states(rule: &Rule, states: &[u8]) -> f32 {
-    let wrong = states.iter().enumerate().filter(|&(state, &next)| (next == 1) != rule.next(state));
-    wrong.count() as f32 / Rule::STATES as f32
+/// The states whose next one is not the rule's.
+pub fn missed_states(rule: &Rule, next: &[u8]) -> Vec<u16> {
+    (0..Rule::STATES as u16).zip(next).filter(|&(state, &next)| (next == 1) != rule.next(state.into())).map(|(state, _)| state).collect()
 }
 
 /// Share of bits of the channels that are looked at in which a grid differs from its target.

@@ -1,12 +1,12 @@
 //! What a hardened automaton does where it was not trained: on fresh and larger grids, for longer, where cells are dead, and after
 //! damage. In slices.
 
-use super::check::{CONFIRMING, FRESH, Fresh, differs, next_states, step_packed, wrong_states};
+use super::check::{CONFIRMING, FRESH, Fresh, differs, missed_states, next_states, step_packed};
 use super::circuit::{Circuit, PackedGrid};
 use super::experiment::{Experiment, Preset, Task};
 use math::rng::Sequence;
 use math::{Isa, Rng};
-use worlds::logic::{Area, Damage, Grid};
+use worlds::logic::{Area, Damage, Grid, Rule};
 
 /// Shares of what is right; nothing where it is not tested.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -103,7 +103,7 @@ impl Generalisation {
     pub fn advance(&mut self) -> Option<Generalised> {
         if self.found.perfect.is_none() {
             let wrong = match &self.experiment.task {
-                Task::Rule(rule) => wrong_states(rule, &next_states(&self.circuit)),
+                Task::Rule(rule) => missed_states(rule, &next_states(&self.circuit)).len() as f32 / Rule::STATES as f32,
                 Task::Pattern { .. } => Fresh::new(self.isa, &self.experiment, &self.circuit, self.seed, 0).wrong(FRESH),
             };
             let right = 1.0 - f64::from(wrong);

@@ -3,7 +3,7 @@
 use super::automaton::{Automaton, GateForm};
 use super::circuit::{Circuit, Input};
 use super::rollout::Rollout;
-use super::{OP_COEFFICIENTS, OPS};
+use super::{OPS, coefficients};
 use worlds::logic::beside;
 
 /// Loss and gradient of the parameters, loss as [`super::train::Trainer::step`] has it. `fires` says whether a cell fires:
@@ -155,7 +155,7 @@ impl Twin<'_> {
             for (i, gate) in gates.iter().enumerate().rev() {
                 let (a, b, number, d) = (gate.a as usize, gate.b as usize, self.number(i), d_x[inputs.len() + i]);
                 for op in 0..OPS {
-                    let [_, c1, c2, c3] = OP_COEFFICIENTS[op].map(f64::from);
+                    let [_, c1, c2, c3] = coefficients(op as u8);
                     let share = self.mix[number][op];
                     d_mix[number][op] += d * operation(op, x[a], x[b]);
                     d_x[a] += d * share * (c1 + c3 * x[b]);
@@ -205,6 +205,6 @@ fn output_chance(params: &[f32], op: usize, v: usize) -> f64 {
 }
 
 fn operation(op: usize, a: f64, b: f64) -> f64 {
-    let [c0, c1, c2, c3] = OP_COEFFICIENTS[op].map(f64::from);
+    let [c0, c1, c2, c3] = coefficients(op as u8);
     c0 + c1 * a + c2 * b + c3 * a * b
 }

@@ -128,9 +128,12 @@ pub fn population() -> Vec<Case<Population>> {
     // So little patience that some begin again.
     let life = LogicConfig { population: 3, updates: 3, patience: 6, lr: 0.2, ..LogicConfig::preset(LogicPreset::Life) };
     let noisy = LogicConfig { form: Form::Gumbel, ..life.clone() };
-    let board = LogicConfig { population: 2, updates: 2, form: Form::Four, ..LogicConfig::preset(LogicPreset::Checkerboard) };
-    let case = |(name, config)| Case { name: format!("automata of {name}"), world: (), config, warm: 2, wide: None };
-    [("life", life), ("life with noise", noisy), ("a checkerboard", board)].map(case).into()
+    // Some cells fire. On a board of 16x16 the samples have pieces of work of their own.
+    let preset = LogicConfig::preset(LogicPreset::Checkerboard);
+    let board = LogicConfig { population: 2, updates: 2, form: Form::Four, fire_rate: 0.6, ..preset };
+    let wide = LogicConfig { side: 16, form: Form::Softmax, ..board.clone() };
+    let case = |(name, config, wide)| Case { name: format!("automata of {name}"), world: (), config, warm: 2, wide };
+    [("life", life, None), ("life with noise", noisy, None), ("a checkerboard", board, Some(wide))].map(case).into()
 }
 
 pub fn words() -> Vec<Case<Pretrainer>> {

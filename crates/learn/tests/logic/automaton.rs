@@ -2,9 +2,8 @@
 
 use learn::logic::automaton::{Automaton, GateForm, gumbel};
 use learn::logic::reference;
-use learn::logic::train::{Optimiser, Rollout, StepStats, Trainer};
+use learn::logic::train::{Optimiser, Rollout, Trainer};
 use learn::logic::{Architecture, Wires, Wiring, Wirings, fire};
-use math::par::Threads;
 use math::{Isa, Rng};
 
 #[cfg(target_arch = "wasm32")]
@@ -125,30 +124,6 @@ fn the_twin_has_the_slopes_of_its_loss() {
     }
 }
 
-/// Many updates: state and statistics.
-fn train(isa: Isa, form: GateForm, case: usize, updates: usize) -> (Vec<StepStats>, Vec<u32>) {
-    let (architecture, wiring, rollout) = cases().remove(case);
-    let (start, target) = data(&architecture, &rollout);
-    let automaton = automaton(architecture, wiring, form, 3);
-    let mut trainer = Trainer::new(isa, automaton, rollout, Optimiser::default(), 1);
-    let stats = (0..updates).map(|_| trainer.step(&start, &target, CHANNELS)).collect();
-    (stats, trainer.automaton().params.iter().map(|x| x.to_bits()).collect())
-}
-
-#[test]
-fn bits_are_the_same_on_all_instruction_sets_of_a_class() {
-    for (case, form) in (0..4).flat_map(|case| FORMS.map(|form| (case, form))) {
-        for fused in [true, false] {
-            let mut sets = Isa::available().into_iter().filter(|isa| isa.fused() == fused);
-            let Some(first) = sets.next() else { continue };
-            let expected = train(first, form, case, 5);
-            for isa in sets {
-                assert!(expected == train(isa, form, case, 5), "{isa:?} and {first:?}, {form:?}, case {case}");
-            }
-        }
-    }
-}
-
 /// A Gumbel distribution has Euler's constant as its mean and π²/6 as its variance, and leans to the right.
 #[test]
 fn noise_is_of_a_gumbel_distribution() {
@@ -218,16 +193,12 @@ fn hardened_gates_are_the_likeliest() {
     assert!((automaton.certainty()[1] - chance).abs() < 1e-6);
 }
 
-/// Enough work for several pieces.
-fn large() -> Architecture {
-    let update = vec![256, 128, 64, 32, 16, 8, 8];
-    Architecture { channels: 8, kernels: 16, perception: vec![8, 4, 2], update }
-}
-
 /// Samples that have blocks of cells of their own go through their steps apart.
 #[test]
 fn a_batch_is_the_sum_of_its_samples() {
-    let architecture = large();
+    // Enough work for several pieces.
+    let update = vec![256, 128, 64, 32, 16, 8, 8];
+    let architecture = Architecture { channels: 8, kernels: 16, perception: vec![8, 4, 2], update };
     let rollout = Rollout { width: 24, height: 20, periodic: true, steps: 3, batch: 2, fire_rate: None };
     let (start, target) = data(&architecture, &rollout);
     let begin = automaton(architecture, Wiring::Unique, GateForm::Softmax, 3);
@@ -249,24 +220,6 @@ fn a_batch_is_the_sum_of_its_samples() {
         assert!((x - one - two).abs() < 1e-5 * most);
     }
     assert!(out == [one.2, two.2].concat());
-}
-
-#[test]
-fn bits_are_the_same_for_any_number_of_threads() {
-    let architecture = large();
-    let rollout = Rollout { width: 24, height: 20, periodic: true, steps: 3, batch: 2, fire_rate: Some(0.6) };
-    let (start, target) = data(&architecture, &rollout);
-    let begin = automaton(architecture, Wiring::Unique, GateForm::Softmax, 3);
-    let train = || {
-        let mut it = Trainer::new(Isa::best(), begin.clone(), rollout.clone(), Optimiser::default(), 1);
-        let stats: Vec<StepStats> = (0..3).map(|_| it.step(&start, &target, CHANNELS)).collect();
-        (stats, it.parts())
-    };
-    let expected = Threads::of(1).unwrap().run(train);
-    for threads in [2, 3, 4] {
-        let Some(pool) = Threads::of(threads) else { continue }; // in a browser, those that its pool has
-        assert!(pool.run(train) == expected, "{threads} threads");
-    }
 }
 
 /// Another implementation's loss, gradient and steps.

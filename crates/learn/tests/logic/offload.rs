@@ -56,6 +56,8 @@ fn a_machine_answers_once_for_each_time_that_it_is_asked() {
         assert_eq!(trained.sums, [StepStats { loss: 0.0, grad_norm: 0.0 }; 2]);
         assert!(!worker.poll(&mut trained).unwrap());
     }
+    let fault = request(&learn::offload::Local, &spec).err();
+    assert_eq!(fault, Some(Fault::Unknown { what: "a population of logic automata".into() }), "what it was not taught");
 }
 
 /// Its workers stop after so many updates.

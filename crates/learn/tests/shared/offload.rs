@@ -2,7 +2,6 @@
 
 use graph::{Adam, Executor, Graph, Init, Layout, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, Machine, TrainResult, TrainStateRef};
-use learn::{Fault, offload};
 use math::{Isa, Rng};
 use std::sync::Arc;
 
@@ -71,36 +70,4 @@ fn a_machine_that_values_states_answers_once_for_each_time_that_it_is_asked() {
         executor.run(&params, &Packed::new(&plan, &params));
         assert_eq!(values, [executor.output("y")]);
     }
-}
-
-struct Work;
-
-impl offload::Request for Work {
-    type Worker = dyn Fn() -> u32;
-    const WHAT: &'static str = "this work";
-}
-
-struct Knows(bool);
-
-impl Machine for Knows {
-    fn name(&self) -> String {
-        "a machine".into()
-    }
-
-    fn is_software(&self) -> bool {
-        false
-    }
-
-    fn special(&self, request: &dyn std::any::Any) -> Option<Result<Box<dyn std::any::Any>, Fault>> {
-        let work = |_: &Work| Ok(Box::new(|| 7u32) as Box<dyn Fn() -> u32>);
-        if self.0 { offload::serve(request, work) } else { None }
-    }
-}
-
-#[test]
-fn a_machine_does_special_work_or_says_what_it_does_not_know() {
-    let worker = offload::request(&Knows(true), &Work).unwrap();
-    assert_eq!(worker(), 7);
-    let fault = offload::request(&Knows(false), &Work).err();
-    assert_eq!(fault, Some(Fault::Unknown { what: "this work".into() }));
 }
