@@ -6,7 +6,7 @@
 //! handmade, and can be left out: then there are places alone.
 
 use math::graded::Grade;
-use math::{Isa, Kernel, Simd, dispatch};
+use math::{Isa, kernel};
 use std::sync::OnceLock;
 use worlds::backgammon::{BAR, Board, Side};
 
@@ -129,7 +129,26 @@ impl Layout {
 
     /// The rows that tell a board from another one.
     pub fn changes(&self, isa: Isa, from: &Inputs, to: &Inputs, changes: &mut Changes) {
-        dispatch(isa, Compare { first: &self.first, from, to, changes });
+        let first = &self.first;
+        kernel!(isa, |_s: S, first: &[u16; USED], from: &Inputs, to: &Inputs, changes: &mut Changes| {
+            let (mut added, mut taken) = (0, 0);
+            let eights = from.as_chunks::<8>().0.iter().zip(to.as_chunks::<8>().0);
+            for (eight, (a, b)) in eights.enumerate() {
+                let mut differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+                while differ != 0 {
+                    let byte = differ.trailing_zeros() as usize / 8;
+                    differ &= !(255 << (8 * byte));
+                    let input = 8 * eight + byte;
+                    // A place is written whether or not there is a row: what is not counted is written over.
+                    let before = first[input].wrapping_sub(1);
+                    changes.added[added] = before.wrapping_add(u16::from(b[byte]));
+                    changes.taken[taken] = before.wrapping_add(u16::from(a[byte]));
+                    added += usize::from(b[byte] > 0);
+                    taken += usize::from(a[byte] > 0);
+                }
+            }
+            changes.lens = (added, taken);
+        });
     }
 }
 
@@ -153,38 +172,6 @@ impl Changes {
 
     pub fn taken(&self) -> &[u16] {
         &self.taken[..self.lens.1]
-    }
-}
-
-struct Compare<'a> {
-    first: &'a [u16; USED],
-    from: &'a Inputs,
-    to: &'a Inputs,
-    changes: &'a mut Changes,
-}
-
-impl Kernel for Compare<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        let Compare { first, from, to, changes } = self;
-        let (mut added, mut taken) = (0, 0);
-        let eights = from.as_chunks::<8>().0.iter().zip(to.as_chunks::<8>().0);
-        for (eight, (a, b)) in eights.enumerate() {
-            let mut differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-            while differ != 0 {
-                let byte = differ.trailing_zeros() as usize / 8;
-                differ &= !(255 << (8 * byte));
-                let input = 8 * eight + byte;
-                // A place is written whether or not there is a row: what is not counted is written over.
-                let before = first[input].wrapping_sub(1);
-                changes.added[added] = before.wrapping_add(u16::from(b[byte]));
-                changes.taken[taken] = before.wrapping_add(u16::from(a[byte]));
-                added += usize::from(b[byte] > 0);
-                taken += usize::from(a[byte] > 0);
-            }
-        }
-        changes.lens = (added, taken);
     }
 }
 
@@ -230,25 +217,12 @@ fn seen(mask: u32) -> u32 {
 /// Reads boards that one player has left to the other. Whole numbers only: every instruction set reads the same, some count
 /// bits faster.
 pub fn read(isa: Isa, handmade: bool, boards: &[Board], inputs: &mut [Inputs]) {
-    dispatch(isa, Read { most: &layout().most, ways_past: ways_past(), handmade, boards, inputs });
-}
-
-struct Read<'a> {
-    most: &'a [u8; USED],
-    ways_past: &'a [u8; 4096],
-    handmade: bool,
-    boards: &'a [Board],
-    inputs: &'a mut [Inputs],
-}
-
-impl Kernel for Read<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) {
-        for (board, inputs) in self.boards.iter().zip(self.inputs) {
-            *inputs = read_one(self.most, self.ways_past, self.handmade, board);
+    let (most, ways_past) = (&layout().most, ways_past());
+    kernel!(isa, |_s: S, most: &[u8; USED], ways_past: &[u8; 4096], handmade: bool, boards: &[Board], inputs: &mut [Inputs]| {
+        for (board, inputs) in boards.iter().zip(inputs) {
+            *inputs = read_one(most, ways_past, handmade, board);
         }
-    }
+    });
 }
 
 #[inline(always)]

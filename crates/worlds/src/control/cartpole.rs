@@ -12,7 +12,7 @@ use super::many::{load, place, store};
 use super::vector::{Impossible, LENGTH_SHIFT, TERMINATED, TRUNCATED, Vector};
 use super::world::{Actions, Moment, Single, Spec, Twin};
 use crate::named;
-use math::{Isa, Kernel, PANEL, Rng, Simd, dispatch, rng};
+use math::{Isa, PANEL, Rng, Simd, kernel, rng};
 
 /// m/s²
 pub const GRAVITY: f64 = 9.8;
@@ -177,7 +177,39 @@ impl CartPoles {
     /// Many steps with actions that are thrown like coins, and the number of episodes that ended.
     /// Nothing but the last state is seen. Which actions [`CartPoles::coins`] tells.
     pub fn play(&mut self, game: u32, steps: u32) -> u64 {
-        dispatch(self.isa, Play { poles: self, game, steps })
+        let poles = self;
+        kernel!(poles.isa, |s: S, poles: &mut CartPoles, game: u32, steps: u32| -> u64 {
+            let &mut CartPoles { keys, first, count, ref mut state, ref mut clock, ref mut starts, .. } = poles;
+            let panels = state.as_chunks_mut::<STATE>().0.iter_mut();
+            let mut ended = 0;
+            let panels = panels.zip(clock.as_chunks_mut::<PANEL>().0).zip(starts.as_chunks_mut::<STATE>().0);
+            for (panel, ((state, clock), starts)) in panels.enumerate() {
+                for l in (0..PANEL).step_by(ABREAST * S::LANES) {
+                    let env = panel * PANEL + l;
+                    let id = s.count_u(first.wrapping_add(env as u32));
+                    let mut ids = [id; ABREAST];
+                    let mut poles = [Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) }; ABREAST];
+                    for v in 1..ABREAST {
+                        let l = l + v * S::LANES;
+                        ids[v] = s.add_u(id, s.splat_u((v * S::LANES) as u32));
+                        poles[v] = Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) };
+                    }
+                    toss(s, keys, game, steps, ids, &mut poles);
+                    for v in 0..ABREAST {
+                        let l = l + v * S::LANES;
+                        let mut episodes = [0; 16];
+                        let [old, new] = [s.load_u(&clock[l..]), poles[v].clock];
+                        s.store_u(s.sub_u(s.shr_u(new, STEP_BITS), s.shr_u(old, STEP_BITS)), &mut episodes);
+                        let seen = count.saturating_sub(panel * PANEL + l).min(S::LANES);
+                        ended += episodes[..seen].iter().map(|n| u64::from(n % EPISODES)).sum::<u64>();
+                        store(s, poles[v].state, state, l);
+                        store(s, start(s, keys.start, ids[v], new), starts, l);
+                        s.store_u(new, &mut clock[l..]);
+                    }
+                }
+            }
+            ended
+        })
     }
 
     /// The actions that [`CartPoles::play`] takes at one step of a game: 0 or 1, a function of (seed,
@@ -209,7 +241,41 @@ impl Vector for CartPoles {
 
     fn step(&mut self, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]) {
         self.turn = (self.turn + 1) % SHORTEST as usize;
-        dispatch(self.isa, Advance { poles: self, actions, reached, rewards, ended });
+        let poles = self;
+        kernel!(poles.isa, |s: S, poles: &mut CartPoles, actions: &[f32], reached: &mut [f32], rewards: &mut [f32], ended: &mut [u32]| {
+            let &mut CartPoles { keys, first, turn, ref mut state, ref mut clock, ref mut starts, .. } = poles;
+            let lanes = clock.len();
+            assert!(actions.len() >= lanes && ended.len() >= lanes);
+            assert!(reached.len() >= state.len());
+            let state = state.as_chunks_mut::<STATE>().0.iter_mut();
+            let clock = clock.as_chunks_mut::<PANEL>().0.iter_mut();
+            let starts = starts.as_chunks_mut::<STATE>().0.iter_mut();
+            let actions = actions.as_chunks::<PANEL>().0.iter();
+            let reached = reached.as_chunks_mut::<STATE>().0.iter_mut();
+            let rewards = rewards.as_chunks_mut::<PANEL>().0.iter_mut();
+            let ended = ended.as_chunks_mut::<PANEL>().0.iter_mut();
+            let panels = state.zip(clock).zip(starts).zip(actions).zip(reached).zip(rewards).zip(ended);
+            for (panel, ((((((state, clock), starts), actions), reached), rewards), ended)) in panels.enumerate() {
+                if panel % SHORTEST as usize == turn {
+                    for l in (0..PANEL).step_by(S::LANES) {
+                        let id = s.count_u(first.wrapping_add((panel * PANEL + l) as u32));
+                        store(s, start(s, keys.start, id, s.load_u(&clock[l..])), starts, l);
+                    }
+                }
+                for l in (0..PANEL).step_by(S::LANES) {
+                    let right = s.eq(s.load(&actions[l..]), s.splat(1.0));
+                    let force = s.select(right, s.splat((FORCE / MASS) as f32), s.splat((-FORCE / MASS) as f32));
+                    let before = Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) };
+                    let new = before.step(s, force);
+                    store(s, new.state, reached, l);
+                    s.store(s.splat(1.0), &mut rewards[l..]);
+                    let after = new.begin_again(s, load(s, starts, l));
+                    store(s, after.state, state, l);
+                    s.store_u(after.clock, &mut clock[l..]);
+                    s.store_u(new.end(s), &mut ended[l..]);
+                }
+            }
+        });
     }
 
     fn reset(&mut self, seed: u32, first: u32) {
@@ -255,102 +321,9 @@ const STATE: usize = OBSERVATION * PANEL;
 /// Coins of one hash: 32 in each word, highest bit first.
 const COINS: u32 = 128;
 
-struct Advance<'a> {
-    poles: &'a mut CartPoles,
-    actions: &'a [f32],
-    reached: &'a mut [f32],
-    rewards: &'a mut [f32],
-    ended: &'a mut [u32],
-}
-
-impl Kernel for Advance<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let &mut CartPoles { keys, first, turn, ref mut state, ref mut clock, ref mut starts, .. } = self.poles;
-        let lanes = clock.len();
-        assert!(self.actions.len() >= lanes && self.ended.len() >= lanes);
-        assert!(self.reached.len() >= state.len());
-        let state = state.as_chunks_mut::<STATE>().0.iter_mut();
-        let clock = clock.as_chunks_mut::<PANEL>().0.iter_mut();
-        let starts = starts.as_chunks_mut::<STATE>().0.iter_mut();
-        let actions = self.actions.as_chunks::<PANEL>().0.iter();
-        let reached = self.reached.as_chunks_mut::<STATE>().0.iter_mut();
-        let rewards = self.rewards.as_chunks_mut::<PANEL>().0.iter_mut();
-        let ended = self.ended.as_chunks_mut::<PANEL>().0.iter_mut();
-        let panels = state.zip(clock).zip(starts).zip(actions).zip(reached).zip(rewards).zip(ended);
-        for (panel, ((((((state, clock), starts), actions), reached), rewards), ended)) in panels.enumerate() {
-            if panel % SHORTEST as usize == turn {
-                for l in (0..PANEL).step_by(S::LANES) {
-                    let id = s.count_u(first.wrapping_add((panel * PANEL + l) as u32));
-                    store(s, start(s, keys.start, id, s.load_u(&clock[l..])), starts, l);
-                }
-            }
-            for l in (0..PANEL).step_by(S::LANES) {
-                let right = s.eq(s.load(&actions[l..]), s.splat(1.0));
-                let force = s.select(right, s.splat((FORCE / MASS) as f32), s.splat((-FORCE / MASS) as f32));
-                let before = Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) };
-                let new = before.step(s, force);
-                store(s, new.state, reached, l);
-                s.store(s.splat(1.0), &mut rewards[l..]);
-                let after = new.begin_again(s, load(s, starts, l));
-                store(s, after.state, state, l);
-                s.store_u(after.clock, &mut clock[l..]);
-                s.store_u(new.end(s), &mut ended[l..]);
-            }
-        }
-    }
-}
-
-struct Play<'a> {
-    poles: &'a mut CartPoles,
-    game: u32,
-    steps: u32,
-}
-
 /// Vectors of poles played at once: each waits for its own last step, so one alone would leave most of
 /// the machine idle, and many would not fit its registers.
 const ABREAST: usize = 2;
-
-impl Kernel for Play<'_> {
-    type Output = u64;
-
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) -> u64 {
-        let Self { poles, game, steps } = self;
-        let &mut CartPoles { keys, first, count, ref mut state, ref mut clock, ref mut starts, .. } = poles;
-        let panels = state.as_chunks_mut::<STATE>().0.iter_mut();
-        let mut ended = 0;
-        let panels = panels.zip(clock.as_chunks_mut::<PANEL>().0).zip(starts.as_chunks_mut::<STATE>().0);
-        for (panel, ((state, clock), starts)) in panels.enumerate() {
-            for l in (0..PANEL).step_by(ABREAST * S::LANES) {
-                let env = panel * PANEL + l;
-                let id = s.count_u(first.wrapping_add(env as u32));
-                let mut ids = [id; ABREAST];
-                let mut poles = [Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) }; ABREAST];
-                for v in 1..ABREAST {
-                    let l = l + v * S::LANES;
-                    ids[v] = s.add_u(id, s.splat_u((v * S::LANES) as u32));
-                    poles[v] = Pole { state: load(s, state, l), clock: s.load_u(&clock[l..]) };
-                }
-                toss(s, keys, game, steps, ids, &mut poles);
-                for v in 0..ABREAST {
-                    let l = l + v * S::LANES;
-                    let mut episodes = [0; 16];
-                    let [old, new] = [s.load_u(&clock[l..]), poles[v].clock];
-                    s.store_u(s.sub_u(s.shr_u(new, STEP_BITS), s.shr_u(old, STEP_BITS)), &mut episodes);
-                    let seen = count.saturating_sub(panel * PANEL + l).min(S::LANES);
-                    ended += episodes[..seen].iter().map(|n| u64::from(n % EPISODES)).sum::<u64>();
-                    store(s, poles[v].state, state, l);
-                    store(s, start(s, keys.start, ids[v], new), starts, l);
-                    s.store_u(new, &mut clock[l..]);
-                }
-            }
-        }
-        ended
-    }
-}
 
 /// Steps these poles by coins. The start that follows an episode is worked out every [`SHORTEST`]
 /// steps, in which no pole can need two.

@@ -6,7 +6,7 @@
 //! multiply-add is fused, so that all instruction sets agree.
 
 use super::angle;
-use math::{Isa, Kernel, Simd, dispatch};
+use math::{Isa, Simd, kernel};
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
 /// f64 for the twin, f32 for thousands.
@@ -470,20 +470,9 @@ pub fn sweep_one<R: Real>(fixed: &Fixed<R>, scene: &mut System<R>) {
 
 /// Many scenes, as many at once as there are lanes.
 pub fn sweep_many(isa: Isa, fixed: &Fixed<f32>, scenes: &mut [System<f32>]) {
-    dispatch(isa, Many { fixed, scenes });
-}
-
-struct Many<'a> {
-    fixed: &'a Fixed<f32>,
-    scenes: &'a mut [System<f32>],
-}
-
-impl Kernel for Many<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        for scenes in self.scenes.chunks_mut(S::LANES) {
-            sweep_lanes::<Lanes<S>>(s, self.fixed, scenes);
+    kernel!(isa, |s: S, fixed: &Fixed<f32>, scenes: &mut [System<f32>]| {
+        for scenes in scenes.chunks_mut(S::LANES) {
+            sweep_lanes::<Lanes<S>>(s, fixed, scenes);
         }
-    }
+    });
 }

@@ -11,7 +11,7 @@
 
 use super::inputs::{self, Decision, INPUTS};
 use graph::{Buffer, Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
-use math::{Isa, Kernel, PANEL, Simd, dispatch, ops, poly};
+use math::{Isa, Kernel, PANEL, Simd, dispatch, kernel, ops, poly};
 use std::ops::Range;
 use std::sync::Arc;
 use worlds::backgammon::{BAR, Board, Chances};
@@ -343,7 +343,39 @@ impl Evaluator {
     pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
         let hidden = self.hidden(row);
-        dispatch(self.isa, Legal { hidden, w, b, actions, to });
+        // Softmax of these rows' products with the hidden layer.
+        kernel!(self.isa, |s: S, hidden: &[f32], w: &[f32], b: &[f32], actions: &[u16], to: &mut [f32]| {
+            let n = actions.len();
+            let to = &mut to[..n.next_multiple_of(16)];
+            let mut most = f32::NEG_INFINITY;
+            for (to, &action) in to.iter_mut().zip(actions) {
+                let width = hidden.len();
+                let row = &w[usize::from(action) * width..][..width];
+                let mut sums = [s.splat(0.0); 4];
+                for (row, hidden) in row.as_chunks::<16>().0.iter().zip(hidden.as_chunks::<16>().0) {
+                    for part in 0..S::PARTS {
+                        let at = part * S::LANES;
+                        sums[part] = s.mul_add(s.load(&row[at..]), s.load(&hidden[at..]), sums[part]);
+                    }
+                }
+                *to = s.sum_lanes(sums) + b[usize::from(action)];
+                most = if *to > most { *to } else { most };
+            }
+            to[n..].fill(-1e9);
+            let mut sums = [s.splat(0.0); 4];
+            for k in (0..to.len()).step_by(16) {
+                for part in 0..S::PARTS {
+                    let at = k + part * S::LANES;
+                    let e = poly::exp(s, s.sub(s.load(&to[at..]), s.splat(most)));
+                    s.store(e, &mut to[at..]);
+                    sums[part] = s.add(sums[part], e);
+                }
+            }
+            let scale = s.splat(1.0 / s.sum_lanes(sums));
+            for at in (0..to.len()).step_by(S::LANES) {
+                s.store(s.mul(s.load(&to[at..]), scale), &mut to[at..]);
+            }
+        });
     }
 }
 
@@ -396,52 +428,6 @@ impl Kernel for Stem<'_> {
                 stem_pass::<S, 1>(s, &self, inputs, at, to);
                 at += S::LANES;
             }
-        }
-    }
-}
-
-/// Softmax of some rows' products with the hidden layer.
-struct Legal<'a> {
-    hidden: &'a [f32],
-    w: &'a [f32],
-    b: &'a [f32],
-    actions: &'a [u16],
-    to: &'a mut [f32],
-}
-
-impl Kernel for Legal<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let n = self.actions.len();
-        let to = &mut self.to[..n.next_multiple_of(16)];
-        let mut most = f32::NEG_INFINITY;
-        for (to, &action) in to.iter_mut().zip(self.actions) {
-            let width = self.hidden.len();
-            let row = &self.w[usize::from(action) * width..][..width];
-            let mut sums = [s.splat(0.0); 4];
-            for (row, hidden) in row.as_chunks::<16>().0.iter().zip(self.hidden.as_chunks::<16>().0) {
-                for part in 0..S::PARTS {
-                    let at = part * S::LANES;
-                    sums[part] = s.mul_add(s.load(&row[at..]), s.load(&hidden[at..]), sums[part]);
-                }
-            }
-            *to = s.sum_lanes(sums) + self.b[usize::from(action)];
-            most = if *to > most { *to } else { most };
-        }
-        to[n..].fill(-1e9);
-        let mut sums = [s.splat(0.0); 4];
-        for k in (0..to.len()).step_by(16) {
-            for part in 0..S::PARTS {
-                let at = k + part * S::LANES;
-                let e = poly::exp(s, s.sub(s.load(&to[at..]), s.splat(most)));
-                s.store(e, &mut to[at..]);
-                sums[part] = s.add(sums[part], e);
-            }
-        }
-        let scale = s.splat(1.0 / s.sum_lanes(sums));
-        for at in (0..to.len()).step_by(S::LANES) {
-            s.store(s.mul(s.load(&to[at..]), scale), &mut to[at..]);
         }
     }
 }

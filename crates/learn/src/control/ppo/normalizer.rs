@@ -1,6 +1,6 @@
 //! Running mean and variance, and observations normalised by them.
 
-use math::{Isa, Kernel, PANEL, Simd, dispatch};
+use math::{Isa, PANEL, kernel};
 
 /// Normalised numbers are clipped here, on both sides.
 pub const NORMALIZED_LIMIT: f32 = 10.0;
@@ -81,33 +81,19 @@ impl Normalizer {
 
     /// Panels of observations; as they are where there is no normaliser.
     pub fn apply(normalizer: Option<&Normalizer>, isa: Isa, observations: &[f32], to: &mut [f32]) {
-        match normalizer {
-            None => to.copy_from_slice(observations),
-            Some(normalizer) => dispatch(isa, Normalize { normalizer, observations, to }),
-        }
-    }
-}
-
-struct Normalize<'a> {
-    normalizer: &'a Normalizer,
-    observations: &'a [f32],
-    to: &'a mut [f32],
-}
-
-impl Kernel for Normalize<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(self, s: S) {
-        let panel = self.normalizer.mean.len() * PANEL;
-        let (low, high) = (s.splat(-NORMALIZED_LIMIT), s.splat(NORMALIZED_LIMIT));
-        for (from, to) in self.observations.chunks_exact(panel).zip(self.to.chunks_exact_mut(panel)) {
-            for (i, (&mean, &scale)) in self.normalizer.mean.iter().zip(&self.normalizer.scale).enumerate() {
-                for l in (i * PANEL..(i + 1) * PANEL).step_by(S::LANES) {
-                    let x = s.mul(s.sub(s.load(&from[l..]), s.splat(mean)), s.splat(scale));
-                    s.store(s.max(s.min(x, high), low), &mut to[l..]);
+        let Some(normalizer) = normalizer else { return to.copy_from_slice(observations) };
+        kernel!(isa, |s: S, normalizer: &Normalizer, observations: &[f32], to: &mut [f32]| {
+            let panel = normalizer.mean.len() * PANEL;
+            let (low, high) = (s.splat(-NORMALIZED_LIMIT), s.splat(NORMALIZED_LIMIT));
+            for (from, to) in observations.chunks_exact(panel).zip(to.chunks_exact_mut(panel)) {
+                for (i, (&mean, &scale)) in normalizer.mean.iter().zip(&normalizer.scale).enumerate() {
+                    for l in (i * PANEL..(i + 1) * PANEL).step_by(S::LANES) {
+                        let x = s.mul(s.sub(s.load(&from[l..]), s.splat(mean)), s.splat(scale));
+                        s.store(s.max(s.min(x, high), low), &mut to[l..]);
+                    }
                 }
             }
-        }
+        });
     }
 }
 
