@@ -24,13 +24,7 @@ fn check(what: &str, estimate: u64, most: f64, learner: impl FnOnce() -> Box<dyn
 
 fn ppo(id: &str, config: PpoConfig) {
     let kind = worlds::control::kind(id).unwrap();
-    check(id, config.bytes(kind), 1.3, || {
-        let mut ppo = Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap();
-        for _ in 0..2 {
-            while !matches!(ppo.advance(), learn::Slice::Ended(_)) {}
-        }
-        Box::new(ppo)
-    });
+    check(id, config.bytes(kind), 1.3, || rounds(Ppo::new(kind, config.clone(), 1, Isa::best()).unwrap(), 2));
 }
 
 fn rounds(mut learner: impl Learner + 'static, count: usize) -> Box<dyn std::any::Any> {

@@ -3,7 +3,7 @@
 
 use graph::{Executor, Optimizer, Packed, Params, Plan};
 use learn::offload::{Local, PlanTrainer, TrainStateRef};
-use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, Writing, plan_training};
+use learn::words::{Config, Mlp, Norm, Positions, Pretrainer, Reader, Sampling, Shape, Stats, Writing, plan_training};
 use learn::{Fault, Learner, Machine, Offload, Slice};
 use math::Isa;
 use serde_json::Value;
@@ -323,18 +323,11 @@ fn small() -> Config {
 }
 
 fn iterate(learner: &mut Pretrainer, count: usize) -> Vec<f64> {
-    let mut losses = Vec::new();
-    while losses.len() < count {
-        match learner.advance() {
-            Slice::Ended(stats) => {
-                assert!(stats.loss > 0.0 && stats.grad_norm > 0.0 && stats.lr > 0.0);
-                losses.push(stats.loss);
-            }
-            Slice::Stopped(fault) => panic!("{fault}"),
-            Slice::Worked | Slice::Waiting => {}
-        }
-    }
-    losses
+    let loss = |stats: Stats| {
+        assert!(stats.loss > 0.0 && stats.grad_norm > 0.0 && stats.lr > 0.0);
+        stats.loss
+    };
+    std::iter::repeat_with(|| learner.advance()).filter_map(Slice::ended).take(count).map(loss).collect()
 }
 
 /// A text that a machine does not keep: it is sent the sequences.
@@ -372,10 +365,8 @@ fn offloaded_steps_take_what_passes_on_the_clock() {
     for _ in 0..3 {
         took += loop {
             slices += 1;
-            match learner.advance() {
-                Slice::Ended(stats) => break stats.parts_s[0],
-                Slice::Stopped(fault) => panic!("{fault}"),
-                Slice::Worked | Slice::Waiting => {}
+            if let Some(stats) = learner.advance().ended() {
+                break stats.parts_s[0];
             }
         };
     }
@@ -388,14 +379,6 @@ fn offloaded_steps_take_what_passes_on_the_clock() {
 struct Narrow(u64);
 
 impl Machine for Narrow {
-    fn name(&self) -> String {
-        "a narrow one".into()
-    }
-
-    fn is_software(&self) -> bool {
-        false
-    }
-
     fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         let (needs, has) = (plan.arena_bytes(), self.0);
         if needs > has { Err(Fault::TooSmall { needs, has }) } else { Local.trainer(plan, state) }

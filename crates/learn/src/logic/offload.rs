@@ -78,14 +78,6 @@ pub trait Accelerator: Movable {
 pub struct Local(pub Isa);
 
 impl Machine for Local {
-    fn name(&self) -> String {
-        "this processor".into()
-    }
-
-    fn is_software(&self) -> bool {
-        true
-    }
-
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         serve(request, |spec: &OffloadSpec| {
             let members = (0..spec.members).map(|_| None).collect();

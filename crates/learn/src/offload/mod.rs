@@ -16,13 +16,17 @@ use math::par::{Movable, Pinned};
 use std::any::Any;
 use std::sync::Arc;
 
-/// Where work can be done.
+/// Where work can be done: this processor, unless it says otherwise.
 pub trait Machine: Movable {
     /// `NVIDIA H200 (Vulkan)`
-    fn name(&self) -> String;
+    fn name(&self) -> String {
+        "this processor".into()
+    }
 
     /// It is the processor itself, pretending.
-    fn is_software(&self) -> bool;
+    fn is_software(&self) -> bool {
+        true
+    }
 
     /// Gets ready to take training steps of a plan from where a learner stands.
     fn trainer(&self, _plan: &Arc<Plan>, _standing: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
@@ -245,14 +249,6 @@ pinned! { PlanEvaluator:
 pub struct Local;
 
 impl Machine for Local {
-    fn name(&self) -> String {
-        "this processor".into()
-    }
-
-    fn is_software(&self) -> bool {
-        true
-    }
-
     fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         let mut trainer = LocalTrainer::new(plan);
         trainer.set_state(state)?;

@@ -31,14 +31,6 @@ fn stand_in(looks: u32, lives: i64) -> StandIn {
 }
 
 impl Machine for StandIn {
-    fn name(&self) -> String {
-        "stand-in".into()
-    }
-
-    fn is_software(&self) -> bool {
-        false
-    }
-
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         serve(request, |spec: &OffloadSpec| {
             let accelerator = LocalAccelerator::new(spec)?;

@@ -137,14 +137,6 @@ pub static TEXT: LazyLock<(Arc<Corpus>, usize)> = LazyLock::new(|| {
 struct PublishedHere;
 
 impl Machine for PublishedHere {
-    fn name(&self) -> String {
-        "this processor".into()
-    }
-
-    fn is_software(&self) -> bool {
-        true
-    }
-
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         serve(request, |spec: &OffloadSpec| Ok(Box::new(LocalAccelerator::new(spec)?) as Box<dyn Accelerator>))
     }

@@ -41,14 +41,6 @@ struct Failing(u32);
 struct FailingTrainer(Box<dyn PlanTrainer>, AtomicU32);
 
 impl Machine for Failing {
-    fn name(&self) -> String {
-        "one that fails".into()
-    }
-
-    fn is_software(&self) -> bool {
-        false
-    }
-
     fn trainer(&self, plan: &Arc<Plan>, state: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
         Ok(Box::new(FailingTrainer(Local.trainer(plan, state)?, AtomicU32::new(self.0))))
     }

@@ -18,17 +18,9 @@ fn population() -> Population {
 }
 
 fn iterate(population: &mut Population, count: usize) {
-    let mut left = count;
-    while left > 0 {
-        match population.advance() {
-            Slice::Ended(stats) => {
-                let numbers = [stats.loss, stats.hard_loss, stats.grad_norm];
-                assert!(numbers.into_iter().all(|x| x.is_some_and(|x| x > 0.0)), "{stats:?}");
-                left -= 1;
-            }
-            Slice::Stopped(fault) => panic!("{fault}"),
-            Slice::Worked | Slice::Waiting => {}
-        }
+    for stats in std::iter::repeat_with(|| population.advance()).filter_map(Slice::ended).take(count) {
+        let numbers = [stats.loss, stats.hard_loss, stats.grad_norm];
+        assert!(numbers.into_iter().all(|x| x.is_some_and(|x| x > 0.0)), "{stats:?}");
     }
 }
 
@@ -66,14 +58,6 @@ struct Failing(u32);
 struct FailingWorker(Box<dyn Accelerator>, u32);
 
 impl Machine for Failing {
-    fn name(&self) -> String {
-        "one that fails".into()
-    }
-
-    fn is_software(&self) -> bool {
-        false
-    }
-
     fn special(&self, wanted: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         serve(wanted, |spec: &OffloadSpec| {
             let worker = FailingWorker(request(&Local(Isa::best()), spec)?, self.0);
