@@ -1,9 +1,9 @@
 //! The properties. What does not apply to a learner it says itself, with its reason.
 
 use crate::cases::each_case;
-use crate::subject::{Case, Damage, SEED, Subject, alike, iterate, same, tell};
+use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, iterate, same, tell};
 use learn::settings::{Kind, Setting, Settings, Value};
-use learn::{Data, Iteration, Parts, Progress, Slice, WorkedOn};
+use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
 use math::Isa;
 use math::par::Threads;
 
@@ -193,6 +193,10 @@ fn other(setting: &Setting, value: &Value) -> Value {
     }
 }
 
+fn offload<S: Subject>(learner: &mut S) -> &mut dyn Offload {
+    learner.offload().unwrap_or_else(|why| panic!("{why}"))
+}
+
 #[testkit::test]
 fn work_that_is_lent_is_the_same_to_the_bit() {
     each_case!(lends);
@@ -205,9 +209,6 @@ fn lends<S: Subject>(case: &Case<S>) {
     let ways = there.offload().unwrap_or_else(|why| panic!("{}: {why}", case.name)).ways().len();
     for way in 0..ways {
         let what = format!("{}, lent in way {way}", case.name);
-        fn offload<S: Subject>(learner: &mut S) -> &mut dyn learn::Offload {
-            learner.offload().unwrap_or_else(|why| panic!("{why}"))
-        }
         // A trial leaves no trace.
         offload(&mut there).begin_probe(&*machine, way).expect("a machine for it");
         (0..10).for_each(|_| _ = offload(&mut there).advance_probe().expect("it goes on"));
@@ -227,6 +228,38 @@ fn lends<S: Subject>(case: &Case<S>) {
         iterate(&mut here, 1);
         let left = here.progress().iterations() - there.progress().iterations();
         iterate(&mut there, left);
+        alike(&here, &there, &what);
+    }
+}
+
+#[testkit::test]
+fn a_machine_that_is_lost_takes_no_more_along_than_its_iteration() {
+    each_case!(goes_on_alone);
+}
+
+fn goes_on_alone<S: Subject>(case: &Case<S>) {
+    // Some iterations of most learners.
+    const CALLS: u32 = 50;
+    let Ok(machine) = S::machine(&case.config) else { return };
+    let machine = Failing(machine, CALLS);
+    let ways = offload(&mut case.begin()).ways().len();
+    for way in 0..ways {
+        let what = format!("{}, lost in way {way}", case.name);
+        let (mut here, mut there) = (case.warmed(), case.warmed());
+        offload(&mut there).begin_probe(&machine, way).expect("a machine for it");
+        while offload(&mut there).advance_probe().is_ok() {}
+        offload(&mut there).end_probe();
+        alike(&here, &there, &format!("{what}, tried"));
+
+        offload(&mut there).begin_offload(&machine, way).expect("a machine for it");
+        let fault = loop {
+            if let Slice::Stopped(fault) = there.advance() {
+                break fault;
+            }
+        };
+        assert!(matches!(fault, Fault::Lost { .. }) && !offload(&mut there).is_offloaded(), "{what}: {fault}");
+        iterate(&mut here, there.progress().iterations() + 1 - case.warm);
+        iterate(&mut there, 1);
         alike(&here, &there, &what);
     }
 }

@@ -1,14 +1,18 @@
 //! What the suite asks of a learner beside [`Learner`]: how it is made, restored and set, and what does not apply to it.
 
+use graph::{Adam, Plan};
 use learn::backgammon::published::LocalAccelerator;
-use learn::backgammon::published::accelerator::{Accelerator, OffloadSpec};
+use learn::backgammon::published::accelerator::{
+    Accelerator, Answer, DECISION_WORDS, OffloadSpec, PackedSample, TrainResult as RoundResult,
+};
 use learn::backgammon::{Published, PublishedConfig, Strong, StrongConfig};
 use learn::control::{Ppo, PpoConfig};
 use learn::cube::{Cube, Dqn, DqnConfig, Supervised, SupervisedConfig};
 use learn::logic::experiment::Config as LogicConfig;
-use learn::logic::offload::Local as PopulationHere;
+use learn::logic::offload::{Accelerator as Members, Local as PopulationHere, OffloadSpec as PopulationSpec, Trained};
 use learn::logic::population::Population;
-use learn::offload::{Local, serve};
+use learn::logic::train::{Optimiser, Trainer};
+use learn::offload::{Local, PlanTrainer, TrainResult, TrainStateRef, request, serve};
 use learn::settings::Settings;
 use learn::words::{Config as WordsConfig, Pretrainer};
 use learn::{Data, Fault, Find, Iteration, Learner, Machine, Parts, Progress, Slice, part};
@@ -139,6 +143,62 @@ struct PublishedHere;
 impl Machine for PublishedHere {
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         serve(request, |spec: &OffloadSpec| Ok(Box::new(LocalAccelerator::new(spec)?) as Box<dyn Accelerator>))
+    }
+}
+
+/// A machine whose workers are lost after so many calls of each.
+pub struct Failing(pub Box<dyn Machine>, pub u32);
+
+struct Worker<W: ?Sized>(Box<W>, u32);
+
+macro_rules! while_it_lives {
+    ($trait:ident: $($method:ident($($given:ident: $type:ty),*) -> $answer:ty;)*) => {
+        impl $trait for Worker<dyn $trait> {
+            $(fn $method(&mut self, $($given: $type),*) -> Result<$answer, Fault> {
+                self.1 = self.1.checked_sub(1).ok_or(Fault::Lost { why: "a test pulled its plug".into() })?;
+                self.0.$method($($given),*)
+            })*
+        }
+    };
+}
+
+while_it_lives! { PlanTrainer:
+    set_state(state: &TrainStateRef) -> ();
+    set_input(name: &str, values: &[f32]) -> ();
+    accumulate() -> ();
+    update(adam: &Adam) -> ();
+    ask() -> ();
+    ask_outputs() -> ();
+    poll(result: &mut TrainResult) -> bool;
+}
+
+while_it_lives! { Members:
+    set_member(member: usize, trainer: &Trainer) -> ();
+    step(optimiser: &Optimiser, learns: &[bool], starts: &[f32], targets: &[f32]) -> ();
+    ask() -> ();
+    poll(trained: &mut Trained) -> bool;
+}
+
+while_it_lives! { Accelerator:
+    set_weights(weights: &[f32]) -> ();
+    ask(lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> ();
+    answer(lane: usize, answer: &mut Answer) -> bool;
+    set_state(state: &TrainStateRef) -> ();
+    store_samples(first: usize, packed_samples: &[PackedSample]) -> ();
+    step(adam: &Adam, value_coef: f32, drawn: &[u32]) -> ();
+    request_result() -> ();
+    poll_result(learned: &mut RoundResult) -> bool;
+}
+
+impl Machine for Failing {
+    fn trainer(&self, plan: &Arc<Plan>, standing: &TrainStateRef) -> Result<Box<dyn PlanTrainer>, Fault> {
+        Ok(Box::new(Worker(self.0.trainer(plan, standing)?, self.1)))
+    }
+
+    fn special(&self, wanted: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
+        let population = |spec: &PopulationSpec| Ok(Box::new(Worker(request(&*self.0, spec)?, self.1)) as Box<dyn Members>);
+        let published = |spec: &OffloadSpec| Ok(Box::new(Worker(request(&*self.0, spec)?, self.1)) as Box<dyn Accelerator>);
+        serve(wanted, population).or_else(|| serve(wanted, published))
     }
 }
 
