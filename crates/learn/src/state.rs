@@ -105,6 +105,14 @@ pub(crate) fn floats_of<'a>(find: &Find<'a>, name: &str, len: usize) -> Result<&
     if find(name).is_some_and(|(_, data)| data.len() == len) { floats(find, name) } else { Err(missing(name)) }
 }
 
+/// In this shape.
+pub(crate) fn floats_in<'a>(find: &Find<'a>, name: &str, shape: &[usize]) -> Result<&'a [f32], SavedError> {
+    match find(name) {
+        Some((found, _)) if found == shape => floats_of(find, name, shape.iter().product()),
+        _ => Err(missing(name)),
+    }
+}
+
 pub(crate) fn words<'a>(find: &Find<'a>, name: &str) -> Result<&'a [u32], SavedError> {
     values(find, name, |data| if let Data::U32(values) = data { Some(values) } else { None })
 }
@@ -152,16 +160,8 @@ pub(crate) fn load<'a>(
 ) -> Result<(), SavedError> {
     for (prefix, values) in groups {
         for spec in table.specs() {
-            let (name, to) = (format!("{prefix}{}", spec.name), &mut values[spec.range()]);
-            match find(&name) {
-                Some((shape, Data::F32(found))) if shape == spec.file_shape() && found.len() == to.len() => {
-                    if !found.iter().all(|x| x.is_finite()) {
-                        return Err(bad(&name));
-                    }
-                    to.copy_from_slice(found);
-                }
-                _ => return Err(missing(&name)),
-            }
+            let name = format!("{prefix}{}", spec.name);
+            values[spec.range()].copy_from_slice(floats_in(find, &name, spec.file_shape())?);
         }
     }
     Ok(())

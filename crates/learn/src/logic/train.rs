@@ -4,7 +4,7 @@ use super::automaton::{Automaton, GateForm, gumbel};
 pub use super::rollout::Rollout;
 use super::soft::{Network, Roller, Target, form};
 use crate::offload::TrainStateRef;
-use crate::state::{counters, floats_of, missing};
+use crate::state::{counters, floats_in};
 use crate::{Data, Find, SavedError};
 use math::{AdamStep, Isa, par};
 
@@ -154,11 +154,7 @@ impl Trainer {
         let shape = [it.automaton.architecture.gates(), it.automaton.form.width()];
         let parts = [("gates", &mut it.automaton.params), ("adam.m", &mut it.m), ("adam.v", &mut it.v)];
         for (name, values) in parts {
-            if find(name).is_none_or(|(found, _)| found != shape) {
-                return Err(missing(name));
-            }
-            let from = floats_of(find, name, values.len())?;
-            values.copy_from_slice(from);
+            values.copy_from_slice(floats_in(find, name, &shape)?);
         }
         [it.updates] = counters(find, "updates")?;
         Ok(it)

@@ -7,7 +7,7 @@ use super::offloaded::Offloaded;
 use super::rollout::LANES;
 use super::stats::{Episode, RECENT};
 use super::{Ppo, PpoConfig, PpoError, Progress};
-use crate::state::{bad, counters, load, missing, save, words};
+use crate::state::{bad, counters, floats_in, load, missing, save, words};
 use crate::{Data, Find, Parts};
 use graph::Optimizer;
 use math::Isa;
@@ -72,12 +72,7 @@ impl Ppo {
         }
         let mut ppo = Self::new(kind, config, seed, isa)?;
         let bad = |name: &str| PpoError::from(bad(name));
-        let floats = |name: &str, shape: &[usize]| match find(name) {
-            Some((found, Data::F32(values))) if found == shape && values.len() == shape.iter().product::<usize>() => {
-                if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(bad(name)) }
-            }
-            _ => Err(missing(name)),
-        };
+        let floats = |name: &str, shape: &[usize]| floats_in(find, name, shape);
         let moments = |name: &str, shape: &[usize]| match find(name) {
             Some((found, Data::F64(values))) if found == shape && values.len() == shape.iter().product::<usize>() => {
                 let all: Vec<_> = values.as_chunks::<3>().0.iter().map(|&x| moments_from(x)).collect();
