@@ -9,58 +9,40 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
+    /// By name.
     Input(Arc<str>),
     /// Index into the parameter table.
     Param(usize),
+    /// Row-major.
     Constant(Arc<[f32]>),
-    MatMul {
-        ta: bool,
-        tb: bool,
-    },
+    /// a, b: either read transposed
+    MatMul { ta: bool, tb: bool },
     /// x·scale + shift
-    Affine {
-        scale: f32,
-        shift: f32,
-    },
+    Affine { scale: f32, shift: f32 },
+    /// x
     Unary(Unary),
     /// What the derivative is simplest in, x or y, and dy
     UnaryGrad(Unary),
+    /// a, b, either of which may be repeated
     Binary(Binary),
+    /// x
     Sum(Sums),
+    /// x, a row, a column or a single number
     Broadcast,
     /// x, gamma, and beta where it is a layer norm, which is centred; a root mean square norm is not
-    Norm {
-        eps: f32,
-        centred: bool,
-    },
+    Norm { eps: f32, centred: bool },
     /// x, gamma, dy, and the norm's own node, whose kernel leaves the statistics
-    NormGrad {
-        eps: f32,
-        centred: bool,
-        wrt: Wrt,
-    },
+    NormGrad { eps: f32, centred: bool, wrt: Wrt },
     /// qkv, table of cosines and sines: q and k turned, each row by its place in its sequence
-    Rotary {
-        back: bool,
-    },
+    Rotary { back: bool },
     /// qkv
-    CausalAttention {
-        heads: usize,
-        len: usize,
-    },
+    CausalAttention { heads: usize, len: usize },
     /// qkv, the attention's own node, dy
-    CausalAttentionGrad {
-        heads: usize,
-        len: usize,
-    },
+    CausalAttentionGrad { heads: usize, len: usize },
     /// Or its logarithm.
-    Softmax {
-        log: bool,
-    },
+    Softmax { log: bool },
     /// y, dy
-    SoftmaxGrad {
-        log: bool,
-    },
+    SoftmaxGrad { log: bool },
     /// x, index
     Take,
     /// index, dy
@@ -72,27 +54,18 @@ pub enum Op {
     /// x, w, target
     HeadLoss,
     /// x, w, target, dy, and the loss's own node: the gradient of x or of w
-    HeadLossGrad {
-        of_x: bool,
-    },
+    HeadLossGrad { of_x: bool },
     /// x, step; its own gradient
-    Dropout {
-        p: f32,
-        rng: Rng,
-    },
+    Dropout { p: f32, rng: Rng },
     /// corpus, starts
-    Windows {
-        len: usize,
-        shift: usize,
-    },
+    Windows { len: usize, shift: usize },
+    /// a, b: side by side
     Concat,
-    SliceCols {
-        from: usize,
-    },
+    /// x: some of its columns
+    SliceCols { from: usize },
     /// Zeros on both sides of x.
-    PadCols {
-        from: usize,
-    },
+    PadCols { from: usize },
+    /// x, which counts as a constant
     StopGradient,
 }
 
@@ -110,16 +83,6 @@ pub enum Wrt {
     X,
     Gamma,
     Beta,
-}
-
-/// The derivative of a function where it has `at`: y, or x for those whose y says less.
-fn slope(of: Unary, at: f64) -> f64 {
-    match of {
-        Unary::Relu => f64::from(u8::from(at > 0.0)),
-        Unary::Tanh => 1.0 - at * at,
-        Unary::Sigmoid => at * (1.0 - at),
-        _ => reference::unary_slope(of, at),
-    }
 }
 
 impl Op {
@@ -194,7 +157,7 @@ impl Op {
                 each(&|i, j| at(0, i, j) * f64::from(scale) + f64::from(shift));
             }
             &Op::Unary(of) => each(&|i, j| reference::unary(of, at(0, i, j))),
-            &Op::UnaryGrad(of) => each(&|i, j| at(1, i, j) * slope(of, at(0, i, j))),
+            &Op::UnaryGrad(of) => each(&|i, j| at(1, i, j) * reference::unary_slope_at(of, at(0, i, j))),
             &Op::Binary(of) => each(&|i, j| reference::binary(of, at(0, i, j), at(1, i, j))),
             Op::Broadcast | Op::StopGradient => each(&|i, j| at(0, i, j)),
             &Op::MatMul { ta, tb } => {

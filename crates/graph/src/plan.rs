@@ -44,16 +44,14 @@ pub enum PlanError {
 /// Where a kernel reads or writes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
+    /// There is none.
     Nowhere,
     /// A tensor between calls, which one call writes, or none where it is given: its number among [`Plan::slots`].
     Slot(usize),
     /// Of the parameters.
     Param(Range<usize>),
     /// Of the gradients; the `first` to write replaces what is there, the others add.
-    Grad {
-        range: Range<usize>,
-        first: bool,
-    },
+    Grad { range: Range<usize>, first: bool },
 }
 
 /// One kernel call. Which place is which stands at each variant: reads -> writes.

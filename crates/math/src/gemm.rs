@@ -153,19 +153,10 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
         let (first, count) = (i * block_rows, y.len() / out.max(1));
         let saves = !save.is_empty();
         let (x, to) = (&x[first * inp..], if saves { &mut *save } else { &mut *y });
-        run(
-            isa,
-            Product {
-                m: count,
-                n: out,
-                k: inp,
-                a: Left { p: x.as_ptr(), rs: inp, ks: 1, packed: false },
-                b: Right::of_packed(isa, packed),
-                c: Target { p: to.as_mut_ptr(), rs: out, cs: 1 },
-                start: ep.bias.map_or(Start::Zero, |bias| Start::Columns(bias[..out].as_ptr())),
-                relu: ep.act == Act::Relu && !finish.needed && !saves,
-            },
-        );
+        let start = ep.bias.map_or(Start::Zero, |bias| Start::Columns(bias[..out].as_ptr()));
+        let (a, b) = (Left::strided(x.as_ptr(), inp, 1), Right::of_packed(isa, packed));
+        let relu = ep.act == Act::Relu && !finish.needed && !saves;
+        run(isa, Product { relu, ..Product::new([count, out, inp], a, b, Target::rows(to.as_mut_ptr(), out), start) });
         if finish.needed {
             let finish = Finish { residual: ep.residual.map(|r| &r[first * out..][..to.len()]), ..finish };
             finish_rows(isa, out, to, finish, pre, stats);
@@ -192,19 +183,8 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
 /// dx[rows][inp] (+)= dy[rows][out] · W.
 pub fn linear_rows_dx(isa: Isa, rows: usize, out: usize, inp: usize, dy: &[f32], packed_t: &[f32], dx: &mut [f32], accumulate: bool) {
     let (dy, dx) = (&dy[..rows * out], &mut dx[..rows * inp]);
-    run(
-        isa,
-        Product {
-            m: rows,
-            n: inp,
-            k: out,
-            a: Left { p: dy.as_ptr(), rs: out, ks: 1, packed: false },
-            b: Right::of_packed(isa, &packed_t[..packed_rows_t_len(out, inp)]),
-            c: Target { p: dx.as_mut_ptr(), rs: inp, cs: 1 },
-            start: if accumulate { Start::Target } else { Start::Zero },
-            relu: false,
-        },
-    );
+    let (a, b) = (Left::strided(dy.as_ptr(), out, 1), Right::of_packed(isa, &packed_t[..packed_rows_t_len(out, inp)]));
+    run(isa, Product::new([rows, inp, out], a, b, Target::rows(dx.as_mut_ptr(), inp), Start::of(accumulate)));
 }
 
 /// dw[out][inp] (+)= dyᵀ · x.
@@ -221,19 +201,11 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     let finish = Finish::new(&ep);
     let (pre, stats) = ep.norm.map_or((&mut [][..], &mut [][..]), |n| (n.save_pre, n.save_stats));
     let panel = |i: usize, [y, pre, stats]: [&mut [f32]; 3]| {
-        run(
-            isa,
-            Product {
-                m: out,
-                n: PANEL,
-                k: inp,
-                a: Left { p: packed.as_ptr(), rs: 0, ks: 0, packed: true },
-                b: Right::Direct(x[i * inp * PANEL..].as_ptr(), PANEL),
-                c: Target { p: y.as_mut_ptr(), rs: PANEL, cs: 1 },
-                start: ep.bias.map_or(Start::Zero, |bias| Start::Rows(bias[..out].as_ptr())),
-                relu: ep.act == Act::Relu && !finish.needed,
-            },
-        );
+        let a = Left { p: packed.as_ptr(), rs: 0, ks: 0, packed: true };
+        let b = Right::Direct(x[i * inp * PANEL..].as_ptr(), PANEL);
+        let start = ep.bias.map_or(Start::Zero, |bias| Start::Rows(bias[..out].as_ptr()));
+        let relu = ep.act == Act::Relu && !finish.needed;
+        run(isa, Product { relu, ..Product::new([out, PANEL, inp], a, b, Target::rows(y.as_mut_ptr(), PANEL), start) });
         if finish.needed {
             let finish = Finish { residual: ep.residual.map(|r| &r[i * out * PANEL..][..y.len()]), ..finish };
             finish_panel(isa, out, y, finish, pre, stats);
@@ -278,32 +250,15 @@ pub fn matmul(
         return;
     }
     assert!(a.len() > (m - 1) * a_rs + (k - 1) * a_ks && b.len() > (k - 1) * b_ks + (n - 1) * b_cs);
-    let start = if accumulate { Start::Target } else { Start::Zero };
     // The lanes go along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains.
     // The swap stores C turned, so it must save a quarter.
     let swap = !isa.rounds_to_bf16() && 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
-        Product {
-            m: n,
-            n: m,
-            k,
-            a: Left { p: b.as_ptr(), rs: b_cs, ks: b_ks, packed: false },
-            b: Right::Strided { p: a.as_ptr(), ks: a_ks, cs: a_rs },
-            c: Target { p: c.as_mut_ptr(), rs: 1, cs: n },
-            start,
-            relu: false,
-        }
+        let (a, b) = (Left::strided(b.as_ptr(), b_cs, b_ks), Right::Strided { p: a.as_ptr(), ks: a_ks, cs: a_rs });
+        Product::new([n, m, k], a, b, Target { p: c.as_mut_ptr(), rs: 1, cs: n }, Start::of(accumulate))
     } else {
-        Product {
-            m,
-            n,
-            k,
-            a: Left { p: a.as_ptr(), rs: a_rs, ks: a_ks, packed: false },
-            b: Right::Strided { p: b.as_ptr(), ks: b_ks, cs: b_cs },
-            c: Target { p: c.as_mut_ptr(), rs: n, cs: 1 },
-            start,
-            relu: false,
-        }
+        let (a, b) = (Left::strided(a.as_ptr(), a_rs, a_ks), Right::Strided { p: b.as_ptr(), ks: b_ks, cs: b_cs });
+        Product::new([m, n, k], a, b, Target::rows(c.as_mut_ptr(), n), Start::of(accumulate))
     };
     run(isa, product);
 }
@@ -322,16 +277,7 @@ pub(crate) unsafe fn panel_product(
     accumulate: bool,
 ) {
     debug_assert!(n <= PANEL && (rs == 1 || ks == 1));
-    let product = Product {
-        m,
-        n,
-        k,
-        a: Left { p: a, rs, ks, packed: false },
-        b: Right::Direct(b, PANEL),
-        c: Target { p: c, rs: c_rs, cs: 1 },
-        start: if accumulate { Start::Target } else { Start::Zero },
-        relu: false,
-    };
+    let product = Product::new([m, n, k], Left::strided(a, rs, ks), Right::Direct(b, PANEL), Target::rows(c, c_rs), Start::of(accumulate));
     run_tiles(isa, product, None);
 }
 

@@ -16,22 +16,11 @@ pub const NEIGHBOURS: usize = 9;
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// What a neighbour holds in a channel.
-    Load {
-        channel: u32,
-        neighbour: u8,
-        to: u32,
-    },
-    Gate {
-        op: u8,
-        a: u32,
-        b: u32,
-        to: u32,
-    },
+    Load { channel: u32, neighbour: u8, to: u32 },
+    /// What an operation makes of two slots.
+    Gate { op: u8, a: u32, b: u32, to: u32 },
     /// The next state of a channel.
-    Store {
-        channel: u32,
-        from: u32,
-    },
+    Store { channel: u32, from: u32 },
 }
 
 /// Gates in the order they are evaluated in, and where their values wait meanwhile.

@@ -102,6 +102,16 @@ pub fn unary_slope(op: Unary, x: f64) -> f64 {
     }
 }
 
+/// The same where a kernel has `at`: y, or x for those whose y says less.
+pub fn unary_slope_at(op: Unary, at: f64) -> f64 {
+    match op {
+        Unary::Relu => f64::from(u8::from(at > 0.0)),
+        Unary::Tanh => 1.0 - at * at,
+        Unary::Sigmoid => at * (1.0 - at),
+        _ => unary_slope(op, at),
+    }
+}
+
 /// One two-argument function.
 pub fn binary(op: Binary, a: f64, b: f64) -> f64 {
     match op {

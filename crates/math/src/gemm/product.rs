@@ -19,6 +19,12 @@ pub struct Left {
     pub packed: bool,
 }
 
+impl Left {
+    pub fn strided(p: *const f32, rs: usize, ks: usize) -> Left {
+        Left { p, rs, ks, packed: false }
+    }
+}
+
 /// The operand whose rows fill vectors.
 #[derive(Clone, Copy)]
 pub enum Right {
@@ -45,6 +51,12 @@ pub struct Target {
     pub cs: usize,
 }
 
+impl Target {
+    pub fn rows(p: *mut f32, rs: usize) -> Target {
+        Target { p, rs, cs: 1 }
+    }
+}
+
 /// What the chains start from.
 #[derive(Clone, Copy)]
 pub enum Start {
@@ -55,6 +67,12 @@ pub enum Start {
     Columns(*const f32),
     /// A bias for each row.
     Rows(*const f32),
+}
+
+impl Start {
+    pub fn of(accumulate: bool) -> Start {
+        if accumulate { Start::Target } else { Start::Zero }
+    }
 }
 
 /// One product of any kind: the only kernel that holds tiles, so that a module carries each tile once.
@@ -74,6 +92,11 @@ pub struct Product {
 unsafe impl Sync for Product {}
 
 impl Product {
+    /// C = A·B from `start` on.
+    pub fn new([m, n, k]: [usize; 3], a: Left, b: Right, c: Target, start: Start) -> Product {
+        Product { m, n, k, a, b, c, start, relu: false }
+    }
+
     /// Whether A is too large to stay in the second-level cache, and read often enough to be copied.
     pub fn large(&self) -> bool {
         // Rows of tiles that lie apart share sets of the first cache.
