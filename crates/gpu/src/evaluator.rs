@@ -61,19 +61,11 @@ impl PlanEvaluator for Evaluator {
     }
 
     fn poll(&mut self, outputs: &mut Vec<Vec<f32>>) -> Result<bool, Fault> {
-        let Some(submitted) = &self.asked else { return Ok(false) };
-        self.gpu.pause_for(submitted);
-        outputs.resize_with(self.outputs, Vec::new);
-        let here = self.readback.take(
-            &mut |region, arrived: Arrived| {
-                outputs[region].clear();
-                outputs[region].extend(arrived.floats());
-            },
-            &mut |_, _| {},
-        )?;
-        if here {
-            self.asked = None;
-        }
-        Ok(here)
+        let count = self.outputs;
+        let mut floats = |region: usize, arrived: Arrived| {
+            outputs.resize_with(count, Vec::new);
+            arrived.replace(&mut outputs[region]);
+        };
+        self.readback.poll(&mut self.asked, &mut floats, &mut |_, _| {})
     }
 }

@@ -10,6 +10,7 @@ pub mod control;
 mod device;
 mod evaluator;
 mod executor;
+mod functions;
 pub mod logic;
 mod machine;
 mod open;
@@ -19,6 +20,7 @@ mod product;
 mod program;
 mod reduce;
 mod rooms;
+mod text;
 mod tile;
 mod trainer;
 

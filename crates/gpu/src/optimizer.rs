@@ -4,6 +4,7 @@
 
 use crate::program::{Memory, Program, Region, Space};
 use graph::{Adam, Table};
+use learn::Fault;
 use math::AdamStep;
 use std::ops::Range;
 
@@ -100,5 +101,55 @@ impl Optimizer {
         let of_vectors = if adam.matrices_only { 0.0 } else { adam.weight_decay };
         let knobs = [adam.lr, adam.beta1, adam.beta2, adam.eps, adam.weight_decay, longest, of_vectors];
         memory.write_floats(self.knobs, &knobs);
+    }
+}
+
+/// An optimiser that knows where it stands and is told only what changes: for steps without an answer in between.
+pub(crate) struct Following {
+    pub optimizer: Optimizer,
+    /// Steps when it was set to where it stands, and what it was told since.
+    steps_before: u64,
+    told: Option<Adam>,
+}
+
+impl Following {
+    pub fn new(optimizer: Optimizer) -> Following {
+        Following { optimizer, steps_before: 0, told: None }
+    }
+
+    /// From here on it goes on after so many steps with these moments.
+    pub fn stand(&mut self, [m, v]: [&[f32]; 2], steps: u64, memory: &Memory) {
+        memory.write_floats(self.optimizer.m, m);
+        memory.write_floats(self.optimizer.v, v);
+        (self.steps_before, self.told) = (steps, None);
+    }
+
+    pub fn knows(&self, adam: &Adam) -> bool {
+        self.told == Some(*adam)
+    }
+
+    /// Steps that follow are by these settings.
+    pub fn follow(&mut self, adam: &Adam, memory: &Memory) -> Result<(), Fault> {
+        match self.told {
+            None => self.optimizer.tell(adam, self.steps_before, memory),
+            Some(told) if [told.beta1, told.beta2] != [adam.beta1, adam.beta2] => {
+                return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
+            }
+            Some(_) => self.optimizer.write(adam, memory),
+        }
+        self.told = Some(*adam);
+        Ok(())
+    }
+
+    /// Before its count is read: without a step since it stood here, counting has not begun.
+    pub fn begin_count(&self, memory: &Memory) {
+        if self.told.is_none() {
+            self.optimizer.tell(&Adam::default(), self.steps_before, memory);
+        }
+    }
+
+    /// Steps in all, of which it counted so many.
+    pub fn steps(&self, counted: u64) -> u64 {
+        self.steps_before + counted
     }
 }

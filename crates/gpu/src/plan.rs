@@ -163,14 +163,13 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
             }
             continue;
         };
-        let side = |at: u32, [outer, inner]: [usize; 2]| Side { at, outer: outer as u32, inner: inner as u32 };
         let mut rest = reads[2..].iter().copied();
         let bias = if bias { rest.next() } else { None };
         let residual = if residual { rest.next() } else { None };
         let second = writes.get(1).copied();
         let row_sums = second.filter(|_| !saves).map(|at| (at, adds(node.writes[1])));
         let (slope, save, adds) = (slope.zip(rest.next()), second.filter(|_| saves), adds(node.writes[0]));
-        let product = Product::new(shape, side(reads[0], a), side(reads[1], b), writes[0]);
+        let product = Product::new(shape, Side::new(reads[0], a[0], a[1]), Side::new(reads[1], b[0], b[1]), writes[0]);
         all.push(Product { bias, residual, act, adds, half, slope, row_sums, save, ..product });
     }
     products(program, space, &all);

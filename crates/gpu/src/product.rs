@@ -12,7 +12,6 @@ mod shape;
 mod tune;
 
 pub use dispatch::{product_by, products};
-pub(crate) use shape::FUNCTIONS;
 pub use shape::{Product, Side};
 pub use tune::{Timing, noise};
 #[cfg(not(target_family = "wasm"))]

@@ -4,7 +4,7 @@
 //! Every kernel has the same three bindings, so one bind group serves a whole program and the only thing that
 //! changes from dispatch to dispatch is where its arguments lie.
 
-use crate::device::{Gpu, lock};
+use crate::device::{Gpu, Submitted, lock};
 use learn::Fault;
 use std::future::poll_fn;
 use std::ops::Range;
@@ -20,6 +20,10 @@ pub const PRELUDE: &str = "\
 /// The number of a workgroup when they were spread over x and y.
 fn group_index(group: vec3<u32>, groups: vec3<u32>) -> u32 { return group.x + group.y * groups.x; }
 ";
+
+/// How `main` begins in most of them.
+pub(crate) const MAIN: &str = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
+        @builtin(local_invocation_index) local: u32)";
 
 /// The beginning of the prelude where floats are read four at a time.
 const FLOATS: &str = "array<f32>";
@@ -225,8 +229,7 @@ impl Program {
         let text = format!(
             "struct Args {{ {fields}len: u32 }}
 @compute @workgroup_size({SIZE})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {{
+{MAIN} {{
     let i = group_index(group, many) * {SIZE}u + local;
     if (i >= args.len) {{ return; }}
     {body}
@@ -343,6 +346,12 @@ impl<'a> Arrived<'a> {
         self.0.iter().map(|bytes| u32::from_ne_bytes(*bytes))
     }
 
+    /// In place of what is there.
+    pub fn replace(self, floats: &mut Vec<f32>) {
+        floats.clear();
+        floats.extend(self.floats());
+    }
+
     /// In so many equal parts, one after the other.
     pub fn parts(self, count: usize) -> impl Iterator<Item = Arrived<'a>> {
         self.0.chunks_exact(self.0.len().checked_div(count).unwrap_or(0).max(1)).map(Arrived)
@@ -437,6 +446,22 @@ impl Readback {
         self.staging.unmap();
         self.way.state.store(IDLE, Ordering::Release);
         Ok(true)
+    }
+
+    /// [`Readback::take`] where it was `asked` for in a submit and has not come yet; waits for that submit for a moment.
+    pub(crate) fn poll(
+        &self,
+        asked: &mut Option<Submitted>,
+        floats: &mut dyn FnMut(usize, Arrived),
+        words: &mut dyn FnMut(usize, Arrived),
+    ) -> Result<bool, Fault> {
+        let Some(submitted) = asked else { return Ok(false) };
+        self.gpu.pause_for(submitted);
+        let here = self.take(floats, words)?;
+        if here {
+            *asked = None;
+        }
+        Ok(here)
     }
 
     /// Submits a copy and gives what it brings: for tests, natively and in a browser, whose events bring it.

@@ -1,7 +1,7 @@
 //! Training steps of any plan on a device, without an answer in between: what a learner offloads that has no kernels of its own.
 
 use crate::device::{Gpu, InFlight, Submitted};
-use crate::optimizer::Optimizer;
+use crate::optimizer::{Following, Optimizer};
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
 use graph::{Adam, Plan};
@@ -19,7 +19,7 @@ pub struct Trainer {
     program: Program,
     lowered: Lowered,
     params: Region,
-    optimizer: Optimizer,
+    optimizer: Following,
     /// Adam.
     moved: Range<usize>,
     /// Gradients of runs before the newest one, which is begun with keeping what the one before left, where several make a step.
@@ -30,13 +30,12 @@ pub struct Trainer {
     outputs: Vec<Arc<str>>,
     /// Of all, and of the outputs alone.
     readbacks: [Readback; 2],
-    /// Adam's steps when it stood here, and what the device was told since.
-    steps_before: u64,
-    told: Option<Adam>,
     in_flight: InFlight,
-    asked: Option<(Submitted, Asked)>,
+    asked: Option<Submitted>,
+    what: Asked,
 }
 
+/// Which of the readbacks is asked for.
 #[derive(Clone, Copy)]
 enum Asked {
     All,
@@ -73,13 +72,12 @@ impl Trainer {
             runs: 0,
             lowered,
             params,
-            optimizer,
+            optimizer: Following::new(optimizer),
             outputs,
             readbacks,
-            steps_before: 0,
-            told: None,
             in_flight: InFlight::new(IN_FLIGHT),
             asked: None,
+            what: Asked::All,
         };
         trainer.set_state(state)?;
         Ok(trainer)
@@ -103,15 +101,9 @@ impl Trainer {
 
     /// What makes a step of the runs so far.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
-        match self.told {
-            Some(told) if told == *adam => {}
-            Some(told) if [told.beta1, told.beta2] != [adam.beta1, adam.beta2] => {
-                return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
-            }
-            Some(_) => self.optimizer.write(adam, &self.memory),
-            None => self.optimizer.tell(adam, self.steps_before, &self.memory),
+        if !self.optimizer.knows(adam) {
+            self.optimizer.follow(adam, &self.memory)?;
         }
-        self.told = Some(*adam);
         let join = if self.runs > 1 { self.join.clone() } else { 0..0 };
         self.runs = 0;
         Ok([join, self.moved.clone()])
@@ -127,13 +119,10 @@ impl Trainer {
         if self.asked.is_some() {
             return Err(Fault::Refused { why: "it was asked again before it had answered".into() });
         }
-        if self.told.is_none() {
-            // No step has been taken since it stood here, and so counting has not begun.
-            self.optimizer.tell(&Adam::default(), self.steps_before, &self.memory);
-        }
+        self.optimizer.begin_count(&self.memory);
         let mut encoder = self.gpu.encoder();
         self.readbacks[what as usize].encode(&mut encoder);
-        self.asked = Some((self.submit(encoder)?, what));
+        (self.asked, self.what) = (Some(self.submit(encoder)?), what);
         self.readbacks[what as usize].ask();
         Ok(())
     }
@@ -160,9 +149,8 @@ impl PlanTrainer for Trainer {
             return Err(Fault::Refused { why: "training began anew before it had answered".into() });
         }
         self.memory.write_floats(self.params, state.weights);
-        self.memory.write_floats(self.optimizer.m, state.m);
-        self.memory.write_floats(self.optimizer.v, state.v);
-        (self.steps_before, self.told, self.runs) = (state.steps, None, 0);
+        self.optimizer.stand([state.m, state.v], state.steps, &self.memory);
+        self.runs = 0;
         self.gpu.check()
     }
 
@@ -196,29 +184,22 @@ impl PlanTrainer for Trainer {
     }
 
     fn poll(&mut self, trained: &mut TrainResult) -> Result<bool, Fault> {
-        let Some((submitted, what)) = &self.asked else { return Ok(false) };
-        self.gpu.pause_for(submitted);
-        trained.outputs.resize_with(self.outputs.len(), || ("".into(), Vec::new()));
         let TrainResult { outputs, weights, m, v, norm, .. } = trained;
-        let (mut taken, given) = (0, self.outputs.len());
-        let here = self.readbacks[*what as usize].take(
-            &mut |region, arrived: Arrived| {
-                let to = match region.checked_sub(1) {
-                    None => return *norm = arrived.floats().next().unwrap_or_default(),
-                    Some(output) if output < given => {
-                        outputs[output].0.clone_from(&self.outputs[output]);
-                        &mut outputs[output].1
-                    }
-                    Some(state) => [&mut *weights, &mut *m, &mut *v][state - given],
-                };
-                to.clear();
-                to.extend(arrived.floats());
-            },
-            &mut |_, arrived| taken = arrived.words().map(u64::from).sum(),
-        )?;
+        let names = &self.outputs;
+        let mut floats = |region: usize, arrived: Arrived| match region.checked_sub(1) {
+            None => *norm = arrived.floats().next().unwrap_or_default(),
+            Some(output) if output < names.len() => {
+                outputs.resize_with(names.len(), || ("".into(), Vec::new()));
+                outputs[output].0.clone_from(&names[output]);
+                arrived.replace(&mut outputs[output].1);
+            }
+            Some(state) => arrived.replace([&mut *weights, &mut *m, &mut *v][state - names.len()]),
+        };
+        let mut taken = 0;
+        let readback = &self.readbacks[self.what as usize];
+        let here = readback.poll(&mut self.asked, &mut floats, &mut |_, arrived| taken = arrived.words().map(u64::from).sum())?;
         if here {
-            trained.steps = self.steps_before + taken;
-            self.asked = None;
+            trained.steps = self.optimizer.steps(taken);
         }
         Ok(here)
     }

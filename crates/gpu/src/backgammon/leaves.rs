@@ -23,12 +23,9 @@ pub struct Leaves {
 
 struct Lane {
     readback: Readback,
-    under_way: Option<Asked>,
-}
-
-struct Asked {
+    asked: Option<Submitted>,
+    /// That were asked for.
     rows: usize,
-    submitted: Submitted,
 }
 
 impl Leaves {
@@ -49,7 +46,7 @@ impl Leaves {
         program.bind(&memory);
         lowered.write_constants(&memory);
         let asked = [lowered.output("policy"), lowered.output("value")];
-        let lane = |_| Lane { readback: Readback::new(&memory, &asked, &[]), under_way: None };
+        let lane = |_| Lane { readback: Readback::new(&memory, &asked, &[]), asked: None, rows: 0 };
         let lanes = std::array::from_fn(lane);
         Ok(Leaves { gpu: gpu.clone(), width: spec.shape.width, memory, program, params, decisions, lists, lanes })
     }
@@ -63,36 +60,27 @@ impl Leaves {
         let Leaves { gpu, memory, program, lists, .. } = self;
         let lane = &mut self.lanes[lane];
         gpu.check()?;
-        if lane.under_way.is_some() {
+        if lane.asked.is_some() {
             return Err(refused("a lane was asked again before it had answered"));
         }
         memory.write_words(self.decisions, decisions.as_flattened());
         let mut encoder = gpu.encoder();
         program.encode_lists(&mut encoder, lists);
         lane.readback.encode(&mut encoder);
-        let submitted = gpu.submit(encoder);
+        (lane.asked, lane.rows) = (Some(gpu.submit(encoder)), decisions.len());
         lane.readback.ask();
-        lane.under_way = Some(Asked { rows: decisions.len(), submitted });
         gpu.check()
     }
 
     pub fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        let (lane, wide) = (&mut self.lanes[lane], self.width);
-        let Some(asked) = &lane.under_way else { return Ok(false) };
         // For this lane alone: the other's leaves may be behind it.
-        self.gpu.pause_for(&asked.submitted);
-        let here = lane.readback.take(
-            &mut |region, arrived: Arrived| {
-                let (to, width) = if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
-                to.clear();
-                // Rows beyond hold what is left from before.
-                to.extend(arrived.floats().take(asked.rows * width));
-            },
-            &mut |_, _| {},
-        )?;
-        if here {
-            lane.under_way = None;
-        }
-        Ok(here)
+        let (Lane { readback, asked, rows }, wide) = (&mut self.lanes[lane], self.width);
+        let mut floats = |region: usize, arrived: Arrived| {
+            let (to, width) = if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
+            to.clear();
+            // Rows beyond hold what is left from before.
+            to.extend(arrived.floats().take(*rows * width));
+        };
+        readback.poll(asked, &mut floats, &mut |_, _| {})
     }
 }

@@ -3,7 +3,7 @@
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, InFlight, Submitted};
-use crate::optimizer::Optimizer;
+use crate::optimizer::{Following, Optimizer};
 use crate::plan::Lowered;
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space, groups};
 use graph::Adam;
@@ -26,7 +26,7 @@ pub struct Training {
     /// Places of TOGETHER steps.
     drawn: Region,
     value_coef: Region,
-    optimizer: Optimizer,
+    optimizer: Following,
     /// Policy loss, value loss, length of the gradient.
     sums: Region,
     minibatch: usize,
@@ -34,10 +34,8 @@ pub struct Training {
     gathers: Range<usize>,
     step: [Range<usize>; 3],
     readback: Readback,
-    /// Adam's steps when it stood here.
-    steps_before: u64,
-    /// What the device was told since.
-    told: Option<(Adam, f32)>,
+    /// Of the value's loss, as the device was told it with Adam's settings.
+    told_coef: f32,
     /// Drawn for steps that wait for others to go with.
     waiting: Vec<u32>,
     in_flight: InFlight,
@@ -88,14 +86,13 @@ impl Training {
             packed_samples,
             drawn,
             value_coef: lowered.input("value_coef"),
-            optimizer,
+            optimizer: Following::new(optimizer),
             sums,
             minibatch: rows,
             gathers,
             step: [lowered.steps.clone(), moved, summed],
             readback,
-            steps_before: 0,
-            told: None,
+            told_coef: 0.0,
             waiting: Vec::with_capacity(TOGETHER * rows),
             in_flight: InFlight::new(IN_FLIGHT),
             asked: None,
@@ -109,10 +106,8 @@ impl Training {
         // Steps that have not gone out would be written over at once.
         self.waiting.clear();
         self.memory.write_floats(self.params, state.weights);
-        self.memory.write_floats(self.optimizer.m, state.m);
-        self.memory.write_floats(self.optimizer.v, state.v);
+        self.optimizer.stand([state.m, state.v], state.steps, &self.memory);
         self.memory.write_floats(self.sums, &[0.0; 3]);
-        (self.steps_before, self.told) = (state.steps, None);
         self.gpu.check()
     }
 
@@ -126,17 +121,11 @@ impl Training {
 
     pub fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
         assert_eq!(drawn.len(), self.minibatch, "places of one minibatch");
-        if self.told != Some((*adam, value_coef)) {
+        if !self.optimizer.knows(adam) || self.told_coef != value_coef {
             self.send(false)?;
-            match &self.told {
-                None => self.optimizer.tell(adam, self.steps_before, &self.memory),
-                Some((before, _)) if [before.beta1, before.beta2] != [adam.beta1, adam.beta2] => {
-                    return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
-                }
-                Some(_) => self.optimizer.write(adam, &self.memory),
-            }
+            self.optimizer.follow(adam, &self.memory)?;
             self.memory.write_floats(self.value_coef, &[value_coef]);
-            self.told = Some((*adam, value_coef));
+            self.told_coef = value_coef;
         }
         self.waiting.extend_from_slice(drawn);
         if self.waiting.len() == TOGETHER * self.minibatch { self.send(false) } else { Ok(()) }
@@ -146,10 +135,7 @@ impl Training {
         if self.asked.is_some() {
             return Err(refused("it was asked again how far it was before it had told"));
         }
-        if self.told.is_none() {
-            // Nobody has stepped since it stood here, and so counting has not begun.
-            self.optimizer.tell(&Adam::default(), self.steps_before, &self.memory);
-        }
+        self.optimizer.begin_count(&self.memory);
         self.send(true)?;
         self.readback.ask();
         // In queue order: behind the copy, before whatever steps follow.
@@ -158,29 +144,17 @@ impl Training {
     }
 
     pub fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault> {
-        let Some(submitted) = &self.asked else { return Ok(false) };
-        self.gpu.pause_for(submitted);
         let TrainResult { weights, m, v, sums, .. } = learned;
+        let mut floats = |region: usize, arrived: Arrived| match region {
+            0 => arrived.replace(weights),
+            1 => arrived.replace(m),
+            2 => arrived.replace(v),
+            _ => sums.iter_mut().zip(arrived.floats()).for_each(|(to, x)| *to = f64::from(x)),
+        };
         let mut taken = 0;
-        let here = self.readback.take(
-            &mut |region, arrived: Arrived| {
-                let to = match region {
-                    0 => &mut *weights,
-                    1 => &mut *m,
-                    2 => &mut *v,
-                    _ => {
-                        sums.iter_mut().zip(arrived.floats()).for_each(|(to, x)| *to = f64::from(x));
-                        return;
-                    }
-                };
-                to.clear();
-                to.extend(arrived.floats());
-            },
-            &mut |_, arrived| taken = arrived.words().map(u64::from).sum(),
-        )?;
+        let here = self.readback.poll(&mut self.asked, &mut floats, &mut |_, arrived| taken = arrived.words().map(u64::from).sum())?;
         if here {
-            learned.steps = self.steps_before + taken;
-            self.asked = None;
+            learned.steps = self.optimizer.steps(taken);
         }
         Ok(here)
     }

@@ -1,7 +1,6 @@
 //! Control on the device: its environments, and PPO whole.
 
 mod ppo;
-mod text;
 mod worlds;
 
 pub use ppo::GpuPpo;

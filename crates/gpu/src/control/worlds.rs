@@ -3,10 +3,10 @@
 //! Same seeds begin the same episodes; steps differ by roundings, for a GPU fuses and divides as it likes. It refuses
 //! to know who acts, and a world's text to bind anything: kernels read and write, worlds only compute.
 
-use super::text::Text;
 use crate::program::{Memory, Program, Region, Space, groups};
+use crate::text::Text;
 use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED, TRUNCATED};
-use ::worlds::control::{Impossible, Kernels, Kind, Spec, Vector, cartpole};
+use ::worlds::control::{Kernels, Kind, Spec, cartpole};
 use math::Isa;
 
 /// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
@@ -102,7 +102,7 @@ struct Args {
 }
 
 /// Many environments of one kind on the device, each beginning again by itself when its episode ends: as
-/// [`Vector`], but that observations are rows.
+/// `worlds::control::Vector`, but that observations are rows.
 pub struct Worlds {
     world: World,
     count: usize,
@@ -126,7 +126,7 @@ pub struct Stepping {
     /// The observation that the step led to, which for an episode that ended is its last.
     pub reached: Option<Region>,
     pub rewards: Region,
-    /// As [`Vector::step`] writes them.
+    /// As `worlds::control::Vector::step` writes them.
     pub ended: Region,
 }
 
@@ -157,7 +157,7 @@ impl Worlds {
         self.begin(program, shown, true);
     }
 
-    /// Appends what only shows the states there are, after [`Worlds::put`].
+    /// Appends what only shows the states there are.
     pub fn show(&self, program: &mut Program, shown: Region) {
         self.begin(program, Some(shown), false);
     }
@@ -200,33 +200,5 @@ impl Worlds {
         let (count, stride) = (self.count as u32, self.stride as u32);
         let args = [count, stride, state, clocks, setup, actions, shown, reached, rewards, ended, steps, anew];
         program.dispatch(&kernel, &args, groups(self.count, GROUP));
-    }
-
-    /// Writes the environments of a vector to the device.
-    pub fn put(&self, memory: &Memory, from: &dyn Vector) {
-        let mut state = vec![0.0; self.world.state * self.stride];
-        let mut clocks = vec![0; 2 * self.stride];
-        let mut numbers = vec![0.0; self.world.state];
-        for env in 0..self.count {
-            let (steps, episodes) = from.environment(env, &mut numbers);
-            for (i, &x) in numbers.iter().enumerate() {
-                state[i * self.stride + env] = x;
-            }
-            (clocks[env], clocks[self.stride + env]) = (steps, episodes);
-        }
-        memory.write_floats(self.state, &state);
-        memory.write_words(self.clocks, &clocks);
-    }
-
-    /// Puts what was read from [`Worlds::state`] and [`Worlds::clocks`] into a vector.
-    pub fn give(&self, state: &[f32], clocks: &[u32], to: &mut dyn Vector) -> Result<(), Impossible> {
-        let mut numbers = vec![0.0; self.world.state];
-        for env in 0..self.count {
-            for (i, x) in numbers.iter_mut().enumerate() {
-                *x = state[i * self.stride + env];
-            }
-            to.set_environment(env, &numbers, clocks[env], clocks[self.stride + env])?;
-        }
-        Ok(())
     }
 }

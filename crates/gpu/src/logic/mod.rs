@@ -10,6 +10,7 @@ mod rows;
 
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::program::{Arrived, Memory, Program, Readback, Region, Space};
+use crate::text::Text;
 use learn::Fault;
 use learn::logic::automaton::GateForm;
 use learn::logic::offload::{Accelerator, OffloadSpec, Trained};
@@ -216,32 +217,18 @@ impl Accelerator for GpuPopulation {
     }
 
     fn poll(&mut self, trained: &mut Trained) -> Result<bool, Fault> {
-        let Some(submitted) = &self.asked else { return Ok(false) };
-        self.gpu.pause_for(submitted);
         let Trained { sums, params, m, v } = trained;
-        let here = self.readback.take(
-            &mut |region, arrived: Arrived| {
-                let to = match region {
-                    0 => {
-                        let pairs: Vec<f32> = arrived.floats().collect();
-                        sums.clear();
-                        let pairs = pairs.as_chunks::<2>().0;
-                        sums.extend(pairs.iter().map(|&[loss, grad_norm]| StepStats { loss, grad_norm }));
-                        return;
-                    }
-                    1 => &mut *params,
-                    2 => &mut *m,
-                    _ => &mut *v,
-                };
-                to.clear();
-                to.extend(arrived.floats());
-            },
-            &mut |_, _| {},
-        )?;
-        if here {
-            self.asked = None;
-        }
-        Ok(here)
+        let mut floats = |region: usize, arrived: Arrived| match region {
+            0 => {
+                let pairs: Vec<f32> = arrived.floats().collect();
+                sums.clear();
+                sums.extend(pairs.as_chunks::<2>().0.iter().map(|&[loss, grad_norm]| StepStats { loss, grad_norm }));
+            }
+            1 => arrived.replace(params),
+            2 => arrived.replace(m),
+            _ => arrived.replace(v),
+        };
+        self.readback.poll(&mut self.asked, &mut floats, &mut |_, _| {})
     }
 }
 
@@ -315,56 +302,44 @@ impl Build<'_> {
         let regions = [params, m, v, coefficients, slopes, states, d_state, targets, &self.x, &self.d];
         let others = [squares, sums, knobs, corrections, standing, wires, readers_begin, readers, gate_of, rows_of];
         let args: Vec<u32> = regions.into_iter().chain(others).map(|region| region.at).chain(from.map(|x| x as u32)).collect();
-        let text = format!(
-            "{}{}{}{}{text}",
-            self.constants(),
-            include_str!("../poly.wgsl"),
-            include_str!("../rng.wgsl"),
-            include_str!("common.wgsl")
-        );
-        let kernel = self.program.kernel(label, &text);
+        let text = [include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("common.wgsl"), text];
+        let text = text.into_iter().fold(self.constants(), Text::add);
+        let kernel = self.program.kernel(label, &text.text);
         self.program.dispatch(&kernel, &args, groups.map(|x| x as u32));
     }
 
     /// What the shapes are to kernels.
-    fn constants(&self) -> String {
+    fn constants(&self) -> Text {
         let OffloadSpec { architecture, form, rollout, loss_channels, members } = self.spec;
         let channels = architecture.channels;
         let plane = rollout.width * rollout.height;
-        let whole = [
-            ("SIZE", SIZE),
-            ("MEMBERS", *members),
-            ("CHANNELS", channels),
-            ("LOSS_CHANNELS", *loss_channels),
-            ("PLANE", plane),
-            ("BATCH", rollout.batch),
-            ("LANES", rollout.batch * plane),
-            ("ROW", self.padded),
-            ("ROWS", self.rows.count),
-            ("INPUTS", 9 * channels),
-            ("GATES", architecture.gates()),
-            ("PURPOSE_FIRE", PURPOSE_FIRE as usize),
-            ("PURPOSE_GUMBEL", PURPOSE_GUMBEL as usize),
-        ];
-        let mut text: String = whole.iter().map(|(name, value)| format!("const {name} = {value}u;\n")).collect();
-        for (name, value) in [("WIDTH", rollout.width), ("HEIGHT", rollout.height)] {
-            text += &format!("const {name} = {value}i;\n");
-        }
         let (gumbel, temperature) = match form {
             GateForm::Gumbel { temperature } => (true, *temperature),
             _ => (false, 1.0),
         };
-        for (name, value) in [
-            ("FOUR", *form == GateForm::Four),
-            ("GUMBEL", gumbel),
-            ("PERIODIC", rollout.periodic),
-            ("ASYNCHRONOUS", rollout.fire_rate.is_some()),
-        ] {
-            text += &format!("const {name} = {value};\n");
-        }
-        for (name, value) in [("TEMPERATURE", temperature), ("RATE", rollout.fire_rate.unwrap_or(1.0))] {
-            text += &format!("const {name}: f32 = {value:?};\n");
-        }
-        text
+        Text::default()
+            .words(&[
+                ("SIZE", SIZE),
+                ("MEMBERS", *members),
+                ("CHANNELS", channels),
+                ("LOSS_CHANNELS", *loss_channels),
+                ("PLANE", plane),
+                ("BATCH", rollout.batch),
+                ("LANES", rollout.batch * plane),
+                ("ROW", self.padded),
+                ("ROWS", self.rows.count),
+                ("INPUTS", 9 * channels),
+                ("GATES", architecture.gates()),
+                ("PURPOSE_FIRE", PURPOSE_FIRE as usize),
+                ("PURPOSE_GUMBEL", PURPOSE_GUMBEL as usize),
+            ])
+            .constant("WIDTH", "i32", rollout.width)
+            .constant("HEIGHT", "i32", rollout.height)
+            .flag("FOUR", *form == GateForm::Four)
+            .flag("GUMBEL", gumbel)
+            .flag("PERIODIC", rollout.periodic)
+            .flag("ASYNCHRONOUS", rollout.fire_rate.is_some())
+            .float("TEMPERATURE", temperature)
+            .float("RATE", rollout.fire_rate.unwrap_or(1.0))
     }
 }

@@ -5,7 +5,7 @@
 //! A head wider than 32 columns is so many tiles. Those of what is summed are written out in the text: what a thread has of them are
 //! registers.
 
-use crate::program::{Program, groups};
+use crate::program::{MAIN, Program, groups};
 use std::fmt::Write;
 
 const TEXT: &str = include_str!("attention.wgsl");
@@ -59,8 +59,7 @@ const BLOCKS = {}u;
 const SCALE = {:?};
 {}{TEXT}
 @compute @workgroup_size(64)
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {{
+{MAIN} {{
     let index = group_index(group, many);
     if (index >= {}u) {{ return; }}
     let sequence = index / (HEADS * BLOCKS);

@@ -1,6 +1,6 @@
 //! Kernels that take a row at a time.
 
-use crate::product::FUNCTIONS;
+use crate::functions::FUNCTIONS;
 use crate::program::{Program, groups};
 
 const ROWS: &str = include_str!("rows.wgsl");

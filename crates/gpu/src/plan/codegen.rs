@@ -3,11 +3,11 @@
 
 use super::dataflow::{Dataflow, Location, Op};
 use super::fusion::{Groups, Kind};
-use crate::product::FUNCTIONS;
-use crate::program::{Program, Region, Space, groups as spread};
+use crate::functions::{FUNCTIONS, unary, unary_grad};
+use crate::program::{MAIN, Program, Region, Space, groups as spread};
 use crate::reduce::Reduce;
 use graph::{Call, Part, Sums};
-use math::{Binary, Span, Unary};
+use math::{Binary, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -22,9 +22,6 @@ const ROWS_OF_ONE: usize = 1024;
 const MOST_PARTS: usize = 1024;
 /// Rows that a thread walks over at least, where there are as many.
 const WALK: usize = 16;
-
-const MAIN: &str = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32)";
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
 
@@ -673,37 +670,6 @@ fn place(width: usize, i: usize) -> String {
 /// A whole number below `count`.
 fn whole(x: &str, count: usize) -> String {
     format!("u32(clamp({x}, 0.0, {}.0))", count - 1)
-}
-
-fn unary(op: Unary, x: &str) -> String {
-    match op {
-        Unary::Relu => format!("max({x}, 0.0)"),
-        Unary::Tanh => format!("tanh_of({x})"),
-        Unary::Gelu => format!("gelu_of({x})"),
-        Unary::Exp => format!("exp({x})"),
-        Unary::Ln => format!("log({x})"),
-        Unary::Square => format!("{x} * {x}"),
-        Unary::Sqrt => format!("sqrt({x})"),
-        Unary::Sigmoid => format!("sigmoid_of({x})"),
-        Unary::Silu => format!("{x} * sigmoid_of({x})"),
-    }
-}
-
-/// `at` is x or y, whichever the derivative is simplest in.
-fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
-    match op {
-        Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
-        Unary::Tanh => format!("{dy} * (1.0 - {at} * {at})"),
-        Unary::Gelu => format!("{dy} * gelu_slope({at})"),
-        Unary::Exp => format!("{dy} * {at}"),
-        Unary::Ln => format!("{dy} / {at}"),
-        Unary::Square => format!("{dy} * 2.0 * {at}"),
-        Unary::Sqrt => format!("{dy} * 0.5 / {at}"),
-        Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
-        Unary::Silu => {
-            format!("{dy} * sigmoid_of({at}) * (1.0 + {at} * (1.0 - sigmoid_of({at})))")
-        }
-    }
 }
 
 fn binary(op: Binary, a: &str, b: &str) -> String {

@@ -55,23 +55,22 @@ impl Head {
             let half = self.half.then_some([lifts[usize::from(a.at == logits)], 1.0]);
             [Product { adds, half, ..Product::new(shape, a, b, c) }]
         };
-        let side = |at: u32, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
         for first in (0..self.rows).step_by(height) {
             let count = height.min(self.rows - first);
             let below = |at: u32, width: usize| at + (first * width) as u32;
             let x = below(x, inp);
-            let said = product([count, vocab, inp], side(x, inp, 1), side(w, inp, 1), logits, false);
+            let said = product([count, vocab, inp], Side::new(x, inp, 1), Side::new(w, inp, 1), logits, false);
             products(program, space, &said);
             let at = [Some(reads[2]), loss, reads.get(3).copied()].map(|at| at.map(|at| below(at, 1)));
             self.cross_entropy(count, logits, at, program);
             if let Some(dx) = dx {
-                let slopes = side(logits, vocab, 1);
-                let dx = product([count, inp, vocab], slopes, side(w, 1, inp), below(dx, inp), false);
+                let slopes = Side::new(logits, vocab, 1);
+                let dx = product([count, inp, vocab], slopes, Side::new(w, 1, inp), below(dx, inp), false);
                 products(program, space, &dx);
             }
             if let Some(dw) = dw {
-                let slopes = side(logits, 1, vocab);
-                let dw = product([vocab, inp, count], slopes, side(x, 1, inp), dw, adds || first > 0);
+                let slopes = Side::new(logits, 1, vocab);
+                let dw = product([vocab, inp, count], slopes, Side::new(x, 1, inp), dw, adds || first > 0);
                 products(program, space, &dw);
             }
         }

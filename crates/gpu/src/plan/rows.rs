@@ -2,8 +2,9 @@
 
 use super::by_row::{SIZE, rows};
 use super::dataflow::Op;
+use crate::functions::activated;
 use crate::program::{Program, groups};
-use graph::{Act, Call};
+use graph::Call;
 
 const TABLE: &str = include_str!("embedding_grad.wgsl");
 
@@ -32,12 +33,7 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program
                 names.push("residual");
                 y += " + mem[args.residual + first + i]";
             }
-            y = match act {
-                Act::None => y,
-                Act::Relu => format!("max({y}, 0.0)"),
-                Act::Tanh => format!("tanh_of({y})"),
-                Act::Gelu => format!("gelu_of({y})"),
-            };
+            let y = activated(act, &y, false);
             names.push("y");
             let mut text = String::from(if centred { MEAN } else { "    let mean = 0.0;\n" });
             text += &NORM.replace("END", &y);

@@ -10,7 +10,9 @@
 //! them is f32 again, and so are the sums. Gradients of a mean over thousands of tokens are smaller than what f16 has, so
 //! a factor can be moved up by a power of two, exactly, and the sum is moved down again.
 
-use super::shape::{FUNCTIONS, Product, Side};
+use super::shape::{Product, Side};
+use crate::functions::{FUNCTIONS, activated, sloped};
+use crate::program::MAIN;
 use crate::tile::Tile;
 use math::{Act, Unary};
 use std::fmt::Write;
@@ -192,8 +194,7 @@ impl Kernel<'_> {
         let _ = writeln!(
             text,
             "@compute @workgroup_size({threads})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {{
+{MAIN} {{
     {chosen}
     let index = group_index(group, many);
     let part = index / args.tiles;
@@ -557,7 +558,7 @@ workgroupBarrier();",
         let y = if p.residual.is_some() { format!("{sum} + {}", read("residual")) } else { sum };
         let y = activated(p.act, &y, wide);
         if let Some((of, _)) = self.p.slope {
-            return sloped(of, &y, &read("slope"), wide);
+            return sloped(of, &read("slope"), &y, wide);
         }
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
@@ -671,38 +672,6 @@ fn functions(p: &Product) -> &'static str {
     if matches!(p.act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
 }
 
-/// dy through a function; `at` is its y (GELU: its x).
-fn sloped(of: Unary, dy: &str, at: &str, wide: bool) -> String {
-    let zero = if wide { "vec4<f32>()" } else { "0.0" };
-    match of {
-        Unary::Relu => format!("select({zero}, {dy}, {at} > {zero})"),
-        Unary::Tanh => format!("{dy} * (1.0 - {at} * {at})"),
-        Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
-        Unary::Gelu if wide => {
-            let parts = ["x", "y", "z", "w"].map(|part| format!("gelu_slope({at}.{part})"));
-            format!("{dy} * vec4<f32>({})", parts.join(", "))
-        }
-        Unary::Gelu => format!("{dy} * gelu_slope({at})"),
-        _ => unreachable!("checked by whoever asks"),
-    }
-}
-
-fn activated(act: Act, y: &str, wide: bool) -> String {
-    let each = |name: &str| match wide {
-        true => {
-            format!("vec4<f32>({})", ["x", "y", "z", "w"].map(|part| format!("{name}(({y}).{part})")).join(", "))
-        }
-        false => format!("{name}({y})"),
-    };
-    match act {
-        Act::None => format!("({y})"),
-        Act::Relu if wide => format!("max({y}, vec4<f32>())"),
-        Act::Relu => format!("max({y}, 0.0)"),
-        Act::Tanh => each("tanh_of"),
-        Act::Gelu => each("gelu_of"),
-    }
-}
-
 /// Threads that add the partial sums of one output.
 fn adders(splits: usize) -> usize {
     if splits > 32 { 16 } else { 4 }
@@ -732,7 +701,7 @@ pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     }
     let mut y = activated(p.act, &y, false);
     if let Some((of, _)) = p.slope {
-        y = sloped(of, &y, "mem[args.slope + i]", false);
+        y = sloped(of, "mem[args.slope + i]", &y, false);
     }
     let old = if p.adds { "mem[args.c + i] + " } else { "" };
     let functions = functions(p);
@@ -752,8 +721,7 @@ pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     row_sums: u32, save: u32,
 {end}var<workgroup> shares: array<f32, {THREADS}>;
 @compute @workgroup_size({THREADS})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
-        @builtin(local_invocation_index) local: u32) {{
+{MAIN} {{
     {chosen}
     let output = group_index(group, many) * {outputs}u + local % {outputs}u;
     let row = output / {columns};

@@ -2,9 +2,6 @@
 
 use math::{Act, Unary};
 
-/// Functions that the platform's own are too coarse for.
-pub(crate) const FUNCTIONS: &str = include_str!("../functions.wgsl");
-
 /// Where a factor lies in `mem`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
@@ -13,6 +10,12 @@ pub struct Side {
     pub outer: u32,
     /// From one k to the next.
     pub inner: u32,
+}
+
+impl Side {
+    pub fn new(at: u32, outer: usize, inner: usize) -> Side {
+        Side { at, outer: outer as u32, inner: inner as u32 }
+    }
 }
 
 /// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to what is there where it `adds`. The last three

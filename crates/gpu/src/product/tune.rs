@@ -134,12 +134,10 @@ impl Timed {
         let (a, b, c) = (space.floats(m * k), space.floats(k * n), space.floats(m * n));
         let class = class(m, n, k);
         let across = class == Class::Gradient;
-        let (a_outer, a_inner) = if across { (1, m) } else { (k, 1) };
-        let (b_outer, b_inner) = if across { (1, n) } else { (k, 1) };
-        let side = |at, outer: usize, inner: usize| Side { at, outer: outer as u32, inner: inner as u32 };
+        let side = |of: Region, count: usize| if across { Side::new(of.at, 1, count) } else { Side::new(of.at, k, 1) };
         noise(&mut program, &[a, b]);
         let begin = program.len();
-        let p = Product { half, ..Product::new([m, n, k], side(a.at, a_outer, a_inner), side(b.at, b_outer, b_inner), c.at) };
+        let p = Product { half, ..Product::new([m, n, k], side(a, m), side(b, n), c.at) };
         match tile {
             Some(tile) => append(&mut program, &mut space, &[p], [tile, class.rule()]),
             None => products(&mut program, &mut space, &[p]),
@@ -248,10 +246,7 @@ mod tests {
                 let lens = [m * k, k * n, n, m * n, m * n];
                 let [a, b, bias, residual, at] = lens.map(|len| space.floats(len));
                 let (c, sums) = (space.floats(m * n), space.floats(m));
-                let side = |at, count: usize| {
-                    let (outer, inner) = if across { (1, count) } else { (k, 1) };
-                    Side { at, outer: outer as u32, inner: inner as u32 }
-                };
+                let side = |of: Region, count: usize| if across { Side::new(of.at, 1, count) } else { Side::new(of.at, k, 1) };
                 let p = Product {
                     bias: Some(bias.at),
                     residual: Some(residual.at),
@@ -259,7 +254,7 @@ mod tests {
                     half,
                     slope: Some((Unary::Tanh, at.at)),
                     row_sums: Some((sums.at, false)),
-                    ..Product::new([m, n, k], side(a.at, m), side(b.at, n), c.at)
+                    ..Product::new([m, n, k], side(a, m), side(b, n), c.at)
                 };
                 append(&mut program, &mut space, &[p], [tile, of.rule()]);
                 let memory = space.allocate(&gpu).unwrap();

@@ -90,7 +90,7 @@ fn place(program: &mut Program, space: &mut Space, case: &Case, values: &Values)
     let saved = space.floats(m * n);
     let at = values.each_ref().map(|values| space.floats(values.len()));
     let guard = space.floats(GUARD.len());
-    let side = |at: Region, (outer, inner, _): (usize, usize, usize)| Side { at: at.at, outer: outer as u32, inner: inner as u32 };
+    let side = |at: Region, (outer, inner, _): (usize, usize, usize)| Side::new(at.at, outer, inner);
     let (a, b) = (side(at[0], case.a.strides(m, k)), side(at[1], case.b.strides(n, k)));
     let p = Product {
         bias: case.bias.then_some(at[2].at),
@@ -159,7 +159,7 @@ fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found:
             y += if case.bias { x(bias, j) } else { 0.0 };
             y += if case.residual { x(residual, at) } else { 0.0 };
             y = case.act.unary().map_or(y, |of| reference::unary(of, y));
-            y *= case.slope.map_or(1.0, |of| slope_of(of, x(sloped, at)));
+            y *= case.slope.map_or(1.0, |of| reference::unary_slope_at(of, x(sloped, at)));
             y += if case.adds { x(c, at) } else { 0.0 };
             // Roundings of k sums add up as a random walk of steps of the size of the sum so far.
             let walk = SINGLE * (1.0 + y.abs() + size.sqrt() * (k as f64).sqrt().min(40.0));
@@ -176,16 +176,6 @@ fn compare(case: &Case, [a, b, bias, residual, sloped, sums, c]: &Values, found:
         assert!(error <= in_passing(sum), "{case:?}: row {i} is {}, not {sum}", found[1][i]);
     }
     assert_eq!(found[1][m..], sums[m..], "{case:?}: what lies behind the sums");
-}
-
-/// Of relu, tanh and sigmoid from their value, of gelu from its argument.
-fn slope_of(of: Unary, y: f64) -> f64 {
-    match of {
-        Unary::Relu => f64::from(u8::from(y > 0.0)),
-        Unary::Tanh => 1.0 - y * y,
-        Unary::Sigmoid => y * (1.0 - y),
-        _ => reference::unary_slope(of, y),
-    }
 }
 
 async fn products_of_any_size_and_stride_are_right(gpu: Gpu) {
@@ -276,8 +266,8 @@ async fn products_that_are_alike_go_together(gpu: Gpu) {
             at.at
         };
         let mut made = |space: &mut Space| {
-            let a = Side { at: region(space, m * k), outer: 1, inner: m as u32 };
-            let b = Side { at: region(space, n * k), outer: 1, inner: n as u32 };
+            let a = Side::new(region(space, m * k), 1, m);
+            let b = Side::new(region(space, n * k), 1, n);
             Product {
                 bias: Some(region(space, n)),
                 residual: Some(region(space, m * n)),

@@ -10,7 +10,7 @@ use math::rng::{hash_1, uniform_from_word};
 use math::{Isa, Rng};
 use std::f32::consts::TAU;
 use worlds::control::vector::{TERMINATED, TRUNCATED};
-use worlds::control::{Actions, CartPoles, Kind, Vector, kind};
+use worlds::control::{Actions, CartPoles, Impossible, Kind, Vector, kind};
 
 const POLE: &str = "CartPole-v1";
 const SEED: u32 = 11;
@@ -167,6 +167,14 @@ impl Seen {
     fn shown(&self, env: usize) -> &[f32] {
         row(&self.shown, env)
     }
+
+    /// Puts the environments into a fleet.
+    fn give(&self, to: &mut Fleet) -> Result<(), Impossible> {
+        (0..ENVS).try_for_each(|env| {
+            let (steps, episodes) = self.age(env);
+            to.set(env, &(self.state(env), steps, episodes))
+        })
+    }
 }
 
 /// Of an environment, from `[ENVS][features]`.
@@ -210,6 +218,18 @@ impl Device {
         let readback = Readback::new(&memory, &floats, &[worlds.clocks, at.ended]);
         let over = Readback::new(&memory, &[], &[worlds.ended]);
         Device { gpu: gpu.clone(), worlds, program, memory, at, readback, over }
+    }
+
+    /// Writes the environments of a fleet to the device.
+    fn put(&self, from: &Fleet) {
+        let stride = self.worlds.clocks.len as usize / 2;
+        let (mut state, mut clocks) = (vec![0.0; self.worlds.state.len as usize], vec![0; 2 * stride]);
+        for (env, (numbers, steps, episodes)) in from.states().into_iter().enumerate() {
+            numbers.into_iter().enumerate().for_each(|(i, x)| state[i * stride + env] = x);
+            (clocks[env], clocks[stride + env]) = (steps, episodes);
+        }
+        self.memory.write_floats(self.worlds.state, &state);
+        self.memory.write_words(self.worlds.clocks, &clocks);
     }
 
     fn run(&self, which: usize) {
@@ -342,7 +362,7 @@ async fn one_step_from_the_same_state_is_the_same_step(gpu: Gpu) {
             for env in (0..ENVS).step_by(2) {
                 actions[env] = pushed(id, &host.state(env).0).unwrap_or(actions[env]);
             }
-            device.worlds.put(&device.memory, &*host.many);
+            device.put(&host);
             device.step(&actions);
             step(&mut host, &actions);
             let seen = device.see().await;
@@ -380,7 +400,7 @@ async fn play_is_as_many_single_steps(gpu: Gpu) {
     const STEPS: u32 = 300 + 13;
     let device = Device::poles(&gpu, STEPS);
     let aged = aged(POLE, 500);
-    device.worlds.put(&device.memory, &*aged.many);
+    device.put(&aged);
     let (poles, mut coins) = (poles(), [0.0; ENVS]);
     for t in 0..STEPS {
         poles.coins(GAME, t, &mut coins);
@@ -388,7 +408,7 @@ async fn play_is_as_many_single_steps(gpu: Gpu) {
     }
     let stepped = device.see().await;
     let ends = (0..ENVS).map(|env| stepped.age(env).1).sum::<u32>();
-    device.worlds.put(&device.memory, &*aged.many);
+    device.put(&aged);
     device.run(PLAY);
     let played = device.see().await;
     assert_eq!(played.clocks, stepped.clocks);
@@ -454,11 +474,11 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
         let device = Device::new(&gpu, world);
         let mut host = host(id);
         (0..40).for_each(|t| step(&mut host, &thrown(kind, t)));
-        device.worlds.put(&device.memory, &*host.many);
+        device.put(&host);
         device.run(SHOW);
         let seen = device.see().await;
         let mut back = self::host(id);
-        device.worlds.give(&seen.state, &seen.clocks, &mut *back.many).unwrap();
+        seen.give(&mut back).unwrap();
         for env in 0..ENVS {
             assert_eq!(back.state(env), host.state(env), "{id}");
             let shown = host.shown(env);
@@ -466,11 +486,10 @@ async fn environments_move_to_the_device_and_back(gpu: Gpu) {
         }
         // What the device reached is a state that the CPU takes.
         (40..60).for_each(|t| device.step(&thrown(kind, t)));
-        let seen = device.see().await;
-        device.worlds.give(&seen.state, &seen.clocks, &mut *back.many).unwrap();
-        let mut wrong = seen.state.clone();
-        wrong[ENVS / 2] = f32::NAN;
-        assert!(device.worlds.give(&wrong, &seen.clocks, &mut *back.many).is_err(), "{id}");
+        let mut seen = device.see().await;
+        seen.give(&mut back).unwrap();
+        seen.state[ENVS / 2] = f32::NAN;
+        assert!(seen.give(&mut back).is_err(), "{id}");
     }
 }
 

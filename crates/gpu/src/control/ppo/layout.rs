@@ -3,11 +3,11 @@
 //! Samples lie `[T][envs][features + 4]` (observation as the world shows it, action, its log-probability, advantage,
 //! value): a minibatch reads each from one place. The rest of a rollout lies `[T][envs]`, states `[state][envs]`.
 
-use crate::control::text::Text;
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
 use crate::plan::Lowered;
 use crate::program::{Program, Region, Space, groups};
+use crate::text::Text;
 use ::worlds::control::vector::{LENGTH_SHIFT, TERMINATED};
 use graph::Table;
 use learn::Fault;

@@ -5,13 +5,13 @@
 use std::fmt::{Display, Write as _};
 
 #[derive(Default)]
-pub(super) struct Text {
+pub struct Text {
     pub text: String,
     counts: Vec<(&'static str, usize)>,
 }
 
 impl Text {
-    fn constant(mut self, name: &str, ty: &str, value: impl Display) -> Text {
+    pub fn constant(mut self, name: &str, ty: &str, value: impl Display) -> Text {
         let _ = writeln!(self.text, "const {name}: {ty} = {value};");
         self
     }
