@@ -462,14 +462,11 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
                                 } else {
                                     (a.0.add((m0 - m_first) * a.1), a.1, a.2)
                                 };
-                                let start = match p.start {
-                                    _ if k0 > 0 => Start::Target,
+                                let start = match p.start.at(m0, n0, k0) {
                                     Start::Columns(p) if cols < width => {
-                                        std::ptr::copy_nonoverlapping(p.add(n0), bias.as_mut_ptr(), cols);
+                                        std::ptr::copy_nonoverlapping(p, bias.as_mut_ptr(), cols);
                                         Start::Columns(bias.as_ptr())
                                     }
-                                    Start::Columns(p) => Start::Columns(p.add(n0)),
-                                    Start::Rows(p) => Start::Rows(p.add(m0)),
                                     start => start,
                                 };
                                 let c = Target { p: p.c.p.add(m0 * p.c.rs + n0 * p.c.cs), ..p.c };

@@ -5,7 +5,7 @@
 //! Rows are not what is learned. An input may be graded: its row for a value is the one for the value below and one step of
 //! its own, so that a value seldom seen starts from its neighbour.
 
-use crate::isa::{Isa, Kernel, Simd, dispatch, kernel};
+use crate::isa::{Isa, Simd, kernel, strips};
 
 /// Of a one in a row.
 const ONE: f32 = 1_048_576.0;
@@ -22,9 +22,6 @@ pub struct Grade {
     /// It begins where the row before it in the table ended.
     pub onward: bool,
 }
-
-/// Vectors of one pass over the rows named.
-const PASS: usize = 8;
 
 /// table[rows][width] of whole numbers from steps[·][width]. Width is a multiple of 16.
 pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut [u32]) {
@@ -72,7 +69,11 @@ pub fn sums(isa: Isa, width: usize, table: &[u32], from: &[u32], added: &[u16], 
     assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));
     let rows = table.len() / width;
     assert!(added.iter().chain(taken).all(|&row| usize::from(row) < rows));
-    dispatch(isa, Sums { width, table, from, added, taken, sum, y });
+    let sums = Sums { width, table, from, added, taken, sum, y };
+    kernel!(isa, |s: S, sums: Sums<'_>| {
+        let (mut sums, mut first) = (sums, 0);
+        strips!(sums, s: S, first < sums.width, [8, 1]);
+    });
 }
 
 struct Sums<'a> {
@@ -87,9 +88,9 @@ struct Sums<'a> {
 
 impl Sums<'_> {
     #[inline(always)]
-    fn pass<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
+    fn strip<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
         let Sums { width, table, from, added, taken, .. } = *self;
-        // SAFETY: every row named lies in the table and the pass in the width, as `sums` and `run` see to; `from`, `sum`
+        // SAFETY: every row named lies in the table and the strip in the width, as `sums` sees to; `from`, `sum`
         // and `y` are empty or as long as the width.
         unsafe {
             let mut x = [s.splat_u(0); N];
@@ -125,28 +126,16 @@ impl Sums<'_> {
     }
 }
 
-impl Kernel for Sums<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        let mut first = 0;
-        while first + PASS * S::LANES <= self.width {
-            self.pass::<S, PASS>(s, first);
-            first += PASS * S::LANES;
-        }
-        while first < self.width {
-            self.pass::<S, 1>(s, first);
-            first += S::LANES;
-        }
-    }
-}
-
 /// table[row] += d for every row named.
 pub fn scatter(isa: Isa, width: usize, d: &[f32], rows: &[u16], table: &mut [f32]) {
     assert!(width.is_multiple_of(16) && d.len() == width);
     let known = table.len() / width;
     assert!(rows.iter().all(|&row| usize::from(row) < known));
-    dispatch(isa, Scatter { width, d, rows, table });
+    let scatter = Scatter { width, d, rows, table };
+    kernel!(isa, |s: S, scatter: Scatter<'_>| {
+        let (mut scatter, mut first) = (scatter, 0);
+        strips!(scatter, s: S, first < scatter.width, [8, 1]);
+    });
 }
 
 struct Scatter<'a> {
@@ -158,8 +147,8 @@ struct Scatter<'a> {
 
 impl Scatter<'_> {
     #[inline(always)]
-    fn pass<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
-        // SAFETY: every row named lies in the table and the pass in the width, as `scatter` and `run` see to.
+    fn strip<S: Simd, const N: usize>(&mut self, s: S, first: usize) {
+        // SAFETY: every row named lies in the table and the strip in the width, as `scatter` sees to.
         unsafe {
             let mut d = [s.splat(0.0); N];
             for i in 0..N {
@@ -172,22 +161,6 @@ impl Scatter<'_> {
                     s.store_ptr(s.add(s.load_ptr(p), d[i]), p);
                 }
             }
-        }
-    }
-}
-
-impl Kernel for Scatter<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Simd>(mut self, s: S) {
-        let mut first = 0;
-        while first + PASS * S::LANES <= self.width {
-            self.pass::<S, PASS>(s, first);
-            first += PASS * S::LANES;
-        }
-        while first < self.width {
-            self.pass::<S, 1>(s, first);
-            first += S::LANES;
         }
     }
 }

@@ -54,6 +54,17 @@ macro_rules! pointers {
     )*};
 }
 
+/// Columns from `c` on by a method `strip` that takes several vectors of them at once, as many at a time as fit.
+macro_rules! strips {
+    ($of:expr, $s:ident: $S:ident, $c:ident < $end:expr, [$($vectors:literal),+]) => {$(
+        while $c + $vectors * $S::LANES <= $end {
+            $of.strip::<$S, $vectors>($s, $c);
+            $c += $vectors * $S::LANES;
+        }
+    )+};
+}
+pub(crate) use strips;
+
 mod portable;
 mod simd;
 

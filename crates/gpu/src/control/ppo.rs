@@ -220,8 +220,7 @@ impl GpuPpo {
                     8 => &mut returns,
                     _ => &mut output.recorded_observations,
                 };
-                to.clear();
-                to.extend(arrived.floats());
+                arrived.replace(to);
             },
             &mut |region, arrived| {
                 let to = match region {

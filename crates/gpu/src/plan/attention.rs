@@ -42,6 +42,17 @@ impl Shape {
         (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()
     }
 
+    /// Adds to each tile the product of what was made and of a tile of some rows.
+    fn add_made(&self, to: &str, before: &str, rows: &str) -> String {
+        self.tiles(&format!(
+            "        workgroupBarrier();
+        load_right({rows}, COLUMN, local);
+        workgroupBarrier();
+        {to} = add_made({before}, down, across);
+"
+        ))
+    }
+
     fn dispatch(&self, label: &str, names: &[&str], at: &[u32], body: &str, program: &mut Program) {
         let &Shape { cols, heads, len, .. } = self;
         let size = self.size();
@@ -84,6 +95,18 @@ const SCALE = {:?};
     }
 }
 
+/// Adds to a tile the product of some rows and of others that are turned, of one stretch of columns.
+fn add_left(to: &str, rows: &str, turned: &str) -> String {
+    format!(
+        "            workgroupBarrier();
+            load_left({rows}, column, local);
+            load_right_turned({turned}, column, local);
+            workgroupBarrier();
+            {to} = add_left({to}, down, across);
+"
+    )
+}
+
 /// Appends the attention: `reads` and `writes` are places in `mem`.
 pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
     let save = writes.get(1).is_some();
@@ -98,12 +121,7 @@ pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut P
 {}    for (var key = 0u; key <= first; key += 32u) {{
         var s = Tile();
         for (var column = 0u; column < SIZE; column += 32u) {{
-            workgroupBarrier();
-            load_left(q, wide, first, column, local);
-            load_right_turned(q + COLS, wide, key, column, local);
-            workgroupBarrier();
-            s = add_left(s, down, across);
-        }}
+{}        }}
         s = Tile(
             scores(s.a, row, key + own),
             scores(s.b, row + 1u, key + own),
@@ -122,13 +140,8 @@ pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut P
     let share = 1.0 / total;
 {}{}",
         shape.tiles("    var y# = Tile();\n"),
-        shape.tiles(
-            "        workgroupBarrier();
-        load_right(q + 2u * COLS, wide, key, COLUMN, local);
-        workgroupBarrier();
-        y# = add_made(scaled(y#, shrink), down, across);
-"
-        ),
+        add_left("s", "q, wide, first", "q + COLS, wide, key"),
+        shape.add_made("y#", "scaled(y#, shrink)", "q + 2u * COLS, wide, key"),
         shape.tiles("    set_tile(args.y + base_y, COLS, row, COLUMN + own, scaled(y#, share));\n"),
         if save { "    if (across == 0u) { set_whole(args.logs + base_rows + row, top + log(total)); }\n" } else { "" },
     );
@@ -156,17 +169,7 @@ pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &
         var s = Tile();
         var dp = Tile();
         for (var column = 0u; column < SIZE; column += 32u) {{
-            workgroupBarrier();
-            load_left(q, wide, first, column, local);
-            load_right_turned(q + COLS, wide, key, column, local);
-            workgroupBarrier();
-            s = add_left(s, down, across);
-            workgroupBarrier();
-            load_left(args.dy + base_y, COLS, first, column, local);
-            load_right_turned(q + 2u * COLS, wide, key, column, local);
-            workgroupBarrier();
-            dp = add_left(dp, down, across);
-        }}
+{}{}        }}
         s = Tile(
             exp(scores(s.a, row, key + own) - logs.x) * (dp.a - delta.x) * SCALE,
             exp(scores(s.b, row + 1u, key + own) - logs.y) * (dp.b - delta.y) * SCALE,
@@ -177,13 +180,9 @@ pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &
 {}    }}
 {}",
         shape.tiles("    var dq# = Tile();\n"),
-        shape.tiles(
-            "        workgroupBarrier();
-        load_right(q + COLS, wide, key, COLUMN, local);
-        workgroupBarrier();
-        dq# = add_made(dq#, down, across);
-"
-        ),
+        add_left("s", "q, wide, first", "q + COLS, wide, key"),
+        add_left("dp", "args.dy + base_y, COLS, first", "q + 2u * COLS, wide, key"),
+        shape.add_made("dq#", "dq#", "q + COLS, wide, key"),
         shape.tiles("    set_tile(args.dqkv + base, wide, row, COLUMN + own, dq#);\n"),
     );
     shape.dispatch("attention gradient of queries", &names, &at, &of_queries, program);
@@ -196,17 +195,7 @@ pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &
         var s = Tile();
         var dp = Tile();
         for (var column = 0u; column < SIZE; column += 32u) {{
-            workgroupBarrier();
-            load_left(k, wide, first, column, local);
-            load_right_turned(q, wide, query, column, local);
-            workgroupBarrier();
-            s = add_left(s, down, across);
-            workgroupBarrier();
-            load_left(k + COLS, wide, first, column, local);
-            load_right_turned(args.dy + base_y, COLS, query, column, local);
-            workgroupBarrier();
-            dp = add_left(dp, down, across);
-        }}
+{}{}        }}
         let logs = whole_at(args.logs + base_rows + query + own);
         let delta = whole_at(args.deltas + base_rows + query + own);
         s = Tile(
@@ -227,20 +216,10 @@ pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &
 {}    }}
 {}",
         shape.tiles("    var dk# = Tile();\n    var dv# = Tile();\n"),
-        shape.tiles(
-            "        workgroupBarrier();
-        load_right(args.dy + base_y, COLS, query, COLUMN, local);
-        workgroupBarrier();
-        dv# = add_made(dv#, down, across);
-"
-        ),
-        shape.tiles(
-            "        workgroupBarrier();
-        load_right(q, wide, query, COLUMN, local);
-        workgroupBarrier();
-        dk# = add_made(dk#, down, across);
-"
-        ),
+        add_left("s", "k, wide, first", "q, wide, query"),
+        add_left("dp", "k + COLS, wide, first", "args.dy + base_y, COLS, query"),
+        shape.add_made("dv#", "dv#", "args.dy + base_y, COLS, query"),
+        shape.add_made("dk#", "dk#", "q, wide, query"),
         shape.tiles(
             "    set_tile(args.dqkv + base + COLS, wide, row, COLUMN + own, dk#);
     set_tile(args.dqkv + base + 2u * COLS, wide, row, COLUMN + own, dv#);

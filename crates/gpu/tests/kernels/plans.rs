@@ -59,10 +59,7 @@ async fn check(gpu: &Gpu, name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let gradients = g.gradients(loss);
     let case = Case::new(&g, 7);
     let values = case.reference(&g);
-    let mut exact = vec![0.0; g.table().len()];
-    for (param, node) in gradients.iter() {
-        exact[g.table().specs()[param].range()].copy_from_slice(&values[node.index()]);
-    }
+    let exact = Case::gradient(&g, &gradients, &values);
     let isa = Isa::best();
     let fused = Plan::training(&g, &[("loss", loss)], &gradients, isa).unwrap();
     let unfused = Plan::unfused(&g, &[("loss", loss)], Some(&gradients), Layout::Rows, isa).unwrap();

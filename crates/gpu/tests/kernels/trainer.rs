@@ -3,7 +3,7 @@
 
 use crate::half;
 use gpu::Gpu;
-use graph::{Adam, Graph, Init, Layout, Optimizer, Params, Plan};
+use graph::{Adam, Graph, Init, Layout, Params, Plan};
 use learn::Machine;
 use learn::offload::{Local, PlanEvaluator, PlanTrainer, TrainResult, TrainStateRef};
 use learn::words::{Config, Mlp, Norm, Positions, Shape, plan_training};
@@ -16,6 +16,11 @@ async fn answer(trainer: &mut dyn PlanTrainer) -> TrainResult {
     trainer.ask().unwrap();
     while !trainer.poll(&mut trained).unwrap() {}
     trained
+}
+
+/// First weights, and moments that are 0.
+fn start(plan: &Plan) -> (Params, Vec<f32>) {
+    (Params::new(plan.table(), 3), vec![0.0; plan.table().len()])
 }
 
 #[track_caller]
@@ -35,9 +40,8 @@ async fn a_net_is_trained_as_on_the_processor(gpu: Gpu) {
     let loss = g.mean_all(square);
     let gradients = g.gradients(loss);
     let plan = Arc::new(Plan::training(&g, &[("loss", loss)], &gradients, Isa::best()).unwrap());
-    let params = Params::new(plan.table(), 3);
-    let Optimizer { m, v, .. } = Optimizer::new(&params);
-    let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+    let (params, zeros) = start(&plan);
+    let state = TrainStateRef { weights: params.values(), m: &zeros, v: &zeros, steps: 0 };
     let mut there = gpu.trainer(&plan, &state).unwrap();
     let mut here = Local.trainer(&plan, &state).unwrap();
     let start = answer(&mut *there).await;
@@ -150,9 +154,8 @@ fn text() -> Vec<f32> {
 async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
     for config in transformers() {
         let plan = Arc::new(plan_training(&config, TEXT, 5, Isa::best()).unwrap());
-        let params = Params::new(plan.table(), 3);
-        let Optimizer { m, v, .. } = Optimizer::new(&params);
-        let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+        let (params, zeros) = start(&plan);
+        let state = TrainStateRef { weights: params.values(), m: &zeros, v: &zeros, steps: 0 };
         let mut there = gpu.trainer(&plan, &state).unwrap();
         let mut here = Local.trainer(&plan, &state).unwrap();
         let adam = |step: u32| Adam {
@@ -218,9 +221,8 @@ async fn a_transformer_in_f16_has_the_gradients_of_f32(gpu: Gpu) {
     let [plain, other, ..] = transformers();
     for config in [plain, other].into_iter().flat_map(|config| [config, Config { batch: 3_000_000, ..config }]) {
         let plan = plan_training(&config, TEXT, 5, Isa::best()).unwrap();
-        let params = Params::new(plan.table(), 3);
-        let Optimizer { m, v, .. } = Optimizer::new(&params);
-        let state = TrainStateRef { weights: params.values(), m: &m, v: &v, steps: 0 };
+        let (params, zeros) = start(&plan);
+        let state = TrainStateRef { weights: params.values(), m: &zeros, v: &zeros, steps: 0 };
         let mut found = Vec::new();
         for half in [false, true] {
             let mut trainer = gpu.trainer(&Arc::new(plan.clone().with_half(half)), &state).unwrap();

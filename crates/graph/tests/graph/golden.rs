@@ -1,7 +1,7 @@
 //! PyTorch's losses, gradients and Adam steps for three small nets (tests/golden/graph_nets.py).
 
 use crate::nets::{self, Learning};
-use graph::{Act, Adam, Graph, Isa, NodeId, Params, Plan, models};
+use graph::{Adam, Graph, Isa, NodeId, Params, Plan};
 use serde_json::Value;
 use testkit::test;
 
@@ -11,16 +11,8 @@ const NETS: &str = include_str!("../../../../tests/golden/graph_nets.json");
 type Net = (&'static str, fn(&mut Graph) -> Vec<(&'static str, NodeId)>);
 
 const BUILD: [Net; 3] = [
-    ("relu_classifier", |g| {
-        let x = g.input("x", [20, 9]);
-        let logits = models::mlp(g, x, "net", &[16, 12, 5], Act::Relu);
-        vec![("loss", nets::cross_entropy(g, logits))]
-    }),
-    ("residual_classifier", |g| {
-        let x = g.input("x", [12, 10]);
-        let logits = models::residual_net(g, x, 16, 2, 4);
-        vec![("loss", nets::cross_entropy(g, logits))]
-    }),
+    ("relu_classifier", |g| vec![("loss", nets::relu_classifier(g))]),
+    ("residual_classifier", |g| vec![("loss", nets::residual_classifier(g))]),
     ("ppo", |g| {
         let (loss, watched) = nets::ppo_loss(g, 40);
         [("loss", loss)].into_iter().chain(watched).collect()

@@ -1,6 +1,6 @@
 //! Small nets that the tests share, and numbers to run them on.
 
-use graph::{Act, Adam, Executor, Graph, Init, Isa, Layout, NodeId, Optimizer, PANEL, Packed, Params, Plan, models, reference};
+use graph::{Act, Adam, Executor, Gradients, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, models, reference};
 use std::sync::Arc;
 
 /// Inputs and parameters of a graph, in the range -1..1; an input called `index5` holds 0..5.
@@ -36,6 +36,15 @@ impl Case {
         reference::evaluate(g, &inputs, &self.params)
     }
 
+    /// The gradient among the values that the interpreter gives, laid out as the parameters.
+    pub fn gradient(g: &Graph, gradients: &Gradients, values: &[Vec<f64>]) -> Vec<f64> {
+        let mut exact = vec![0.0; g.table().len()];
+        for (param, node) in gradients.iter() {
+            exact[g.table().specs()[param].range()].copy_from_slice(&values[node.index()]);
+        }
+        exact
+    }
+
     pub fn params(&self, g: &Graph) -> Params {
         let mut params = Params::new(g.table(), 0);
         params.values_mut().iter_mut().zip(&self.params).for_each(|(to, from)| *to = *from as f32);
@@ -49,7 +58,7 @@ impl Case {
             let to = executor.input_mut(name);
             for (i, value) in values.iter().enumerate() {
                 let (row, col) = (i / cols, i % cols);
-                let place = if panels && *rows == batch { (row / PANEL * cols + col) * PANEL + row % PANEL } else { i };
+                let place = if panels && *rows == batch { math::reference::panel_index(*cols, row, col) } else { i };
                 to[place] = *value as f32;
             }
         }
@@ -111,7 +120,7 @@ pub fn cross_entropy(g: &mut Graph, logits: NodeId) -> NodeId {
     g.neg(mean)
 }
 
-fn relu_classifier(g: &mut Graph) -> NodeId {
+pub fn relu_classifier(g: &mut Graph) -> NodeId {
     let x = g.input("x", [20, 9]);
     let logits = models::mlp(g, x, "net", &[16, 12, 5], Act::Relu);
     cross_entropy(g, logits)
@@ -135,7 +144,7 @@ fn gelu_residual(g: &mut Graph) -> NodeId {
     cross_entropy(g, logits)
 }
 
-fn residual_classifier(g: &mut Graph) -> NodeId {
+pub fn residual_classifier(g: &mut Graph) -> NodeId {
     let x = g.input("x", [12, 10]);
     let logits = models::residual_net(g, x, 16, 2, 4);
     cross_entropy(g, logits)

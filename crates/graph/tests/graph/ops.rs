@@ -5,7 +5,7 @@ use crate::nets::{Case, FORWARD, LOSSES, Learning};
 use crate::pieces::{
     self, HEADS, INIT, MAPS, ROWS, ZIPS, concat_and_slices, head, of_one, product, take, unused_parameter, weigh, windows,
 };
-use graph::{Act, Adam, Executor, Gradients, Graph, Isa, Layout, NodeId, PANEL, Packed, Plan, models, panels_len};
+use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, models, panels_len};
 use std::sync::Arc;
 use testkit::test;
 
@@ -16,7 +16,7 @@ fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let gradients = g.gradients(loss);
     let case = Case::new(&g, 7);
     let values = case.reference(&g);
-    let exact = exact_gradient(&g, &gradients, &values);
+    let exact = Case::gradient(&g, &gradients, &values);
 
     // Central differences, through the interpreter.
     for at in (0..case.params.len()).step_by(1 + case.params.len() / 60) {
@@ -51,14 +51,6 @@ fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
             }
         }
     }
-}
-
-fn exact_gradient(g: &Graph, gradients: &Gradients, values: &[Vec<f64>]) -> Vec<f64> {
-    let mut exact = vec![0.0; g.table().len()];
-    for (param, node) in gradients.iter() {
-        exact[g.table().specs()[param].range()].copy_from_slice(&values[node.index()]);
-    }
-    exact
 }
 
 #[track_caller]
@@ -263,8 +255,7 @@ fn panels_agree_with_rows() {
                         Layout::Rows => found.to_vec(),
                         Layout::Panels => {
                             assert_eq!(found.len(), panels_len(batch, cols));
-                            let at = |i: usize| (i / cols, i % cols);
-                            (0..batch * cols).map(|i| found[(at(i).0 / PANEL * cols + at(i).1) * PANEL + at(i).0 % PANEL]).collect()
+                            (0..batch * cols).map(|i| found[math::reference::panel_index(cols, i / cols, i % cols)]).collect()
                         }
                     };
                     close(&format!("{name}, {kind}, {}, batch {batch}", isa.name()), &found, expected, 1e-4);

@@ -98,12 +98,6 @@ pub(super) unsafe fn run(p: Product) {
                         }
                     };
                     for m0 in (0..rows).step_by(ROWS) {
-                        let start = match p.start {
-                            _ if first > 0 => Start::Target,
-                            Start::Columns(bias) => Start::Columns(bias.add(n0)),
-                            Start::Rows(bias) => Start::Rows(bias.add(m_first + m0)),
-                            start => start,
-                        };
                         Part {
                             a: a_block.add(m0 * ROW),
                             b,
@@ -112,7 +106,7 @@ pub(super) unsafe fn run(p: Product) {
                             c_row: p.c.rs,
                             rows: ROWS.min(rows - m0),
                             cols: PANEL.min(p.n - n0),
-                            start,
+                            start: p.start.at(m_first + m0, n0, first),
                             relu: p.relu && first + count == pairs,
                         }
                         .multiply();

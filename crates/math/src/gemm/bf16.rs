@@ -109,12 +109,6 @@ unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize
             };
             let mut m0 = m.start;
             while m0 < m.end {
-                let start = match p.start {
-                    _ if k.start > 0 => Start::Target,
-                    Start::Columns(bias) => Start::Columns(bias.add(n0)),
-                    Start::Rows(bias) => Start::Rows(bias.add(m0)),
-                    start => start,
-                };
                 let height = match m.end - m0 {
                     left if left >= 8 => 8,
                     left if left >= 4 => 4,
@@ -129,7 +123,7 @@ unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize
                     count: k.len().div_ceil(2),
                     c: Target { p: p.c.p.add(m0 * p.c.rs + n0), ..p.c },
                     cols: PANEL.min(n.end - n0),
-                    start,
+                    start: p.start.at(m0, n0, k.start),
                     relu: p.relu && k.end == p.k,
                     next: p.c.p.wrapping_add(m_next * p.c.rs + n_next),
                 };

@@ -73,6 +73,23 @@ impl Start {
     pub fn of(accumulate: bool) -> Start {
         if accumulate { Start::Target } else { Start::Zero }
     }
+
+    /// That of a tile with this first row and column, whose chains go on where there is k before it.
+    ///
+    /// # Safety
+    /// A bias must be valid there.
+    #[inline(always)]
+    pub unsafe fn at(self, m: usize, n: usize, k: usize) -> Start {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                _ if k > 0 => Start::Target,
+                Start::Columns(bias) => Start::Columns(bias.add(n)),
+                Start::Rows(bias) => Start::Rows(bias.add(m)),
+                start => start,
+            }
+        }
+    }
 }
 
 /// One product of any kind: the only kernel that holds tiles, so that a module carries each tile once.
@@ -120,11 +137,7 @@ impl Product {
                     Right::Strided { p, ks, cs } => Right::Strided { p: p.add(n.start * cs), ks, cs },
                 },
                 c: Target { p: self.c.p.add(m.start * self.c.rs + n.start * self.c.cs), ..self.c },
-                start: match self.start {
-                    Start::Columns(p) => Start::Columns(p.add(n.start)),
-                    Start::Rows(p) => Start::Rows(p.add(m.start)),
-                    start => start,
-                },
+                start: self.start.at(m.start, n.start, 0),
                 ..*self
             }
         }

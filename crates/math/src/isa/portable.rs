@@ -80,6 +80,7 @@ impl Simd for Portable {
             let s = zip(zip(a, c, |a, c| a + c), zip(b, d, |b, d| b + d), |ac, bd| ac + bd);
             (s[0] + s[2]) + (s[1] + s[3])
         }
+        fn first(a: V) -> f32 { a[0] }
     }
 
     pointers! {

@@ -144,12 +144,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     }
 
     /// Lane 0.
-    #[inline(always)]
-    fn first(self, a: Self::F) -> f32 {
-        let mut lanes = [0.0; 16];
-        self.store(a, &mut lanes);
-        lanes[0]
-    }
+    fn first(self, a: Self::F) -> f32;
     /// Lane 0.
     #[inline(always)]
     fn first_u(self, a: Self::U) -> u32 {

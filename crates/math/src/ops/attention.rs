@@ -557,43 +557,27 @@ pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     let half = size / 2;
     let mut table = vec![0.0; len * size];
     for i in 0..half {
-        let angle = series(-2.0 * i as f64 / size as f64 * std::f64::consts::LN_10 * 4.0 / 1024.0);
+        let x = -2.0 * i as f64 / size as f64 * std::f64::consts::LN_10 * 4.0 / 1024.0;
+        let angle = series(1.0, 20, |n| x / n);
         // e to the 1024th part, ten times squared.
         let angle = (0..10).fold(angle, |x, _| x * x);
         // Cosine and sine of the smallest angle, then of one more and one more.
-        let turn = (even_terms(angle), odd_terms(angle));
+        let cosine = series(1.0, 12, |n| -angle * angle / ((2.0 * n - 1.0) * 2.0 * n));
+        let sine = series(angle, 12, |n| -angle * angle / (2.0 * n * (2.0 * n + 1.0)));
         let (mut cos, mut sin) = (1.0, 0.0);
         for row in table.chunks_exact_mut(size) {
             (row[i], row[half + i]) = (cos as f32, sin as f32);
-            (cos, sin) = (cos * turn.0 - sin * turn.1, sin * turn.0 + cos * turn.1);
+            (cos, sin) = (cos * cosine - sin * sine, sin * cosine + cos * sine);
         }
     }
     table
 }
 
-/// eˣ for small x.
-fn series(x: f64) -> f64 {
-    let mut term = 1.0;
-    (1..20).fold(1.0, |sum, n| {
-        term *= x / f64::from(n);
-        sum + term
-    })
-}
-
-/// cos x for x in 0..=1
-fn even_terms(x: f64) -> f64 {
-    let mut term = 1.0;
-    (1..12).fold(1.0, |sum, n| {
-        term *= -x * x / f64::from((2 * n - 1) * 2 * n);
-        sum + term
-    })
-}
-
-/// sin x for x in 0..=1
-fn odd_terms(x: f64) -> f64 {
-    let mut term = x;
-    (1..12).fold(x, |sum, n| {
-        term *= -x * x / f64::from(2 * n * (2 * n + 1));
+/// Terms of a power series, each the one before it times the ratio of its number.
+fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
+    let mut term = first;
+    (1..count).fold(first, |sum, n| {
+        term *= ratio(f64::from(n));
         sum + term
     })
 }

@@ -3,7 +3,7 @@
 use super::elementwise::{each, hot};
 use super::reduce::{STRIP, total};
 use crate::PANEL;
-use crate::isa::{Isa, Simd, kernel};
+use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par;
 
 /// (0, 1/root of the mean square) of one row.
@@ -348,10 +348,7 @@ impl LayerNormSums<'_> {
     fn run<S: Simd>(mut self, s: S) {
         let cols = self.dgamma.len();
         let mut c = 0;
-        while c + 4 * S::LANES <= cols {
-            self.strip::<S, 4>(s, c);
-            c += 4 * S::LANES;
-        }
+        strips!(self, s: S, c < cols, [4]);
         while c < cols {
             self.strip::<S, 1>(s, c);
             c += S::LANES;

@@ -1,6 +1,6 @@
 //! Sums: of all numbers, of rows and of columns.
 
-use crate::isa::{Isa, Simd, kernel};
+use crate::isa::{Isa, Simd, kernel, strips};
 use crate::par::{self, CHUNK};
 
 /// Σ_i f(inputs[..][i]) with 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
@@ -141,18 +141,7 @@ impl SumCols<'_> {
     fn run<S: Simd>(mut self, s: S) {
         let cols = self.y.len();
         let mut c = 0;
-        while c + 8 * S::LANES <= cols {
-            self.strip::<S, 8>(s, c);
-            c += 8 * S::LANES;
-        }
-        while c + 4 * S::LANES <= cols {
-            self.strip::<S, 4>(s, c);
-            c += 4 * S::LANES;
-        }
-        while c + 2 * S::LANES <= cols {
-            self.strip::<S, 2>(s, c);
-            c += 2 * S::LANES;
-        }
+        strips!(self, s: S, c < cols, [8, 4, 2]);
         let old = |y: f32| if self.accumulate { y } else { 0.0 };
         while c < cols {
             let width = S::LANES.min(cols - c);
