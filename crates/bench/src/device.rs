@@ -175,7 +175,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
     let (x, y) = (space.floats(floats), space.floats(floats));
     noise(&mut program, &[x]);
     let begin = program.len();
-    let kernel = program.kernel_of_vectors("copy", TEXT);
+    let kernel = program.kernel_with("copy", "", true, TEXT);
     program.dispatch(&kernel, &[x.at / 4, y.at / 4], [workgroups as u32, 1, 1]);
     let memory = space.allocate(gpu)?;
     program.bind(&memory);

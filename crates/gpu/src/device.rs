@@ -199,11 +199,6 @@ impl Gpu {
         self.poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// Lets answers arrive without waiting for them.
-    pub fn look(&self) {
-        self.poll(wgpu::PollType::Poll);
-    }
-
     /// Waits a few milliseconds for answers; where waiting is impossible, looks once.
     pub fn pause(&self) {
         self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) });

@@ -187,12 +187,8 @@ impl Program {
         self.kernel_with(label, "", false, text)
     }
 
-    /// The same where `mem` is an array of four floats each.
-    pub fn kernel_of_vectors(&self, label: &str, text: &str) -> Kernel {
-        self.kernel_with(label, "", true, text)
-    }
-
-    /// One of either kind whose text begins with directives, as `enable f16;`, that must stand before all else.
+    /// The same where `mem` is an array of four floats each, or of floats; and whose text begins with directives, as `enable f16;`, that
+    /// must stand before all else.
     pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
         let text = whole(directives, of_vectors, text);
         #[cfg(test)]

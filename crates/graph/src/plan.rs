@@ -164,11 +164,10 @@ impl Call {
 
     /// The numbers that say how much there is to do: rows, inputs and outputs of a product, else rows and columns.
     fn sizes(&self) -> Vec<usize> {
+        if let Some(sizes) = self.product() {
+            return sizes.to_vec();
+        }
         match *self {
-            Call::Linear { rows, out, inp, .. } | Call::LinearDx { rows, out, inp, .. } | Call::LinearDw { rows, out, inp } => {
-                vec![rows, inp, out]
-            }
-            Call::MatMul { m, n, k, .. } => vec![m, k, n],
             Call::Binary { blocks, rows, cols, .. } => vec![blocks * rows, cols],
             Call::Sum { rows, cols, .. }
             | Call::Norm { rows, cols, .. }
@@ -179,28 +178,30 @@ impl Call {
             | Call::Take { rows, cols }
             | Call::TakeGrad { rows, cols }
             | Call::Columns { rows, cols, .. } => vec![rows, cols],
-            Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => vec![rows, cols, len],
-            Call::HeadLoss { rows, vocab, inp, .. } => vec![rows, inp, vocab],
             Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
                 vec![rows, k, cols]
             }
             Call::Windows { len, .. } => vec![len],
-            Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Dropout { .. } | Call::Collect => Vec::new(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Rows, inputs and outputs of what is made of products.
+    fn product(&self) -> Option<[usize; 3]> {
+        match *self {
+            Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => Some([rows, cols, len]),
+            Call::Linear { rows, out, inp, .. } | Call::LinearDx { rows, out, inp, .. } | Call::LinearDw { rows, out, inp } => {
+                Some([rows, inp, out])
+            }
+            Call::HeadLoss { rows, vocab, inp, .. } => Some([rows, inp, vocab]),
+            Call::MatMul { m, n, k, .. } => Some([m, k, n]),
+            _ => None,
         }
     }
 
     /// Multiply-adds of a product; in f64, since they are more than a browser's usize holds.
     fn multiply_adds(&self) -> f64 {
-        let (m, n, k) = match *self {
-            Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => (rows, cols, len),
-            Call::Linear { rows, out, inp, .. } | Call::LinearDx { rows, out, inp, .. } | Call::LinearDw { rows, out, inp } => {
-                (rows, out, inp)
-            }
-            Call::HeadLoss { rows, vocab, inp, .. } => (rows, vocab, inp),
-            Call::MatMul { m, n, k, .. } => (m, n, k),
-            _ => return 0.0,
-        };
-        m as f64 * n as f64 * k as f64
+        self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
 
     /// Whether it is made of products, or sums of a table's rows, and cut for threads.

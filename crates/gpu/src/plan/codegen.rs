@@ -399,6 +399,11 @@ impl Kernel<'_> {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
 
+    /// The columns that a thread has of a matrix.
+    fn columns(&self, rows: usize, cols: usize) -> Vec<String> {
+        if self.threads == rows { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] }
+    }
+
     /// One number of an elementwise operation.
     fn element(&mut self, call: &Call, x: &[String]) -> String {
         match *call {
@@ -515,18 +520,13 @@ impl Kernel<'_> {
             Call::TakeGrad { rows, cols } => {
                 let (index, dy) = (self.of_row(reads[0], rows, cols), self.of_row(reads[1], rows, cols));
                 let index = self.keep(whole(&index, cols));
-                let columns: Vec<String> =
-                    if of_row(rows) { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] };
-                columns.iter().map(|column| format!("select(0.0, {dy}, {index} == {column})")).collect()
+                self.columns(rows, cols).iter().map(|column| format!("select(0.0, {dy}, {index} == {column})")).collect()
             }
             Call::EmbeddingBag { rows, cols, k, .. } => {
                 let table = self.of.dataflow.len(reads[0]) / cols;
                 let (base, lists) = (self.base(reads[0]), self.base(reads[1]));
-                let (row, columns) = if of_row(rows) {
-                    ("t".into(), (0..cols).map(|i| format!("{i}u")).collect())
-                } else {
-                    (format!("t / {cols}u"), vec![format!("t % {cols}u")])
-                };
+                let row = if of_row(rows) { "t".into() } else { format!("t / {cols}u") };
+                let columns = self.columns(rows, cols);
                 let sums: Vec<String> = columns.iter().map(|_| self.name()).collect();
                 let mut text: String = sums.iter().map(|sum| format!("        var {sum} = 0.0;\n")).collect();
                 let _ = writeln!(

@@ -68,28 +68,11 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
     let tiles = tile.count(p.m, p.n);
     let [a, b, c, bias, residual, slope, row_sums, save] = at[0];
     let c_row = if splits > 1 { padded } else { p.n };
-    let mut args = vec![
-        p.m as u32,
-        p.n as u32,
-        p.k as u32,
-        a,
-        p.a.outer,
-        p.a.inner,
-        b,
-        p.b.outer,
-        p.b.inner,
-        c,
-        bias,
-        residual,
-        p.n.div_ceil(tile.columns) as u32,
-        tiles as u32,
-        chunk as u32,
-        c_row as u32,
-        (p.m * padded) as u32,
-        slope,
-        row_sums,
-        save,
-    ];
+    let (tiles_across, partial_len) = (p.n.div_ceil(tile.columns), p.m * padded);
+    let mut args = [p.m, p.n, p.k].map(|x| x as u32).to_vec();
+    args.extend([a, p.a.outer, p.a.inner, b, p.b.outer, p.b.inner, c, bias, residual]);
+    args.extend([tiles_across, tiles, chunk, c_row, partial_len].map(|x| x as u32));
+    args.extend([slope, row_sums, save]);
     args.extend(steps(&at));
     let [x, y, _] = groups(tiles * splits, 1);
     program.dispatch(&kernel, &args, [x, y, all.len() as u32]);

@@ -278,28 +278,11 @@ impl Builder<'_> {
         let Rollout { normalizer, samples, rewards, ended, returns, truncations, reached, .. } = self.rollout;
         let from = program.len();
         for step in 0..config.rollout_steps {
-            let mut args = vec![
-                step as u32,
-                config.envs as u32,
-                states.at,
-                steps.at,
-                episodes.at,
-                episode_returns.at,
-                acting.output("policy").at,
-                acting.output("value").at,
-                acting.input("observation").at,
-                normalizer.at,
-                samples.at,
-                rewards.at,
-                ended.at,
-                returns.at,
-                truncations.at,
-                reached.at,
-                counters.at + counters::CLOCK as u32,
-                params.at + spread as u32,
-                middle.to_bits(),
-                half.to_bits(),
-            ];
+            let mut args = vec![step as u32, config.envs as u32];
+            args.extend(at([states, steps, episodes, episode_returns]));
+            args.extend(at([&acting.output("policy"), &acting.output("value"), &acting.input("observation")]));
+            args.extend(at([normalizer, samples, rewards, ended, returns, truncations, reached]));
+            args.extend([counters.at + counters::CLOCK as u32, params.at + spread as u32, middle.to_bits(), half.to_bits()]);
             args.extend((self.world.kernels.key)(*seed));
             args.extend(draws);
             each(program, "rollout step", &text, &args, config.envs);
@@ -340,20 +323,8 @@ impl Builder<'_> {
             program.dispatch(&merge, &[blocks as u32, return_parts.at, moments.at], [1, 1, 1]);
         }
         let text = self.later_text(THREADS).count("OBSERVED", self.quantities - 2).add(MOMENTS).add(include_str!("advantages.wgsl"));
-        let args = [
-            envs as u32,
-            blocks as u32,
-            samples.at,
-            rewards.at,
-            ended.at,
-            truncations.at,
-            last.at,
-            bootstraps.at,
-            input.at,
-            moments.at,
-            normalizer.at,
-            parts.at,
-        ];
+        let places = [samples, rewards, ended, truncations, last, bootstraps, input, moments, normalizer, &parts];
+        let args = [&[envs as u32, blocks as u32][..], &at(places)].concat();
         each(program, "advantages", &text, &args, envs);
         let others = moments.part(3, 3 * self.quantities);
         let args = [blocks as u32, parts.at, others.at];
@@ -393,20 +364,9 @@ impl Builder<'_> {
         let Places { input, moments, counters, .. } = self.places;
         // Of every shuffle of so many, the rounds apart.
         let shuffle = Shuffle::new(self.spec.shuffles, samples, 0, 0);
-        let mut args = vec![
-            *minibatch as u32,
-            config.envs as u32,
-            config.minibatches as u32,
-            (samples / config.minibatches) as u32,
-            self.rollout.samples.at,
-            self.rollout.normalizer.at,
-            moments.part(6, 3).at,
-            input.at,
-            counters.at,
-            counters.at + counters::LEN as u32,
-            shuffle.mask,
-            shuffle.shift,
-        ];
+        let mut args = [*minibatch, config.envs, config.minibatches, samples / config.minibatches].map(|x| x as u32).to_vec();
+        args.extend(at([&self.rollout.samples, &self.rollout.normalizer, &moments.part(6, 3), input, counters]));
+        args.extend([counters.at + counters::LEN as u32, shuffle.mask, shuffle.shift]);
         let columns = ["observation", "action", "old_log_prob", "advantage", "return"];
         args.extend(columns.map(|name| learning.input(name).at));
         args.push(if config.clip_value { learning.input("old_value").at } else { 0 });
@@ -424,6 +384,11 @@ impl Builder<'_> {
         program.dispatch(&kernel, &args, [1, 1, 1]);
         from..program.len()
     }
+}
+
+/// Where some regions begin.
+fn at<const N: usize>(regions: [&Region; N]) -> [u32; N] {
+    regions.map(|region| region.at)
 }
 
 /// Appends a kernel with a thread for each of some items.
