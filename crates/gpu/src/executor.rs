@@ -77,11 +77,6 @@ impl Executor {
         &self.lowered.parts
     }
 
-    /// What all of it takes on the device.
-    pub fn bytes(&self) -> u64 {
-        self.memory.bytes()
-    }
-
     /// Laid out as `graph::Params::values`.
     pub fn set_params(&self, values: &[f32]) {
         self.memory.write_floats(self.params, values);

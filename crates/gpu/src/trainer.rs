@@ -83,11 +83,6 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// What all of it takes on the device.
-    pub fn bytes(&self) -> u64 {
-        self.memory.bytes()
-    }
-
     /// What comes before the next run, and the run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;

@@ -29,13 +29,5 @@ fn submit(gpu: &Gpu, program: &Program, range: std::ops::Range<usize>) {
 /// Asserts that numbers are equal but for so much, in parts of the largest.
 #[track_caller]
 fn close(what: &str, found: &[f32], expected: &[f32], most: f32) {
-    let apart = apart(found, expected);
-    assert!(apart <= most, "{what}: {apart} apart");
-}
-
-/// The largest difference, in parts of the largest number.
-#[track_caller]
-fn apart(found: &[f32], expected: &[f32]) -> f32 {
-    let largest = expected.iter().fold(1e-6, |most: f32, x| most.max(x.abs()));
-    testkit::distance(found, expected) as f32 / largest
+    testkit::close(what, found, expected, most.into(), 1e-6);
 }

@@ -4,26 +4,22 @@
 use super::simd::{Kernel, Simd};
 use std::arch::x86_64::*;
 
+/// Whether this processor has all of these.
+macro_rules! found {
+    ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ };
+}
+
 pub fn has_avx2() -> bool {
-    std::arch::is_x86_feature_detected!("avx2")
-        && std::arch::is_x86_feature_detected!("fma")
-        && std::arch::is_x86_feature_detected!("popcnt")
-        && std::arch::is_x86_feature_detected!("lzcnt")
-        && std::arch::is_x86_feature_detected!("bmi1")
-        && std::arch::is_x86_feature_detected!("bmi2")
+    found!("avx2", "fma", "popcnt", "lzcnt", "bmi1", "bmi2")
 }
 
 pub fn has_avx512() -> bool {
-    std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512vl")
-        && std::arch::is_x86_feature_detected!("avx512dq")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-        && has_avx2()
+    found!("avx512f", "avx512vl", "avx512dq", "avx512bw") && has_avx2()
 }
 
 /// AVX-512 with products of bf16.
 pub fn has_bf16() -> bool {
-    std::arch::is_x86_feature_detected!("avx512bf16") && has_avx512()
+    found!("avx512bf16") && has_avx512()
 }
 
 /// Only where [`has_avx2`].
