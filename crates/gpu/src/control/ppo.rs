@@ -27,12 +27,9 @@ pub struct GpuPpo {
     /// Without the recorded trajectory and, once it was asked for, with it.
     plain: Readback,
     recorded: Option<Readback>,
-    under_way: Option<Recording>,
+    /// Whether the iteration under way, if there is one, tells a trajectory.
+    under_way: Option<bool>,
 }
-
-/// Whether the iteration under way tells a trajectory.
-#[derive(Clone, Copy, PartialEq)]
-struct Recording(bool);
 
 impl GpuPpo {
     /// Puts a learner onto the device as it stands at a boundary.
@@ -140,7 +137,7 @@ impl GpuPpo {
         self.submits(epochs, false).iter().flatten().map(Range::len).sum()
     }
 
-    fn readback(&mut self, Recording(record): Recording) -> &Readback {
+    fn readback(&mut self, record: bool) -> &Readback {
         if !record {
             return &self.plain;
         }
@@ -160,7 +157,6 @@ impl Accelerator for GpuPpo {
             return Err(Fault::Unknown { what: format!("more than {MOST_UPDATES} minibatches an iteration") });
         }
         self.write_input(input);
-        let recorded = Recording(input.record);
         let [rollout, some, rest] = self.submits(config.epochs, input.record);
         for list in [rollout, some] {
             if !list.is_empty() {
@@ -171,16 +167,16 @@ impl Accelerator for GpuPpo {
         }
         let mut encoder = self.gpu.encoder();
         self.program.encode_lists(&mut encoder, &rest);
-        let readback = self.readback(recorded);
+        let readback = self.readback(input.record);
         readback.encode(&mut encoder);
         self.gpu.submit(encoder);
-        self.readback(recorded).ask();
-        self.under_way = Some(recorded);
+        self.readback(input.record).ask();
+        self.under_way = Some(input.record);
         self.gpu.check()
     }
 
     fn poll(&mut self, output: &mut IterationOutput) -> Result<bool, Fault> {
-        let Some(Recording(recorded)) = self.under_way else { return Ok(false) };
+        let Some(recorded) = self.under_way else { return Ok(false) };
         self.gpu.pause();
         let recorded = self.recorded.as_ref().filter(|_| recorded);
         if !self.take(recorded.unwrap_or(&self.plain), output)? {

@@ -87,29 +87,16 @@ pub(super) fn product(p: &Product, tile: &Tile, split: bool, twins: bool) -> Mad
         Reads::Across if !vectors => Reads::Single { along: false },
         reads => reads,
     };
-    let kernel = Kernel {
-        p,
-        tile,
-        a: Factor {
-            name: 'a',
-            count: 'm',
-            reads: read(a),
-            fours: tile.rows / 4,
-            blocks: tile.rows * tile.depth / 16,
-            half: p.half.map(|half| half[0]),
-        },
-        b: Factor {
-            name: 'b',
-            count: 'n',
-            reads: read(b),
-            fours: tile.columns / 4,
-            blocks: tile.columns * tile.depth / 16,
-            half: p.half.map(|half| half[1]),
-        },
-        writes,
-        split,
-        twins,
+    let factor = |name, count, reads, side: usize, half: usize| Factor {
+        name,
+        count,
+        reads: read(reads),
+        fours: side / 4,
+        blocks: side * tile.depth / 16,
+        half: p.half.map(|up| up[half]),
     };
+    let (a, b) = (factor('a', 'm', a, tile.rows, 0), factor('b', 'n', b, tile.columns, 1));
+    let kernel = Kernel { p, tile, a, b, writes, split, twins };
     let directives = if p.half.is_some() { "enable f16;" } else { "" };
     Made { vectors, directives, text: kernel.text() }
 }

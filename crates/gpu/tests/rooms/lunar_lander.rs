@@ -246,17 +246,18 @@ async fn one_step_from_everywhere(gpu: Gpu) {
 
     for (kind, half, most) in FAR {
         let these = || steps.iter().filter(|&&i| kind_of(&from, &to, i) == kind);
-        let mut seen: Vec<f32> = these().map(|&i| apart(STATE..ACTION, i)).collect();
-        assert!(seen.len() >= 10, "{} steps are {kind:?}", seen.len());
-        let found = [0.5, 0.99].map(|share| quantile(&mut seen, share));
-        assert!(found[0] <= half && found[1] <= most, "{kind:?}: what is seen is off by {found:?}");
-        let mut rewards: Vec<f32> = these().map(|&i| apart(TOTALS..TOTALS + 1, i)).collect();
-        let found = [0.5, 0.99].map(|share| quantile(&mut rewards, share));
-        assert!(found[0] <= 1e-4 && found[1] <= 1e-3, "{kind:?}: rewards are off by {found:?}");
-        // Of a step that ended an episode, these are the next one's.
-        let mut states: Vec<f32> = these().map(|&i| apart(0..STATE, i)).collect();
-        let found = [0.5, 0.99].map(|share| quantile(&mut states, share));
-        assert!(found[0] <= 1e-4 && found[1] <= 5e-3, "{kind:?}: states are off by {found:?}");
+        assert!(these().count() >= 10, "{} steps are {kind:?}", these().count());
+        // Of a step that ended an episode, the states are the next one's.
+        let parts = [
+            ("what is seen", STATE..ACTION, [half, most]),
+            ("rewards", TOTALS..TOTALS + 1, [1e-4, 1e-3]),
+            ("states", 0..STATE, [1e-4, 5e-3]),
+        ];
+        for (what, rows, most) in parts {
+            let mut off: Vec<f32> = these().map(|&i| apart(rows.clone(), i)).collect();
+            let found = [0.5, 0.99].map(|share| quantile(&mut off, share));
+            assert!(found[0] <= most[0] && found[1] <= most[1], "{kind:?}: {what} are off by {found:?}");
+        }
     }
 }
 

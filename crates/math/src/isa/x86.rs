@@ -22,29 +22,23 @@ pub fn has_bf16() -> bool {
     found!("avx512bf16") && has_avx512()
 }
 
-/// Only where [`has_avx2`].
-#[inline]
-pub fn run_avx2<K: Kernel>(kernel: K) -> K::Output {
-    #[target_feature(enable = "avx2,fma,popcnt,lzcnt,bmi1,bmi2")]
-    fn inner<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run(Avx2(()))
-    }
-    debug_assert!(has_avx2());
-    // SAFETY: the only caller, `dispatch`, has checked `has_avx2`.
-    unsafe { inner(kernel) }
+/// Runs a kernel with a set's token, only where the set was found.
+macro_rules! run {
+    ($name:ident, $token:ident, $has:ident, $features:literal) => {
+        #[inline]
+        pub fn $name<K: Kernel>(kernel: K) -> K::Output {
+            #[target_feature(enable = $features)]
+            fn inner<K: Kernel>(kernel: K) -> K::Output {
+                kernel.run($token(()))
+            }
+            debug_assert!($has());
+            // SAFETY: the only caller, `dispatch`, has checked that.
+            unsafe { inner(kernel) }
+        }
+    };
 }
-
-/// Only where [`has_avx512`].
-#[inline]
-pub fn run_avx512<K: Kernel>(kernel: K) -> K::Output {
-    #[target_feature(enable = "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,popcnt,lzcnt,bmi1,bmi2")]
-    fn inner<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run(Avx512(()))
-    }
-    debug_assert!(has_avx512());
-    // SAFETY: the only caller, `dispatch`, has checked `has_avx512`.
-    unsafe { inner(kernel) }
-}
+run!(run_avx2, Avx2, has_avx2, "avx2,fma,popcnt,lzcnt,bmi1,bmi2");
+run!(run_avx512, Avx512, has_avx512, "avx512f,avx512vl,avx512dq,avx512bw,avx2,fma,popcnt,lzcnt,bmi1,bmi2");
 
 /// Exists only inside [`run_avx2`].
 #[derive(Clone, Copy)]
