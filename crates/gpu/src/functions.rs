@@ -30,9 +30,7 @@ pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
         Unary::Square => format!("{dy} * 2.0 * {at}"),
         Unary::Sqrt => format!("{dy} * 0.5 / {at}"),
         Unary::Sigmoid => format!("{dy} * {at} * (1.0 - {at})"),
-        Unary::Silu => {
-            format!("{dy} * sigmoid_of({at}) * (1.0 + {at} * (1.0 - sigmoid_of({at})))")
-        }
+        Unary::Silu => format!("{dy} * sigmoid_of({at}) * (1.0 + {at} * (1.0 - sigmoid_of({at})))"),
     }
 }
 

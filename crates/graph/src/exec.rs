@@ -324,9 +324,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             }
         }
         &Call::MatMul { m, n, k, a, b } => matmul(isa, m, n, k, r(0), a, r(1), b, y, false),
-        &Call::Affine { scale, shift } => {
-            flat(y, |part, y| ops::affine(isa, scale, shift, &r(0)[part], y));
-        }
+        &Call::Affine { scale, shift } => flat(y, |part, y| ops::affine(isa, scale, shift, &r(0)[part], y)),
         &Call::Unary(op) if step.in_place => flat(y, |_, y| ops::unary_in_place(isa, op, y)),
         &Call::Unary(op) => flat(y, |part, y| ops::unary(isa, op, &r(0)[part], y)),
         &Call::UnaryGrad(op) => flat(y, |part, y| {
@@ -342,9 +340,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
             ops::sum_rows(isa, rows.len(), cols, &r(0)[rows.start * cols..], y);
         }),
         &Call::Sum { of: Sums::Cols, rows, cols } => ops::sum_cols(isa, rows, cols, r(0), y, adds(0)),
-        &Call::Norm { panels: true, rows, cols, eps, .. } => {
-            ops::layer_norm_panels(isa, rows, cols, r(0), r(1), r(2), eps, y, y1);
-        }
+        &Call::Norm { panels: true, rows, cols, eps, .. } => ops::layer_norm_panels(isa, rows, cols, r(0), r(1), r(2), eps, y, y1),
         &Call::Norm { panels: false, rows, cols, eps, .. } => {
             let beta = reads.optional(&step.reads[2]);
             let stats = if y1.is_empty() { 0 } else { 2 };
@@ -385,9 +381,7 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
         }
         &Call::Dropout { p, rng } => ops::dropout(isa, p, rng, r(1)[0] as u32, r(0), y),
         &Call::Windows { len, shift } => ops::windows(r(0), r(1), len, shift, y),
-        &Call::Softmax { panels: true, rows, cols, log } => {
-            ops::softmax_panels(isa, rows, cols, r(0), y, log);
-        }
+        &Call::Softmax { panels: true, rows, cols, log } => ops::softmax_panels(isa, rows, cols, r(0), y, log),
         &Call::Softmax { panels: false, rows, cols, log } => by_rows(rows, [(y, cols)], cols, |rows, [y]| {
             ops::softmax(isa, rows.len(), cols, &r(0)[rows.start * cols..], y, log);
         }),

@@ -156,9 +156,7 @@ impl Graph {
                 wrts.map(|(slot, wrt)| of(slot, Op::NormGrad { eps, centred, wrt }, &reads)).collect()
             }
             Op::Rotary { back } => vec![of(0, Op::Rotary { back: !back }, &[dy, inputs[1]])],
-            Op::CausalAttention { heads, len } => {
-                vec![of(0, Op::CausalAttentionGrad { heads, len }, &[inputs[0], y, dy])]
-            }
+            Op::CausalAttention { heads, len } => vec![of(0, Op::CausalAttentionGrad { heads, len }, &[inputs[0], y, dy])],
             Op::HeadLoss => {
                 let reads = [inputs[0], inputs[1], inputs[2], dy, y];
                 [true, false].map(|of_x| of(usize::from(!of_x), Op::HeadLossGrad { of_x }, &reads)).to_vec()

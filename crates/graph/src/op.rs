@@ -153,9 +153,7 @@ impl Op {
         match self {
             Op::Input(_) | Op::Param(_) => unreachable!("leaves are given"),
             Op::Constant(values) => each(&|i, j| f64::from(values[i * cols + j])),
-            &Op::Affine { scale, shift } => {
-                each(&|i, j| at(0, i, j) * f64::from(scale) + f64::from(shift));
-            }
+            &Op::Affine { scale, shift } => each(&|i, j| at(0, i, j) * f64::from(scale) + f64::from(shift)),
             &Op::Unary(of) => each(&|i, j| reference::unary(of, at(0, i, j))),
             &Op::UnaryGrad(of) => each(&|i, j| at(1, i, j) * reference::unary_slope_at(of, at(0, i, j))),
             &Op::Binary(of) => each(&|i, j| reference::binary(of, at(0, i, j), at(1, i, j))),
@@ -204,25 +202,17 @@ impl Op {
                     }
                 });
             }
-            &Op::CausalAttention { heads, len } => {
-                reference::causal_attention(heads, len, cols, inputs[0].0, &mut y);
-            }
+            &Op::CausalAttention { heads, len } => reference::causal_attention(heads, len, cols, inputs[0].0, &mut y),
             &Op::CausalAttentionGrad { heads, len } => {
                 let (qkv, dy) = (inputs[0].0, inputs[2].0);
                 reference::causal_attention_backward(heads, len, cols / 3, qkv, dy, &mut y);
             }
             &Op::Softmax { log } => reference::softmax(rows, cols, values(0), &mut y, log),
-            &Op::SoftmaxGrad { log } => {
-                reference::softmax_backward(rows, cols, values(0), values(1), &mut y, log);
-            }
+            &Op::SoftmaxGrad { log } => reference::softmax_backward(rows, cols, values(0), values(1), &mut y, log),
             Op::Take => each(&|i, _| at(0, i, index(1, i, inputs[0].1[1]))),
             Op::TakeGrad => each(&|i, j| if index(0, i, cols) == j { at(1, i, 0) } else { 0.0 }),
-            Op::EmbeddingBag => {
-                reference::embedding_bag(cols, values(0), inputs[1].1[1], &whole(1), None, &mut y);
-            }
-            Op::EmbeddingBagGrad => {
-                reference::embedding_bag_backward(cols, inputs[0].1[1], &whole(0), values(1), &mut y);
-            }
+            Op::EmbeddingBag => reference::embedding_bag(cols, values(0), inputs[1].1[1], &whole(1), None, &mut y),
+            Op::EmbeddingBagGrad => reference::embedding_bag_backward(cols, inputs[0].1[1], &whole(0), values(1), &mut y),
             Op::HeadLoss | Op::HeadLossGrad { .. } => {
                 let ([n, inp], [vocab, _]) = (inputs[0].1, inputs[1].1);
                 let upstream = if *self == Op::HeadLoss { &vec![0.0; n] } else { values(3) };

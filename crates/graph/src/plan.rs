@@ -178,9 +178,7 @@ impl Call {
             | Call::Take { rows, cols }
             | Call::TakeGrad { rows, cols }
             | Call::Columns { rows, cols, .. } => vec![rows, cols],
-            Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
-                vec![rows, k, cols]
-            }
+            Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => vec![rows, k, cols],
             Call::Windows { len, .. } => vec![len],
             _ => Vec::new(),
         }

@@ -893,9 +893,7 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
 /// B[k][n] at any strides → `[n/width][k][width]`.
 fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]) {
     kernel!(isa, |s: S, n: usize, k: usize, b: &[f32], ks: usize, cs: usize, dst: &mut [f32]| {
-        let Some(last) = (n * k).checked_sub(1).map(|_| (n - 1) * cs + (k - 1) * ks) else {
-            return;
-        };
+        let Some(last) = (n * k).checked_sub(1).map(|_| (n - 1) * cs + (k - 1) * ks) else { return };
         assert!(b.len() > last && dst.len() >= n.div_ceil(PANEL) * PANEL * k);
         let mut n0 = 0;
         while n0 < n {

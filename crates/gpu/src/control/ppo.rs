@@ -65,13 +65,9 @@ impl GpuPpo {
                     self.memory.write_floats(places.states, &columns);
                 }
                 ("environments.steps", Data::U32(steps)) => self.memory.write_words(places.steps, steps),
-                ("environments.episodes", Data::U32(episodes)) => {
-                    self.memory.write_words(places.episodes, episodes);
-                }
+                ("environments.episodes", Data::U32(episodes)) => self.memory.write_words(places.episodes, episodes),
                 ("environments.returns", Data::F32(totals)) => self.memory.write_floats(places.episode_returns, totals),
-                ("environments.discounted", Data::F32(sums)) => {
-                    self.memory.write_floats(places.discounted_returns, sums);
-                }
+                ("environments.discounted", Data::F32(sums)) => self.memory.write_floats(places.discounted_returns, sums),
                 _ => {}
             }
         }

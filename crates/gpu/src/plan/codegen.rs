@@ -410,9 +410,7 @@ impl Kernel<'_> {
             Call::Collect => x[0].clone(),
             Call::Affine { scale, shift: 0.0 } => format!("{} * {}", x[0], self.float(scale)),
             Call::Affine { scale: 1.0, shift } => format!("{} + {}", x[0], self.float(shift)),
-            Call::Affine { scale, shift } => {
-                format!("fma({}, {}, {})", x[0], self.float(scale), self.float(shift))
-            }
+            Call::Affine { scale, shift } => format!("fma({}, {}, {})", x[0], self.float(scale), self.float(shift)),
             Call::Unary(op) => unary(op, &x[0]),
             Call::UnaryGrad(op) => unary_grad(op, &x[0], &x[1]),
             Call::Binary { op, .. } => binary(op, &x[0], &x[1]),

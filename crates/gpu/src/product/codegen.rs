@@ -393,9 +393,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         };
         // Rows beyond the last repeat it: they are never written.
         let at = match reads {
-            Reads::Across => {
-                format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))")
-            }
+            Reads::Across => format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))"),
             _ => format!(
                 "min(first_{count} + four{slot} * 4u + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(args.{count} - 1u)) * \
                  args.{name}_outer + args.{name}"
@@ -444,9 +442,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         let mut text = String::new();
         for (i, k) in "xyzw".chars().enumerate() {
             let value = match factor.reads {
-                Reads::Along => {
-                    format!("vec4<f32>(x{slot}_0.{k}, x{slot}_1.{k}, x{slot}_2.{k}, x{slot}_3.{k})")
-                }
+                Reads::Along => format!("vec4<f32>(x{slot}_0.{k}, x{slot}_1.{k}, x{slot}_2.{k}, x{slot}_3.{k})"),
                 _ => format!("x{slot}_{i}"),
             };
             let value = match factor.half {
@@ -488,9 +484,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
             (1, 1) => format!("let deep = 0u;\n{body}"),
             (1, _) => format!("let deep = slice;\n{body}"),
             (own, 1) => format!("for (var deep = 0u; deep < {own}u; deep++) {{\n{body}}}\n"),
-            (own, _) => {
-                format!("for (var i = 0u; i < {own}u; i++) {{ let deep = slice * {own}u + i;\n{body}}}\n")
-            }
+            (own, _) => format!("for (var i = 0u; i < {own}u; i++) {{ let deep = slice * {own}u + i;\n{body}}}\n"),
         }
     }
 

@@ -23,9 +23,7 @@ impl Planner<'_> {
             let Call::LinearDx { .. } = self.steps[i].call else { continue };
             let Place::Slot(dy) = self.steps[i].writes[0] else { continue };
             let [next] = readers[dy][..] else { continue };
-            let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next] else {
-                continue;
-            };
+            let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next] else { continue };
             let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
             // What the slope is taken at has to be there already.
             let there = !self.steps[i..].iter().any(|step| step.writes.contains(at));

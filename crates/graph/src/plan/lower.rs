@@ -152,9 +152,7 @@ impl Planner<'_> {
                 let stats = self.stats_for(id);
                 self.emit(Call::Norm { panels, rows, cols, eps, centred }, &read, &[y, stats]);
             }
-            &Op::Rotary { back } => {
-                self.lower_as(id, Call::Rotary { rows, cols, size: shape_of(1)[1], back }, &read);
-            }
+            &Op::Rotary { back } => self.lower_as(id, Call::Rotary { rows, cols, size: shape_of(1)[1], back }, &read),
             &Op::CausalAttention { heads, len } => {
                 let (y, mut lse) = (self.slot_for(id), NOWHERE);
                 let mut readers = self.readers[id].iter().map(|&r| &self.graph.nodes[r]);

@@ -93,9 +93,7 @@ pub(super) unsafe fn run(p: Product) {
                             }
                             b_block.cast_const().add(n0 % TOGETHER / PANEL * PANEL_STRIDE)
                         }
-                        Right::Packed(_) | Right::Direct(..) => {
-                            unreachable!("packed for another instruction set")
-                        }
+                        Right::Packed(_) | Right::Direct(..) => unreachable!("packed for another instruction set"),
                     };
                     for m0 in (0..rows).step_by(ROWS) {
                         Part {

@@ -103,9 +103,7 @@ unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize
             let b = match p.b {
                 Right::Pairs(b) => b.add(n0 * p.k.div_ceil(2) + k.start / 2 * PANEL),
                 Right::Strided { .. } => b_block.add((n0 - n.start) / PANEL * PANEL_STRIDE),
-                Right::Packed(_) | Right::Direct(..) => {
-                    unreachable!("packed for another instruction set")
-                }
+                Right::Packed(_) | Right::Direct(..) => unreachable!("packed for another instruction set"),
             };
             let mut m0 = m.start;
             while m0 < m.end {
