@@ -4,7 +4,7 @@
 //! of them can show. Numbers are rows whose columns the room declares once ([`crate::room::Schema`]). The TypeScript of
 //! these types (`www/run/protocol.ts`) is generated, never written. This file refuses to hold behaviour.
 
-use crate::plain_data::plain_data;
+use crate::plain_data::{plain_data, told_data};
 pub use learn::settings::{Kind as KnobKind, Named, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 plain_data! {
     /// What a run is: enough to start the same run anywhere.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Config {
         /// The format of this record; see [`crate::VERSION`].
         pub version: u32,
@@ -34,7 +33,6 @@ plain_data! {
     }
 
     /// A live change of a knob, made at the boundary after so many iterations.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Change {
         pub iteration: u32,
         pub knob: String,
@@ -42,7 +40,6 @@ plain_data! {
     }
 
     /// What starts the same run elsewhere, and what of the run it cannot bring along.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Shared {
         /// `#/control?variant=…`, with the newest digest where others can reach it.
         pub link: String,
@@ -57,39 +54,39 @@ plain_data! {
         /// What cannot be brought along, each in a sentence.
         pub limits: Vec<String>,
     }
+}
 
-    /// Data that a user brought, and its bytes where they are at hand: a link and a large checkpoint tell which they were.
-    #[derive(Clone, Serialize, Deserialize)]
-    #[serde(from = "crate::dataset::Given")]
-    pub struct Dataset {
-        /// `book.txt`
-        pub name: String,
-        #[cfg_attr(feature = "typescript", ts(type = "number"))]
-        pub bytes: u64,
-        /// 16 hexadecimal digits. Whoever brings the bytes may leave it empty.
-        pub hash: String,
-        /// Never told.
-        #[serde(skip_serializing)]
-        #[cfg_attr(feature = "typescript", ts(optional, type = "Uint8Array"))]
-        pub content: Option<Arc<Vec<u8>>>,
-    }
+/// Data that a user brought, and its bytes where they are at hand: a link and a large checkpoint tell which they were.
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "crate::dataset::Given")]
+pub struct Dataset {
+    /// `book.txt`
+    pub name: String,
+    #[cfg_attr(feature = "typescript", ts(type = "number"))]
+    pub bytes: u64,
+    /// 16 hexadecimal digits. Whoever brings the bytes may leave it empty.
+    pub hash: String,
+    /// Never told.
+    #[serde(skip_serializing)]
+    #[cfg_attr(feature = "typescript", ts(optional, type = "Uint8Array"))]
+    pub content: Option<Arc<Vec<u8>>>,
+}
 
+/// Values of knobs by name.
+pub type Knobs = BTreeMap<String, Value>;
+
+told_data! {
     /// What a room can be given to learn from.
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    #[derive(Copy)]
     pub struct DataInfo {
         /// `Text`
         pub label: &'static str,
         /// What it has to be, in a sentence or two.
         pub help: &'static str,
     }
-}
 
-/// Values of knobs by name.
-pub type Knobs = BTreeMap<String, Value>;
-
-plain_data! {
     /// One setting of a learner, described well enough for a page or a `--help` to present it.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Knob {
         /// `lr`: the name in `--set lr=0.003`, in links and in checkpoints.
         pub name: &'static str,
@@ -106,7 +103,7 @@ plain_data! {
     }
 
     /// A number that a run tells, once an iteration or once a test.
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    #[derive(Copy)]
     pub struct Column {
         /// `mean_return`: in CSV, JSON and checkpoints.
         pub name: &'static str,
@@ -129,7 +126,7 @@ plain_data! {
         pub rate: Option<Rate>,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    #[derive(Copy)]
     pub struct Rate {
         pub counter: &'static str,
         /// 1 for each second, 60 for each minute.
@@ -137,7 +134,7 @@ plain_data! {
     }
 
     /// Where the time of an iteration goes.
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    #[derive(Copy)]
     pub struct Part {
         /// `gradient`
         pub name: &'static str,
@@ -146,7 +143,6 @@ plain_data! {
     }
 
     /// What a room is, for whoever shows its runs.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct RoomInfo {
         /// `control`
         pub id: &'static str,
@@ -169,7 +165,6 @@ plain_data! {
     }
 
     /// One of a room's environments, learners or puzzles.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Variant {
         /// `CartPole-v1`
         pub id: &'static str,
@@ -187,13 +182,14 @@ plain_data! {
 
     /// A run is solved once a test reaches this number in this column and a confirmation does too: a second test of the same, on draws of
     /// a stream of random numbers that neither training nor tests use, or the test itself where it covers all cases.
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    #[derive(Copy)]
     pub struct Goal {
         pub column: &'static str,
         pub at: f64,
     }
+}
 
-    #[derive(Clone, Debug, PartialEq, Deserialize)]
+plain_data! {
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Command {
         Start,
@@ -229,7 +225,6 @@ plain_data! {
         },
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Event {
         /// A run has begun, was reset or was restored: draw afresh.
@@ -268,7 +263,6 @@ plain_data! {
     }
 
     /// How a run stands when it is told of first.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Began {
         pub config: Config,
         /// Every knob with the value in force.
@@ -289,7 +283,7 @@ plain_data! {
     }
 
     /// How far a run has come.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Progress {
         pub iteration: u32,
         /// The room's counters, in their order.
@@ -299,14 +293,13 @@ plain_data! {
     }
 
     /// Numbers in the order of their columns; null where one is not known.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Row {
         pub progress: Progress,
         pub values: Vec<Option<f64>>,
     }
 
     /// What came of the confirmation of a test that reached the goal.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Confirmation {
         pub progress: Progress,
         /// Of the goal's column, and what it had to reach.
@@ -316,7 +309,6 @@ plain_data! {
     }
 
     /// A live change of a knob, to be drawn on the curves.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Mark {
         pub progress: Progress,
         pub knob: String,
@@ -325,7 +317,7 @@ plain_data! {
     }
 
     /// What should train.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Default, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum DeviceWish {
         /// What turns out to be faster.
@@ -336,7 +328,6 @@ plain_data! {
     }
 
     /// What trains.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Device {
         pub wish: DeviceWish,
         pub on_gpu: bool,
@@ -348,30 +339,25 @@ plain_data! {
         pub why: String,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Level {
         Info,
         Warning,
         Error,
     }
-}
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Digest {
-    pub iteration: u32,
-    /// 16 hexadecimal digits.
-    pub weights: String,
-    /// `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
-    /// whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none
-    /// of them.
-    pub arithmetic: String,
-}
+    pub struct Digest {
+        pub iteration: u32,
+        /// 16 hexadecimal digits.
+        pub weights: String,
+        /// `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+        /// whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none
+        /// of them.
+        pub arithmetic: String,
+    }
 
-plain_data! {
     /// A small sweep: the same run under several values of a knob and several seeds, all learning at once.
-    #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct SweepSpec {
         pub config: Config,
         pub knob: String,
@@ -383,7 +369,6 @@ plain_data! {
     }
 
     /// One learner of a small sweep as it stands.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct SweepCell {
         pub value: Value,
         pub seed: u32,
@@ -398,7 +383,6 @@ plain_data! {
     }
 
     /// Calls of one name and shape in the plan of a learner's gradients, and the time that they took.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Operation {
         /// `linear`
         pub name: String,
@@ -408,22 +392,20 @@ plain_data! {
         pub calls: u32,
         pub seconds: f64,
     }
-}
 
-impl From<graph::Operation> for Operation {
-    fn from(graph::Operation { name, shape, calls, seconds }: graph::Operation) -> Operation {
-        Operation { name: name.into(), shape, calls: calls as u32, seconds }
-    }
-}
-
-plain_data! {
     /// What is in use and why, for the badge and for bug reports.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Backend {
         /// `avx512`, `avx2`, `neon`, `relaxed`, `simd128` or `portable`
         pub isa: String,
         pub threads: u32,
         pub arithmetic: String,
         pub version: String,
+    }
+}
+
+impl From<graph::Operation> for Operation {
+    fn from(graph::Operation { name, shape, calls, seconds }: graph::Operation) -> Operation {
+        Operation { name: name.into(), shape, calls: calls as u32, seconds }
     }
 }

@@ -7,7 +7,6 @@
 use crate::plain_data::plain_data;
 use crate::protocol::Progress;
 pub use learn::backgammon::Depth;
-use serde::{Deserialize, Serialize};
 
 crate::questions! {
     Analyse { request: AnalysisRequest } -> Analysis,
@@ -45,7 +44,6 @@ pub const MOST_EVALS: u32 = 50_000;
 
 plain_data! {
     /// What the room tells of itself, in [`crate::protocol::Event::Room`].
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
         /// The agent as it is now is kept, to play against later.
@@ -53,7 +51,6 @@ plain_data! {
     }
 
     /// The agent as it was; of these one can choose whom to play.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Frozen {
         /// After so many minutes of training.
         pub minutes: u32,
@@ -61,7 +58,7 @@ plain_data! {
     }
 
     /// Somebody who plays, or who is asked for an opinion.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Default, Eq)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum PlayerKind {
         /// The agent as it is now; it goes on learning while it plays.
@@ -77,7 +74,6 @@ plain_data! {
     }
 
     /// A question about a position.
-    #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct AnalysisRequest {
         /// As [`Question::ReadId`] reads it. A position id alone is of money play.
         pub id: String,
@@ -89,7 +85,7 @@ plain_data! {
     }
 
     /// A position with what is played for, seen by whoever is on roll.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Standing {
         pub position: Position,
         /// The same as ids of GNU Backgammon and of eXtreme Gammon.
@@ -113,7 +109,6 @@ plain_data! {
     }
 
     /// What a position editor has.
-    #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct Draft {
         /// Points 1 to 24 and the bar, of whoever is on roll and of the other, as each counts its own; the rest is borne off.
         pub mine: Vec<u8>,
@@ -127,7 +122,7 @@ plain_data! {
     }
 
     /// What somebody thinks of a position.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Analysis {
         pub position: Position,
         pub dice: Option<[u8; 2]>,
@@ -143,7 +138,7 @@ plain_data! {
     }
 
     /// A position to be drawn.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Position {
         pub id: String,
         /// Counts of whoever sees it, 26 of them: borne off, points 1 to 24 as they count them, the bar.
@@ -155,7 +150,7 @@ plain_data! {
     }
 
     /// One result of a roll.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Candidate {
         /// The id of the position after the move, seen by whoever moved.
         pub id: String,
@@ -175,7 +170,7 @@ plain_data! {
     }
 
     /// One checker moved by one die, as the mover counts points: 25 is the bar and 0 is off.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Default, Eq)]
     pub struct Step {
         pub from: u8,
         pub to: u8,
@@ -183,7 +178,7 @@ plain_data! {
     }
 
     /// A position before the roll.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Outlook {
         pub chances: [f64; 6],
         /// Points a game without a cube; in a match those to which the chance to win it corresponds.
@@ -193,7 +188,7 @@ plain_data! {
 
     /// What follows for the cube from the chances of the six endings, by Janowski's formula; in points a game at the present cube, in a
     /// match those to which its chances correspond. Seen by whoever is on roll.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct CubeOutlook {
         /// Whether whoever rolls may turn the cube, or has done so.
         pub may_double: bool,
@@ -212,7 +207,6 @@ plain_data! {
     }
 
     /// Asks what can come after a move: for each roll of the other player the reply that is thought best.
-    #[derive(Clone, Debug, PartialEq, Deserialize)]
     pub struct Unfold {
         /// After the move, seen by whoever moved: a candidate's id.
         pub id: String,
@@ -221,7 +215,7 @@ plain_data! {
     }
 
     /// One roll of the other player, and their best reply.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Branch {
         pub dice: [u8; 2],
         /// Of the 36 ways two dice fall.
@@ -234,7 +228,6 @@ plain_data! {
     }
 
     /// Who sits at a table, and what is played.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Setup {
         /// The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
         /// play itself, and two persons each other.
@@ -248,14 +241,13 @@ plain_data! {
     }
 
     /// A seat that no person has.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Default, Eq)]
     pub struct Engine {
         pub who: PlayerKind,
         pub evals: u32,
     }
 
     /// What is done in a session. What may not be done is refused, and changes nothing.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum Act {
         /// Throws the dice for a person; at the opening, one die for each, until they differ.
@@ -293,7 +285,6 @@ plain_data! {
     }
 
     /// A game session as it stands, for the one whom it is drawn for.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Session {
         pub setup: Setup,
         /// In a few words.
@@ -331,7 +322,7 @@ plain_data! {
         pub moves: Vec<Played>,
     }
 
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Default, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Phase {
         /// Nobody has thrown.
@@ -345,7 +336,7 @@ plain_data! {
     }
 
     /// What a person can do now.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Default, Eq)]
     pub struct AllowedActs {
         pub roll: bool,
         pub double: bool,
@@ -364,7 +355,6 @@ plain_data! {
     }
 
     /// What an engine did.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Reply {
         pub seat: u8,
         pub did: EngineAct,
@@ -377,7 +367,7 @@ plain_data! {
         pub candidates: Vec<Candidate>,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum EngineAct {
         Played,
@@ -386,7 +376,7 @@ plain_data! {
         Passed,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     pub struct Ending {
         pub winner: u8,
         /// The cube counted in.
@@ -398,7 +388,7 @@ plain_data! {
         pub match_over: bool,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum EndedBy {
         BorneOff,
@@ -407,7 +397,6 @@ plain_data! {
     }
 
     /// One thing done in a game.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Played {
         pub seat: u8,
         pub dice: Option<[u8; 2]>,
@@ -418,7 +407,6 @@ plain_data! {
     }
 
     /// What a person did with the cube, held against what is best.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct CubeReview {
         pub did: CubeAct,
         pub best: CubeAct,
@@ -429,7 +417,7 @@ plain_data! {
         pub outlook: CubeOutlook,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum CubeAct {
         NoDouble,
@@ -439,7 +427,6 @@ plain_data! {
     }
 
     /// A game as it stood, seen by the first seat.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Moment {
         pub position: Position,
         pub cube: u32,
@@ -453,7 +440,6 @@ plain_data! {
     }
 
     /// How good one of a game's decisions was, or both of a turn: to roll without turning the cube, and the move.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Judged {
         /// Expected of the position by the first seat, before the roll and with the cube, in points a game at the present cube.
         pub equity: f64,
@@ -467,7 +453,6 @@ plain_data! {
     }
 
     /// How bad was that: a person's last turn held against the best.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Review {
         pub dice: [u8; 2],
         /// Seen by the person, before the move.
@@ -486,7 +471,7 @@ plain_data! {
     }
 
     /// By points lost: from 0.04 on dubious, from 0.08 bad, from 0.16 a blunder, as GNU Backgammon draws the lines.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Verdict {
         Best,

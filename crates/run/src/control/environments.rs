@@ -2,7 +2,7 @@
 
 use super::protocol::{Axis, Environment, Picture};
 use super::schema::SCHEMA;
-use super::shown::{self, Of, Shown};
+use super::shown::Shown;
 use crate::RunError;
 use crate::protocol::{Goal, Variant};
 use learn::control::Ppo;
@@ -34,13 +34,6 @@ fn environment(spec: &Spec) -> Environment {
         Actions::Choices(count) => [0.0, f64::from(count) - 1.0],
         Actions::Range(low, high) => [low, high],
     };
-    let axis = |axis: shown::Axis| {
-        let of = match axis.of {
-            Of::Number(i) => vec![i as u32],
-            Of::Angle { cos, sin } => vec![cos as u32, sin as u32],
-        };
-        Axis { name: axis.name.into(), low: axis.low, high: axis.high, of }
-    };
     let shown = Shown::of(spec);
     Environment {
         id: spec.id.into(),
@@ -53,7 +46,7 @@ fn environment(spec: &Spec) -> Environment {
         solved_at: spec.solved_at,
         returns: spec.returns,
         step_s: shown.step_s,
-        plane: [axis(shown.x), axis(shown.y)],
+        plane: [shown.x, shown.y],
     }
 }
 
@@ -62,10 +55,10 @@ pub fn picture(ppo: &mut Ppo, width: u32, height: u32) -> Picture {
     let (width, height) = (width.clamp(1, MAX_PICTURE), height.clamp(1, MAX_PICTURE));
     let spec = ppo.kind().spec;
     let shown = Shown::of(spec);
-    let at = |axis: shown::Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
+    let at = |axis: &Axis, i: u32, n: u32| axis.low + (axis.high - axis.low) * (f64::from(i) + 0.5) / f64::from(n);
     let mut observations = Vec::with_capacity((width * height) as usize * spec.observation.len());
     for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
-        let (x, y) = (at(shown.x, x, width), at(shown.y, y, height));
+        let (x, y) = (at(&shown.x, x, width), at(&shown.y, y, height));
         observations.extend(shown.observation(x, y).into_iter().map(|x| x as f32));
     }
     let mut odds = vec![0.0; (width * height) as usize * ppo.policy_len()];

@@ -1,9 +1,8 @@
 //! What crosses the boundary in the room of control alone: what an environment is, what many of them live through, the one
 //! that a person can push and drive, and what policy and critic think. This file refuses to hold behaviour.
 
-use crate::plain_data::plain_data;
+use crate::plain_data::{plain_data, told_data};
 pub use crate::questions::floats;
-use serde::{Deserialize, Serialize};
 
 crate::questions! {
     /// What the first environments lived through since this was last asked.
@@ -18,7 +17,6 @@ crate::questions! {
 
 plain_data! {
     /// An environment of the room, described well enough to draw it and to take its controls.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Environment {
         /// `CartPole-v1`
         pub id: String,
@@ -43,7 +41,6 @@ plain_data! {
     }
 
     /// One axis of the plane.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Axis {
         pub name: String,
         pub low: f64,
@@ -52,27 +49,8 @@ plain_data! {
         pub of: Vec<u32>,
     }
 
-    /// What many environments lived through since the last frame, for a shell that draws them.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-    pub struct Frame {
-        /// Environments shown: the first of those that train.
-        pub shown: u32,
-        /// Environment steps in this frame; 0 when nothing happened.
-        pub steps: u32,
-        /// Numbers of an observation.
-        pub features: u32,
-        /// What they showed before each step, in panels of 32: `[steps][shown/32, rounded up][features][32]`
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub observations: Vec<f32>,
-        /// `[steps][shown]`: 1 where the episode ended at this step.
-        #[serde(with = "serde_bytes")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub ended: Vec<u8>,
-    }
-
     /// What a hand does to the one large environment.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+    #[derive(Copy, Default)]
     pub struct Touch {
         /// Seconds of the real world since the last touch.
         pub dt_s: f64,
@@ -85,7 +63,7 @@ plain_data! {
     }
 
     /// The one large environment, stepped in real time by the policy as it is now or by a hand.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Stage {
         /// Who has the controls is in `player`: the agent, or the hand that took them.
         pub player: Body,
@@ -105,7 +83,7 @@ plain_data! {
     }
 
     /// One environment on the stage.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Body {
         /// Gymnasium's internal state before and after the newest step, named by [`Environment::state`].
         pub before: Vec<f64>,
@@ -123,14 +101,60 @@ plain_data! {
     }
 
     /// A finished episode of a hand and the agent's from the same start.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Copy, Default)]
     pub struct Round {
         pub yours: f64,
         pub agents: f64,
     }
 
+    /// The network as its plan has it, for a drawing.
+    #[derive(Default)]
+    pub struct PlanView {
+        pub nodes: Vec<PlanNode>,
+        pub parameters: u32,
+        /// Bytes of the one arena that holds every activation and gradient of a training step.
+        pub arena_bytes: u32,
+        /// Bytes they would take if none shared its place.
+        pub unshared_bytes: u32,
+    }
+
+    /// One kernel of the forward plan.
+    #[derive(Default)]
+    pub struct PlanNode {
+        /// `policy.0`, or the name of an input or output.
+        pub name: String,
+        /// `linear + bias + tanh`
+        pub op: String,
+        /// `[batch, features]`
+        pub shape: [u32; 2],
+        pub parameters: u32,
+        /// Indices of the nodes it reads.
+        pub reads: Vec<u32>,
+    }
+}
+
+told_data! {
+    /// What many environments lived through since the last frame, for a shell that draws them.
+    #[derive(Default)]
+    pub struct Frame {
+        /// Environments shown: the first of those that train.
+        pub shown: u32,
+        /// Environment steps in this frame; 0 when nothing happened.
+        pub steps: u32,
+        /// Numbers of an observation.
+        pub features: u32,
+        /// What they showed before each step, in panels of 32: `[steps][shown/32, rounded up][features][32]`
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub observations: Vec<f32>,
+        /// `[steps][shown]`: 1 where the episode ended at this step.
+        #[serde(with = "serde_bytes")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub ended: Vec<u8>,
+    }
+
     /// What the policy would do and the critic expects all over the plane of [`Environment::plane`].
-    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    #[derive(Default)]
     pub struct Picture {
         pub width: u32,
         pub height: u32,
@@ -144,30 +168,5 @@ plain_data! {
         #[serde(serialize_with = "floats")]
         #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
         pub values: Vec<f32>,
-    }
-
-    /// The network as its plan has it, for a drawing.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    pub struct PlanView {
-        pub nodes: Vec<PlanNode>,
-        pub parameters: u32,
-        /// Bytes of the one arena that holds every activation and gradient of a training step.
-        pub arena_bytes: u32,
-        /// Bytes they would take if none shared its place.
-        pub unshared_bytes: u32,
-    }
-
-    /// One kernel of the forward plan.
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-    pub struct PlanNode {
-        /// `policy.0`, or the name of an input or output.
-        pub name: String,
-        /// `linear + bias + tanh`
-        pub op: String,
-        /// `[batch, features]`
-        pub shape: [u32; 2],
-        pub parameters: u32,
-        /// Indices of the nodes it reads.
-        pub reads: Vec<u32>,
     }
 }

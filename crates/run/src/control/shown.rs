@@ -1,6 +1,7 @@
 //! How environments are shown: how fast, and the plane on which states are drawn and what a policy makes of them. What says nothing
 //! here is shown by the first two numbers of its observation.
 
+use super::protocol::Axis;
 use std::f64::consts::PI;
 use worlds::control::{Spec, cartpole, lunar_lander, mountain_car, pendulum};
 
@@ -13,25 +14,10 @@ pub(super) struct Shown {
     base: Vec<f64>,
 }
 
-#[derive(Clone, Copy)]
-pub(super) struct Axis {
-    pub name: &'static str,
-    pub low: f64,
-    pub high: f64,
-    pub of: Of,
-}
-
-/// What an axis is of: one number of an observation, or the angle of two.
-#[derive(Clone, Copy)]
-pub(super) enum Of {
-    Number(usize),
-    Angle { cos: usize, sin: usize },
-}
-
 impl Shown {
     pub(super) fn of(spec: &Spec) -> Shown {
-        let number = |i: usize, low, high| Axis { name: spec.observation[i], low, high, of: Of::Number(i) };
-        let angle = |name, cos| Axis { name, low: -PI, high: PI, of: Of::Angle { cos, sin: cos + 1 } };
+        let number = |i: usize, low, high| Axis { name: spec.observation[i].into(), low, high, of: vec![i as u32] };
+        let angle = |name: &str, cos| Axis { name: name.into(), low: -PI, high: PI, of: vec![cos, cos + 1] };
         let base = vec![0.0; spec.observation.len()];
         let of = |step_s, x, y| Shown { step_s, x, y, base: base.clone() };
         match spec.id {
@@ -57,12 +43,10 @@ impl Shown {
     /// The observation at a point.
     pub(super) fn observation(&self, x: f64, y: f64) -> Vec<f64> {
         let mut observation = self.base.clone();
-        for (axis, value) in [(self.x, x), (self.y, y)] {
-            match axis.of {
-                Of::Number(i) => observation[i] = value,
-                Of::Angle { cos, sin } => {
-                    (observation[sin], observation[cos]) = value.sin_cos();
-                }
+        for (axis, value) in [(&self.x, x), (&self.y, y)] {
+            match axis.of[..] {
+                [cos, sin] => (observation[sin as usize], observation[cos as usize]) = value.sin_cos(),
+                _ => observation[axis.of[0] as usize] = value,
             }
         }
         observation

@@ -4,7 +4,6 @@
 
 use crate::plain_data::plain_data;
 pub use learn::cube::Scores as Gives;
-use serde::{Deserialize, Serialize};
 
 crate::questions! {
     /// What the agent thinks of a state, and what is known of it. Refused where the stickers are no cube, which says why.
@@ -28,7 +27,6 @@ crate::questions! {
 
 plain_data! {
     /// What only this room tells, in [`crate::protocol::Event::Room`].
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
         /// After each slice of a search, the last time when it is done.
@@ -36,7 +34,6 @@ plain_data! {
     }
 
     /// What a variant is, in [`crate::protocol::Variant::about`].
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Puzzle {
         /// 2 or 3.
         pub size: u32,
@@ -50,7 +47,6 @@ plain_data! {
         pub method: SolveMethod,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct StateView {
         /// As typed, in capitals and without blanks.
         pub facelets: String,
@@ -64,7 +60,6 @@ plain_data! {
         pub best: u32,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct ActionView {
         /// `R'`
         pub action: String,
@@ -74,7 +69,6 @@ plain_data! {
         pub distance: Option<u32>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Scrambled {
         pub facelets: String,
         /// The moves that led there, where they are known.
@@ -82,7 +76,7 @@ plain_data! {
         pub distance: Option<u32>,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Copy)]
     pub struct SolveMethod {
         pub search: SearchKind,
         /// States that a beam keeps of a level, or that A* expands at once. A beam that fails is followed by one twice as wide.
@@ -93,7 +87,7 @@ plain_data! {
         pub nodes: u32,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum SearchKind {
         /// The best action that does not take the last move back.
@@ -105,7 +99,6 @@ plain_data! {
     }
 
     /// A search as it stands.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct SolveView {
         /// Which search of the run it is.
         pub number: u32,
@@ -125,13 +118,11 @@ plain_data! {
     }
 
     /// Why there is no solution, and what to try.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Failure {
         pub text: String,
         pub next_step: String,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Solution {
         pub moves: Vec<String>,
         /// Moves that the agent thought were left before each move and at the end; empty where its network gives a policy alone.
@@ -141,7 +132,6 @@ plain_data! {
     }
 
     /// What a learner that plays has beside its network.
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Inside {
         /// Depth that the curriculum has come to, and each depth that episodes begin at.
         pub stage: u32,
@@ -149,7 +139,6 @@ plain_data! {
         pub replay: ReplayView,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct CurriculumDepth {
         /// Moves of the scramble.
         pub depth: u32,
@@ -160,7 +149,6 @@ plain_data! {
         pub episodes: u32,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct ReplayView {
         pub len: u32,
         pub capacity: u32,
@@ -173,7 +161,6 @@ plain_data! {
         pub top: Vec<TransitionView>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct TransitionView {
         pub facelets: String,
         pub action: String,

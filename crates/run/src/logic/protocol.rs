@@ -2,9 +2,8 @@
 //! damaged, and circuits. The grid, the circuit that was asked for last and the big grid stand beside the training and leave no
 //! trace in it. This file refuses to hold behaviour.
 
-use crate::plain_data::plain_data;
+use crate::plain_data::{plain_data, told_data};
 pub use crate::questions::floats;
-use serde::{Deserialize, Serialize};
 
 crate::questions! {
     /// Shape and wires of the automaton that is learned.
@@ -33,7 +32,6 @@ crate::questions! {
 
 plain_data! {
     /// What a variant is, in [`crate::protocol::Variant::about`].
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Experiment {
         pub width: u32,
         pub height: u32,
@@ -51,7 +49,7 @@ plain_data! {
     }
 
     /// What of a cell is looked at.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Shows {
         /// Its first channel.
@@ -60,7 +58,7 @@ plain_data! {
         Rgb,
     }
 
-    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    #[derive(Default)]
     pub struct Picture {
         pub width: u32,
         pub height: u32,
@@ -70,7 +68,6 @@ plain_data! {
         pub values: Vec<u8>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct AutomatonView {
         pub channels: u32,
         pub kernels: u32,
@@ -90,7 +87,6 @@ plain_data! {
         pub shows: Shows,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct PopulationView {
         pub members: Vec<MemberView>,
         /// Runs that ended perfect so far, and that ended at all: perfect or dead.
@@ -100,7 +96,6 @@ plain_data! {
         pub best: u32,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct MemberView {
         pub seed: u32,
         pub updates: u32,
@@ -114,7 +109,7 @@ plain_data! {
         pub picture: Picture,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum MemberState {
         Learning,
@@ -122,19 +117,7 @@ plain_data! {
         Perfect,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct GatesView {
-        /// The operation that each gate hardens to.
-        #[serde(with = "serde_bytes")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub ops: Vec<u8>,
-        /// How much of each gate it is, 0 to 1: floats.
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub certainty: Vec<f32>,
-    }
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Start {
         /// As training starts.
@@ -146,7 +129,7 @@ plain_data! {
         Target,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Damage {
         Blank,
@@ -154,27 +137,6 @@ plain_data! {
         Flip,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct GridView {
-        pub width: u32,
-        pub height: u32,
-        pub step: u32,
-        /// Of the member that it was taken from.
-        pub updates: u32,
-        /// As in [`Picture`]; of a soft grid rounded.
-        #[serde(with = "serde_bytes")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub values: Vec<u8>,
-        /// Of a soft grid the channels that are shown, `[channel][cell]`: floats.
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub soft: Vec<f32>,
-        /// Share of cells that differ from the target, where there is one of this size. Where a rule is learned, of those of the last
-        /// step that the rule gives another value.
-        pub wrong: Option<f32>,
-    }
-
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct CircuitView {
         /// Of the member that it was taken from.
         pub updates: u32,
@@ -196,7 +158,7 @@ plain_data! {
         pub perfect: bool,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+    #[derive(Copy)]
     pub struct GateView {
         pub op: u32,
         /// Wires: an input below the number of inputs, else a gate plus that number.
@@ -206,7 +168,6 @@ plain_data! {
         pub layer: u32,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct ValuesView {
         /// Of the circuit's member: as in [`CircuitView::updates`].
         pub updates: u32,
@@ -218,7 +179,7 @@ plain_data! {
         pub gates: Vec<u8>,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Format {
         Svg,
@@ -227,14 +188,12 @@ plain_data! {
         Rust,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct ExportView {
         /// `life.v`
         pub name: String,
         pub text: String,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct BigView {
         pub width: u32,
         pub height: u32,
@@ -248,5 +207,37 @@ plain_data! {
         pub gate_cells_per_s: f64,
         /// Of the pruned circuit.
         pub gates: u32,
+    }
+}
+
+told_data! {
+    pub struct GatesView {
+        /// The operation that each gate hardens to.
+        #[serde(with = "serde_bytes")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub ops: Vec<u8>,
+        /// How much of each gate it is, 0 to 1: floats.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub certainty: Vec<f32>,
+    }
+
+    pub struct GridView {
+        pub width: u32,
+        pub height: u32,
+        pub step: u32,
+        /// Of the member that it was taken from.
+        pub updates: u32,
+        /// As in [`Picture`]; of a soft grid rounded.
+        #[serde(with = "serde_bytes")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub values: Vec<u8>,
+        /// Of a soft grid the channels that are shown, `[channel][cell]`: floats.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub soft: Vec<f32>,
+        /// Share of cells that differ from the target, where there is one of this size. Where a rule is learned, of those of the last
+        /// step that the rule gives another value.
+        pub wrong: Option<f32>,
     }
 }

@@ -169,7 +169,6 @@ pub fn words(schema: &Schema) -> usize {
 plain_data! {
     /// Where a reader that is not of this crate finds what a page draws, in words from the beginning; see
     /// `www/run/monitor.ts`.
-    #[derive(Clone, Debug, Serialize)]
     pub struct Layout {
         pub words: usize,
         pub epoch: usize,
@@ -181,7 +180,6 @@ plain_data! {
 
     /// A record is its sequence number, its place among all that was told, and its numbers: iteration, seconds of training, the
     /// counters, the values; NaN means null.
-    #[derive(Clone, Debug, Serialize)]
     pub struct TrackLayout {
         /// Ordinal of the next record.
         pub head: usize,
@@ -217,7 +215,7 @@ pub fn layout(schema: &Schema) -> Layout {
 
 plain_data! {
     /// Where a reader goes on that was told of a run's beginning in another way.
-    #[derive(Clone, Copy, Debug, Default, Serialize)]
+    #[derive(Copy, Default)]
     pub struct Cursor {
         #[cfg_attr(feature = "typescript", ts(type = "number"))]
         pub epoch: u64,

@@ -2,7 +2,7 @@
 //! that it writes. What is asked stands beside the training and leaves no trace in it; it is answered with the weights of the newest
 //! step, and a text that has begun is written to its end with those that it began with. This file refuses to hold behaviour.
 
-use crate::plain_data::plain_data;
+use crate::plain_data::{plain_data, told_data};
 pub use crate::questions::floats;
 use learn::choices;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,6 @@ crate::questions! {
 
 plain_data! {
     /// What only this room tells, in [`crate::protocol::Event::Room`].
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "kind", rename_all = "snake_case")]
     pub enum RoomEvent {
         /// Before the first step: how far a part of the preparation has come.
@@ -45,7 +44,7 @@ plain_data! {
     }
 
     /// What a variant is, in [`crate::protocol::Variant::about`].
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Copy)]
     pub struct Preset {
         pub width: u32,
         pub layers: u32,
@@ -67,7 +66,7 @@ choices! {
 }
 
 plain_data! {
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Copy)]
     pub struct Preparing {
         pub part: PreparingPart,
         /// 0 to 1.
@@ -76,7 +75,7 @@ plain_data! {
         pub left_s: Option<f32>,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum PreparingPart {
         /// Writing the stories, or reading the text that was brought.
@@ -87,7 +86,6 @@ plain_data! {
         Tokens,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct AboutView {
         /// Where the text is not tokens yet.
         pub preparing: Option<Preparing>,
@@ -96,7 +94,6 @@ plain_data! {
         pub corpus: Option<CorpusView>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct ModelView {
         pub vocabulary: u32,
         pub width: u32,
@@ -113,14 +110,12 @@ plain_data! {
         pub tensors: Vec<TensorView>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct TensorView {
         /// `transformer.h.0.attn.c_attn.weight`
         pub name: String,
         pub shape: Vec<u32>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct CorpusView {
         /// `story grammar`, or the name of what was brought.
         pub name: String,
@@ -145,7 +140,6 @@ plain_data! {
     }
 
     /// What was written behind the prompt at a test.
-    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
     pub struct Sample {
         pub iteration: u32,
         /// Tokens trained on by then.
@@ -155,14 +149,12 @@ plain_data! {
         pub text: String,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct TokenView {
         pub id: u32,
         /// Bytes that are no text stand by their numbers, as in `\xE2`.
         pub text: String,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct ReadView {
         /// Of the weights that read.
         pub iteration: u32,
@@ -178,27 +170,14 @@ plain_data! {
         pub bits_per_char: Option<f32>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct NextView {
         pub id: u32,
         pub text: String,
         pub probability: f32,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
-    pub struct AttentionView {
-        pub iteration: u32,
-        pub layer: u32,
-        pub head: u32,
-        pub tokens: Vec<TokenView>,
-        /// `[from][to]`, a row for each token that looks, which sums to 1; 0 for those behind it. Floats.
-        #[serde(serialize_with = "floats")]
-        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
-        pub weights: Vec<f32>,
-    }
-
     /// How the next token is chosen.
-    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[derive(Copy)]
     pub struct Sampling {
         /// 0 always takes the likeliest.
         pub temperature: f32,
@@ -209,7 +188,6 @@ plain_data! {
         pub seed: u32,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct GenerationView {
         /// Of the weights that write.
         pub iteration: u32,
@@ -222,7 +200,6 @@ plain_data! {
         pub ended: Option<Ended>,
     }
 
-    #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct Generated {
         pub id: u32,
         pub text: String,
@@ -230,7 +207,7 @@ plain_data! {
         pub probability: f32,
     }
 
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+    #[derive(Copy, Eq)]
     #[serde(rename_all = "snake_case")]
     pub enum Ended {
         /// As many tokens as were asked for.
@@ -239,5 +216,18 @@ plain_data! {
         Stop,
         /// It was asked to end.
         Asked,
+    }
+}
+
+told_data! {
+    pub struct AttentionView {
+        pub iteration: u32,
+        pub layer: u32,
+        pub head: u32,
+        pub tokens: Vec<TokenView>,
+        /// `[from][to]`, a row for each token that looks, which sums to 1; 0 for those behind it. Floats.
+        #[serde(serialize_with = "floats")]
+        #[cfg_attr(feature = "typescript", ts(type = "Uint8Array"))]
+        pub weights: Vec<f32>,
     }
 }

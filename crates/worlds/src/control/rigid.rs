@@ -377,29 +377,16 @@ impl<R: Real> Joint<R> {
             Stop::Low => 1.0,
             Stop::High => -1.0,
         };
-        [
-            effort.push.x,
-            effort.push.y,
-            effort.stop,
-            effort.motor,
-            arm_a.x,
-            arm_a.y,
-            arm_b.x,
-            arm_b.y,
-            self.motor_mass,
-            R::of(side),
-            xt,
-            yt,
-            minors[0] * over,
-            minors[1] * over,
-            (xx * tt - xt * xt) * over,
-            minors[2] * over,
-            (xy * xt - xx * yt) * over,
-            (xx * yy - xy * xy) * over,
-            alone_xx,
-            alone_xy,
-            alone_yy,
-        ]
+        #[rustfmt::skip]
+        let rows = [
+            effort.push.x, effort.push.y, effort.stop, effort.motor,
+            arm_a.x, arm_a.y, arm_b.x, arm_b.y,
+            self.motor_mass, R::of(side), xt, yt,
+            minors[0] * over, minors[1] * over, (xx * tt - xt * xt) * over,
+            minors[2] * over, (xy * xt - xx * yt) * over, (xx * yy - xy * xy) * over,
+            alone_xx, alone_xy, alone_yy,
+        ];
+        rows
     }
 }
 
@@ -445,28 +432,12 @@ impl<R: Real> Contact<R> {
         let [i11, i12, i22] = if block { inverted([k11, k12, k22]) } else { [zero; 3] };
         let one = R::of(1.0);
         let second = if block { one } else { zero };
+        #[rustfmt::skip]
         let rows = [
-            touch.normal[0],
-            touch.normal[1],
-            touch.along[0],
-            touch.along[1],
-            normal.x,
-            normal.y,
-            levers[0],
-            levers[1],
-            sides[0],
-            sides[1],
-            one / k11,
-            second / k22,
-            one / effect(sides[0], sides[0]),
-            second / effect(sides[1], sides[1]),
-            k11,
-            k12,
-            k22,
-            i11,
-            i12,
-            i22,
-            second,
+            touch.normal[0], touch.normal[1], touch.along[0], touch.along[1],
+            normal.x, normal.y, levers[0], levers[1], sides[0], sides[1],
+            one / k11, second / k22, one / effect(sides[0], sides[0]), second / effect(sides[1], sides[1]),
+            k11, k12, k22, i11, i12, i22, second,
         ];
         Self { body, slot, meeting, rows }
     }
