@@ -262,11 +262,6 @@ fn progress_numbers(p: &Progress) -> impl Iterator<Item = f64> + '_ {
     [f64::from(p.iteration), p.train_s].into_iter().chain(p.counts.iter().copied())
 }
 
-fn progress_from(numbers: &[f64]) -> Progress {
-    let counts = numbers[PROGRESS_HEAD..].to_vec();
-    Progress { iteration: numbers[0] as u32, train_s: numbers[1], counts }
-}
-
 fn bits(numbers: impl IntoIterator<Item = f64>) -> Vec<u64> {
     numbers.into_iter().map(f64::to_bits).collect()
 }

@@ -96,7 +96,7 @@ impl Reader {
 
     /// How far the run has come, also within an iteration.
     pub fn progress(&self) -> Progress {
-        progress_from(&self.numbers(AT_PROGRESS, self.plan.progress()))
+        checkpoint::row(&self.numbers(AT_PROGRESS, self.plan.progress()), self.plan.counters).progress
     }
 
     /// Seconds of training that went to each part of the room's schema since the run began or was taken up.

@@ -19,8 +19,6 @@ const NOW: Engine = Engine { who: PlayerKind::Now, evals: 1 };
 const START: &str = "4HPwATDgc/ABMA";
 
 fn analyse(run: &mut dyn AnyRun, request: &AnalysisRequest) -> Result<Analysis, RunError> {
-    let AnalysisRequest { id, dice, who, evals } = request;
-    let request = json!({ "id": id, "dice": dice, "who": who, "evals": evals });
     ask(run, json!({ "ask": "analyse", "request": request }))
 }
 

@@ -26,12 +26,9 @@ fn environments() -> Vec<(Environment, Config)> {
 }
 
 fn touch(run: &mut dyn AnyRun, touch: Touch) -> Stage {
-    let Touch { dt_s, cart_force, tip_force, drive } = touch;
     // What is no number cannot be sent as JSON either.
-    let number = |x: f64| if x.is_finite() { json!(x) } else { json!(f64::MAX) };
-    let touch = json!({
-        "dt_s": number(dt_s), "cart_force": cart_force, "tip_force": tip_force, "drive": drive.map(number)
-    });
+    let number = |x: f64| if x.is_finite() { x } else { f64::MAX };
+    let touch = Touch { dt_s: number(touch.dt_s), drive: touch.drive.map(number), ..touch };
     ask(run, json!({ "ask": "touch", "touch": touch })).unwrap()
 }
 

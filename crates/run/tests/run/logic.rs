@@ -260,9 +260,12 @@ fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
     let config = Config { variant: "life".into(), ..config_of(room("logic")) };
     let mut run = solved(&config, 8000.0);
     let told = Told::by(&mut *run);
-    let test = told.tests().pop().unwrap().values.clone();
-    let column = |name: &str| test[run.schema().test(name).unwrap()];
+    let test = told.tests().pop().unwrap();
+    let column = |name: &str| test.values[run.schema().test(name).unwrap()];
     assert_eq!((column("perfect"), column("larger")), (Some(1.0), Some(1.0)));
+    // It covers all neighbourhoods, and so confirms itself.
+    let last = *told.confirmations().last().unwrap();
+    assert_eq!((&last.progress, last.value, run.attempts()), (&test.progress, column("perfect"), 0));
     assert!(told.0.iter().any(|event| matches!(event, Event::Solved { goal: 1.0, .. })));
     let all = value(&mut *run, json!({ "ask": "population" }));
     let best = all["best"].clone();

@@ -320,23 +320,16 @@ fn has(isa: Isa) -> bool {
     Isa::best() == Isa::Avx512 && isa.is_available()
 }
 
-fn its_digests_are_its_own(precision: &str, isa: Isa) {
-    if !has(isa) {
-        return testkit::skip(format_args!("{precision}: this processor has none"));
+#[test]
+fn digests_of_a_precision_are_its_own() {
+    for (precision, isa) in [("bf16", Isa::Bf16), ("amx", Isa::Amx)] {
+        if !has(isa) {
+            testkit::skip(format_args!("{precision}: this processor has none"));
+            continue;
+        }
+        let run = trained(&char_with(&format!("precision={precision}")), 2);
+        assert_eq!(run.digest().arithmetic, precision);
     }
-    let config = char_with(&format!("precision={precision}"));
-    let run = trained(&config, 2);
-    assert_eq!(run.digest().arithmetic, precision);
-}
-
-#[test]
-fn digests_of_bf16_are_its_own() {
-    its_digests_are_its_own("bf16", Isa::Bf16);
-}
-
-#[test]
-fn digests_of_amx_are_its_own() {
-    its_digests_are_its_own("amx", Isa::Amx);
 }
 
 /// How far above the floor the preset comes in so many steps, its rate's cosine over within them.

@@ -1,8 +1,9 @@
 //! Symmetry of the 2x2x2: whoever holds DBL still may exchange R, U and F by turning the cube about that corner, or in a mirror,
 //! where clockwise turns become anticlockwise. So up to six states take the same moves but for their names; one stands for all.
 
-use super::pieces::{CODES, CORNERS, opposite};
+use super::pieces::opposite;
 use super::ranks::{self, ORDERS, TABLES, TWISTS};
+use super::symmetry::{Symmetry, symmetry};
 use std::sync::LazyLock;
 
 /// Where R, U and F go; the last three are mirrors.
@@ -25,7 +26,7 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     let mut folds =
         Box::new(Folds { order: [[0; ORDERS]; 6], added: [[0; ORDERS]; 6], twist: [[0; TWISTS]; 6], sum: vec![0; TWISTS * TWISTS] });
     for (alike, faces) in ALIKE.into_iter().enumerate() {
-        let to = places(faces);
+        let to = symmetry_of(faces);
         for order in 0..ORDERS {
             let (order_to, added) = alike_to(&to, order, 0);
             (folds.order[alike][order], folds.added[alike][order]) = (order_to as u16, added as u16);
@@ -41,34 +42,19 @@ static FOLDS: LazyLock<Box<Folds>> = LazyLock::new(|| {
     folds
 });
 
-/// Where each cubie in each place goes: the place, and its byte there.
-fn places(to: [usize; 3]) -> [[(usize, u8); CODES]; 8] {
+/// The symmetry that leads R, U and F there.
+fn symmetry_of(to: [usize; 3]) -> Symmetry {
     let mut face = [0; 6];
     for (from, to) in FACES.into_iter().zip(to.map(|to| FACES[to])) {
         (face[from], face[opposite(from)]) = (to, opposite(to));
     }
-    let shows = |place: usize, code: usize, at: usize| {
-        // The colour on a face of that place; a piece turned by one shows on each facelet what belongs on the one before.
-        let k = CORNERS[place].iter().position(|&f| f == at).expect("a face of the place");
-        CORNERS[code % 8][(k + 3 - code / 8) % 3]
-    };
-    std::array::from_fn(|place| {
-        let goes = CORNERS[place].map(|f| face[f]);
-        let there = (0..8).find(|&there| CORNERS[there].iter().all(|f| goes.contains(f))).expect("a place");
-        std::array::from_fn(|code| {
-            let is = |byte: &usize| CORNERS[place].iter().all(|&at| shows(there, *byte, face[at]) == face[shows(place, code, at)]);
-            (there, (0..CODES).find(is).expect("a cubie") as u8)
-        })
-    })
+    symmetry(|from| face[from], |colour| face[colour])
 }
 
-fn alike_to(to: &[[(usize, u8); CODES]; 8], order: usize, twist: usize) -> (usize, usize) {
-    let mut cubies = [0; 8];
-    for (to, code) in to.iter().zip(TABLES.cubies(order, twist)) {
-        let (place, byte) = to[usize::from(code)];
-        cubies[place] = byte;
-    }
-    (ranks::order(&cubies), ranks::twist(&cubies))
+fn alike_to(to: &Symmetry, order: usize, twist: usize) -> (usize, usize) {
+    let cubies = TABLES.cubies(order, twist);
+    let image = std::array::from_fn(|place| to.image(&cubies, place));
+    (ranks::order(&image), ranks::twist(&image))
 }
 
 /// The rank of the first of all states that are alike, and which symmetry leads there.

@@ -8,11 +8,19 @@ const PLACES: usize = 20;
 const COUNT: usize = 48;
 
 /// What becomes of each cubie.
-struct Symmetry {
+pub(super) struct Symmetry {
     /// The place whose cubie goes to each place.
     from: [u8; PLACES],
     /// What each code there becomes.
     code: [[u8; CODES]; PLACES],
+}
+
+impl Symmetry {
+    /// What comes to a place.
+    pub(super) fn image(&self, cubies: &[u8], place: usize) -> u8 {
+        let from = usize::from(self.from[place]);
+        self.code[from][usize::from(cubies[from])]
+    }
 }
 
 static SYMMETRIES: LazyLock<Vec<Symmetry>> =
@@ -28,7 +36,7 @@ fn is_rotation(number: usize) -> bool {
     (number % 8).count_ones() % 2 == u32::from(number >= 24)
 }
 
-fn symmetry(face: impl Fn(usize) -> usize, colour: impl Fn(usize) -> usize) -> Symmetry {
+pub(super) fn symmetry(face: impl Fn(usize) -> usize, colour: impl Fn(usize) -> usize) -> Symmetry {
     let mut it = Symmetry { from: [0; PLACES], code: [[0; CODES]; PLACES] };
     fill(&mut it, &CORNERS, 0, TWIST, &face, &colour);
     fill(&mut it, &EDGES, 8, FLIP, face, colour);
@@ -134,10 +142,7 @@ pub(super) fn first_held(cubies: &[u8; 8], inverse: &[u8; 8]) -> [u8; 8] {
         for place in 0..8 {
             let code = usize::from(cubies[place]);
             let rotation = &holds.rotations[usize::from(holds.home[place][code])];
-            let held: [u8; 8] = std::array::from_fn(|to| {
-                let from = usize::from(rotation.from[to]);
-                rotation.code[from][usize::from(cubies[from])]
-            });
+            let held: [u8; 8] = std::array::from_fn(|to| rotation.image(cubies, to));
             for &number in &holds.to_fixed[code % 8] {
                 take_if_before(&SYMMETRIES[usize::from(number)], &held, &mut best);
             }
@@ -147,10 +152,7 @@ pub(super) fn first_held(cubies: &[u8; 8], inverse: &[u8; 8]) -> [u8; 8] {
 }
 
 fn take_if_before<const N: usize>(symmetry: &Symmetry, cubies: &[u8; N], best: &mut [u8; N]) {
-    let at = |place: usize| {
-        let from = usize::from(symmetry.from[place]);
-        symmetry.code[from][usize::from(cubies[from])]
-    };
+    let at = |place: usize| symmetry.image(cubies, place);
     let differs = (0..N).find(|&place| at(place) != best[place]);
     if let Some(place) = differs.filter(|&place| at(place) < best[place]) {
         (place..N).for_each(|place| best[place] = at(place));

@@ -71,19 +71,13 @@ impl Puzzle for Two {
 
     #[inline]
     fn rows(self, rows: &mut [u16]) {
-        let cubies = self.cubies();
-        for (i, (row, place)) in rows.iter_mut().zip(PLACES).enumerate() {
-            *row = (i * CODES) as u16 + u16::from(cubies[place]);
-        }
+        rows_of(&self.cubies(), rows);
     }
 
     fn symmetric_rows(self, rows: &mut [u16]) {
         let (cubies, mut inverse) = (self.cubies(), [0; 8]);
         symmetry::inverse(&cubies, &mut inverse);
-        let cubies = symmetry::first_held(&cubies, &inverse);
-        for (i, (row, place)) in rows.iter_mut().zip(PLACES).enumerate() {
-            *row = (i * CODES) as u16 + u16::from(cubies[place]);
-        }
+        rows_of(&symmetry::first_held(&cubies, &inverse), rows);
     }
 
     fn row_inputs(row: usize) -> &'static [u16] {
@@ -119,5 +113,12 @@ impl Puzzle for Two {
 
     fn from_facelets(text: &str) -> Result<Typed<Two>, CubeError> {
         Ok(facelets::two(text)?.map(|cubies| Two::with_cubies(&cubies)))
+    }
+}
+
+#[inline]
+fn rows_of(cubies: &[u8; 8], rows: &mut [u16]) {
+    for (i, (row, place)) in rows.iter_mut().zip(PLACES).enumerate() {
+        *row = (i * CODES) as u16 + u16::from(cubies[place]);
     }
 }

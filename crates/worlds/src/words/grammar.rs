@@ -153,11 +153,6 @@ impl Grammar {
         &self.alphabet
     }
 
-    /// Characters of a story, in the mean.
-    pub fn story_length(&self) -> f64 {
-        self.length
-    }
-
     /// The best predictor of a text that begins with a story.
     pub fn from_the_beginning(&self) -> Ideal<'_> {
         // As if the last character of a story had been read.

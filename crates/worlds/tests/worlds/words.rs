@@ -27,8 +27,6 @@ fn a_seed_has_its_stories() {
     assert_eq!(all.len(), grammar.alphabet().len());
     // What a story's hero is called and looks for is said at its beginning and again near its end.
     let stories: Vec<&str> = text.split("\n\n").collect();
-    let length = text.len() as f64 / stories.len() as f64;
-    assert!((length / grammar.story_length() - 1.0).abs() < 0.1, "{length}");
     for story in &stories[..stories.len() - 1] {
         let paragraphs: Vec<&str> = story.lines().collect();
         assert_eq!(paragraphs.len(), 5, "{story}");
@@ -545,11 +543,6 @@ mod any {
                     prop_assert!(corpus.train().len() > context && corpus.validation().len() > context);
                 }
             }
-        }
-
-        #[test]
-        fn any_json_is_read_or_refused(json in "\\PC{0,60}") {
-            let _ = Tokenizer::from_json(&json);
         }
     }
 }
