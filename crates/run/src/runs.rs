@@ -25,7 +25,7 @@ use crate::room::{Room, Saved, Setup};
 use crate::version::VERSION;
 use crate::{Host, RunError};
 use changes::Changes;
-use check::check;
+use check::{bytes, check};
 use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::Isa;
 use testing::Tests;
@@ -390,7 +390,8 @@ impl<R: Room> Run<R> {
         let before = if asked.is_empty() { None } else { self.snapshot().ok() };
         let made = self.changes.make(asked, &mut self.room, &progress, &mut self.told);
         if let Some(before) = before.filter(|_| !made.is_empty()) {
-            self.changes.keep(made.clone(), before);
+            let needs = bytes::<R>(Setup::new(&self.config, &self.values(), self.host)).unwrap_or(u64::MAX);
+            self.changes.keep(made.clone(), before, self.host.memory_bytes.saturating_sub(needs));
         }
         if replayed || !made.is_empty() {
             (self.saves.is_brief, self.saves.began) = (false, None);

@@ -62,11 +62,13 @@ impl Changes {
         first..self.marks.len()
     }
 
-    /// Keeps the run as it was before what left these marks.
-    pub fn keep(&mut self, made: Range<usize>, before: Snapshot) {
+    /// Keeps the run as it was before what left these marks. A snapshot of more than [`MOST_BYTES`] is kept alone, where it takes at
+    /// most a quarter of the free memory.
+    pub fn keep(&mut self, made: Range<usize>, before: Snapshot, free_bytes: u64) {
         self.kept.push((made, before));
         let bytes = |kept: &[Kept]| kept.iter().flat_map(|(_, (_, tensors))| tensors).map(|(_, _, data)| data.bytes()).sum::<usize>();
-        while self.kept.len() > MOST_KEPT || bytes(&self.kept) > MOST_BYTES {
+        let most = |count: usize| if count == 1 { MOST_BYTES.max((free_bytes / 4) as usize) } else { MOST_BYTES };
+        while self.kept.len() > MOST_KEPT || bytes(&self.kept) > most(self.kept.len()) {
             self.kept.remove(0);
         }
     }
