@@ -228,6 +228,7 @@ plain_data! {
     }
 
     /// Who sits at a table, and what is played.
+    #[derive(Default)]
     pub struct Setup {
         /// The first seat is the one that the board is drawn for. A person against the agent: `[null, {...}]`; the agent can also
         /// play itself, and two persons each other.

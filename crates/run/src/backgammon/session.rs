@@ -31,24 +31,19 @@ const CONSIDERED: usize = 10;
 const GENEROUS: f64 = 0.05;
 
 pub(crate) struct GameSession {
-    setup: Setup,
-    names: [String; 2],
-    earlier: u32,
-    earlier_score: [u32; 2],
+    /// What is saved as it stands; the games, once they are asked for.
+    kept: SavedSession,
     /// Games before this one.
     done: Vec<Record>,
     now: Record,
     game: Game,
     resigned: Option<rules::Ending>,
     play: Option<Play>,
-    throws: u64,
     reply: Option<Reply>,
     /// The last turn of a person, and whether it was reviewed.
     turn_done: Option<(Game, Roll, Board, bool)>,
     /// A person's last decision on the cube, and how the game stood before it.
     cube_done: Option<(Game, CubeAct)>,
-    reviewed: u32,
-    lost: f64,
     scratch: Results,
 }
 
@@ -83,21 +78,15 @@ impl GameSession {
 
     fn at(setup: Setup, names: [String; 2], stakes: Stakes) -> GameSession {
         GameSession {
-            setup,
-            names,
-            earlier: 0,
-            earlier_score: [0; 2],
+            kept: SavedSession { setup, names, ..SavedSession::default() },
             done: Vec::new(),
             now: Record::new(stakes),
             game: Game::new(stakes),
             resigned: None,
             play: None,
-            throws: 0,
             reply: None,
             turn_done: None,
             cube_done: None,
-            reviewed: 0,
-            lost: 0.0,
             scratch: Results::new(),
         }
     }
@@ -115,11 +104,11 @@ impl GameSession {
     }
 
     fn engine(&self, player: Seat) -> Option<Engine> {
-        self.setup.seats[player as usize]
+        self.kept.setup.seats[player as usize]
     }
 
     fn no_person_plays(&self) -> bool {
-        self.setup.seats.iter().all(Option::is_some)
+        self.kept.setup.seats.iter().all(Option::is_some)
     }
 
     /// An engine has the next thing to do.
@@ -137,7 +126,7 @@ impl GameSession {
     }
 
     fn may_double(&self) -> bool {
-        self.setup.cube && self.ending().is_none() && self.game.may_double()
+        self.kept.setup.cube && self.ending().is_none() && self.game.may_double()
     }
 
     fn ending(&self) -> Option<rules::Ending> {
@@ -159,7 +148,7 @@ impl GameSession {
                 let before = self.game;
                 self.throw()?;
                 // To roll is a decision on the cube where it could have been turned.
-                let may_double = self.setup.cube && before.may_double();
+                let may_double = self.kept.setup.cube && before.may_double();
                 self.cube_done = may_double.then_some((before, CubeAct::NoDouble));
                 Ok(())
             }
@@ -227,9 +216,9 @@ impl GameSession {
     /// The dice of a turn; at the opening until they differ.
     fn throw(&mut self) -> Result<(), RunError> {
         let opening = self.game.stage() == Stage::Opening;
-        let mut throws = self.throws;
+        let mut throws = self.kept.throws;
         let dice = loop {
-            let mut numbers = Rng::new(self.setup.seed, DICE).sequence(THROW * throws);
+            let mut numbers = Rng::new(self.kept.setup.seed, DICE).sequence(THROW * throws);
             throws += 1;
             let [one, other] = [0; 2].map(|_: u8| 1 + numbers.below(6) as u8);
             match opening {
@@ -239,7 +228,7 @@ impl GameSession {
             }
         };
         self.done(Action::Rolled(dice))?;
-        self.throws = throws;
+        self.kept.throws = throws;
         Ok(())
     }
 
@@ -273,7 +262,7 @@ impl GameSession {
     /// What an engine thinks comes first, so that a refusal finds everything as it was.
     fn reply(&mut self, players: &mut PlayerPool) -> Result<(), RunError> {
         let player = self.engines_turn().ok_or_else(|| refused("It is not an engine's turn", "See whose it is"))?;
-        for engine in self.setup.seats.into_iter().flatten() {
+        for engine in self.kept.setup.seats.into_iter().flatten() {
             players.player(engine)?;
         }
         match self.game.stage() {
@@ -349,7 +338,7 @@ impl GameSession {
             let expected = players.player(engine)?.expects(self.game.board());
             let theirs = expected.map(|chances| if self.game.on_roll() == player { chances.turned() } else { chances });
             if theirs.is_some_and(|chances| chances.equity() > f64::from(level) + GENEROUS) {
-                let who = &self.names[player.other() as usize];
+                let who = &self.kept.names[player.other() as usize];
                 return Err(refused(&format!("{who} expects more than that and declines"), "Offer more, or play on"));
             }
         }
@@ -377,9 +366,9 @@ impl GameSession {
         self.done.push(ended);
         if self.done.len() > GAMES_KEPT && stakes == Stakes::Money {
             let first = self.done.remove(0);
-            self.earlier += 1;
+            self.kept.earlier += 1;
             if let Some(ending) = first.ending {
-                self.earlier_score[ending.winner as usize] += ending.points;
+                self.kept.earlier_score[ending.winner as usize] += ending.points;
             }
         }
         self.game = Game::new(stakes);
@@ -390,7 +379,7 @@ impl GameSession {
     fn redo(&mut self, action: Action) -> Result<(), RunError> {
         match action {
             Action::Moved(after) => self.end_turn(after),
-            Action::Doubled if !self.setup.cube => Err(refused("This session has no cube", "Begin another")),
+            Action::Doubled if !self.kept.setup.cube => Err(refused("This session has no cube", "Begin another")),
             Action::Resigned { level, .. } if self.ending().is_some() || !(1..=3).contains(&level) => {
                 Err(refused("This game cannot be given up", "Begin another"))
             }
@@ -404,7 +393,7 @@ impl GameSession {
             let standing = self.ending().map_or(standing, |ending| standing.after(ending));
             return standing.score.map(u32::from);
         }
-        let mut score = self.earlier_score;
+        let mut score = self.kept.earlier_score;
         let ended = self.done.iter().filter_map(|record| record.ending);
         for ending in ended.chain(self.ending()) {
             score[ending.winner as usize] += ending.points;
@@ -428,15 +417,15 @@ impl GameSession {
         };
         let match_over = standing.is_some_and(|standing| standing.winner().is_some());
         Session {
-            setup: self.setup.clone(),
-            names: self.names.clone(),
+            setup: self.kept.setup.clone(),
+            names: self.kept.names.clone(),
             position: position(&seen_by_first),
             cube: self.game.cube().value,
             cube_owner: self.game.cube().owner.map(seat),
             score: self.score(),
             xgid: self.game.xgid(),
             crawford: self.game.is_crawford(),
-            game: self.earlier + self.done.len() as u32 + 1,
+            game: self.kept.earlier + self.done.len() as u32 + 1,
             phase: match stage {
                 _ if ending.is_some() => Phase::Over,
                 Stage::Opening => Phase::Opening,
@@ -483,7 +472,7 @@ impl GameSession {
 
     /// A person plays, and not engines alone.
     pub fn is_played(&self) -> bool {
-        self.setup.seats.contains(&None)
+        self.kept.setup.seats.contains(&None)
     }
 }
 

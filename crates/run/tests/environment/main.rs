@@ -7,7 +7,7 @@ use learn::{Learner, Slice};
 use math::{Isa, PANEL};
 use run::control::env::Env;
 use run::control::{Control, TEST_EPISODES};
-use run::protocol::{Command, Config, Event};
+use run::protocol::{Command, Config};
 use run::room::Room;
 use run::{AnyRun, Host, Run};
 use serde_json::{Value as Json, json};
@@ -32,17 +32,6 @@ fn begin(seed: u32) -> Run<Control> {
 fn train(run: &mut dyn AnyRun, iterations: u32) {
     while run.progress().iteration < iterations {
         run.advance(0.0);
-    }
-}
-
-fn saved(run: &mut dyn AnyRun) -> Vec<u8> {
-    run.command(Command::Save).unwrap();
-    loop {
-        let saved = run.events().into_iter().find_map(|event| if let Event::Saved { bytes } = event { Some(bytes) } else { None });
-        match saved {
-            Some(bytes) => return bytes,
-            None => assert!(run.advance(0.0), "a save in the middle of an iteration ends it"),
-        }
     }
 }
 
@@ -108,7 +97,7 @@ fn what_is_saved_goes_on_to_the_bit() {
     let mut half = begin(4);
     half.command(Command::Start).unwrap();
     train(&mut half, 3);
-    let mut resumed = run::restore(&saved(&mut half), Host::new(Isa::best())).unwrap();
+    let mut resumed = run::restore(&half.save().unwrap(), Host::new(Isa::best())).unwrap();
     resumed.command(Command::Start).unwrap();
     train(&mut *resumed, 6);
     assert_eq!(resumed.digest(), whole.digest());

@@ -134,13 +134,34 @@ pub fn go_on(bytes: &[u8]) -> Box<dyn AnyRun> {
     run
 }
 
-/// Works until so many iterations are done in all; whether a test of them is under way is left open.
-pub fn train(run: &mut dyn AnyRun, iterations: u32) {
+/// Works until something holds of the run.
+pub fn work(run: &mut dyn AnyRun, holds: impl Fn(&dyn AnyRun) -> bool) {
     let mut now_s = 0.0;
-    while run.progress().iteration < iterations {
+    while !holds(run) {
         now_s += 0.001;
         assert!(run.advance(now_s));
     }
+}
+
+/// Works until so many iterations are done in all; whether a test of them is under way is left open.
+pub fn train(run: &mut dyn AnyRun, iterations: u32) {
+    work(run, |run| run.progress().iteration >= iterations);
+}
+
+/// To the first boundary behind so much of what the room counts first.
+pub fn train_for(run: &mut dyn AnyRun, budget: f64) {
+    work(run, |run| run.progress().counts[0] >= budget && run.at_boundary());
+}
+
+/// The names of a room's variants.
+pub fn variants(id: &str) -> Vec<&'static str> {
+    room(id).variants().iter().map(|variant| variant.id).collect()
+}
+
+/// What the room told of its own since the last call.
+pub fn room_events(run: &mut dyn AnyRun) -> Vec<Json> {
+    let event = |event| if let Event::Room { event, .. } = event { Some(event) } else { None };
+    run.events().into_iter().filter_map(event).collect()
 }
 
 /// Works until something holds of what was told since the last call.

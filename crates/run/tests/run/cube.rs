@@ -10,10 +10,6 @@ use serde_json::{Value, json};
 const SOLVED: &str = "UUUURRRRFFFFDDDDLLLLBBBB";
 const SOLVED_3: &str = "UUUUUUUUURRRRRRRRRFFFFFFFFFDDDDDDDDDLLLLLLLLLBBBBBBBBB";
 
-fn variants() -> Vec<&'static str> {
-    room("cube").variants().iter().map(|variant| variant.id).collect()
-}
-
 fn solved_of(variant: &str) -> &'static str {
     if variant.starts_with('3') { SOLVED_3 } else { SOLVED }
 }
@@ -32,8 +28,7 @@ fn solving(facelets: &str, method: Value) -> Value {
 
 /// What the run has told of searches.
 fn searches(run: &mut dyn AnyRun) -> Vec<Value> {
-    let search = |event| if let Event::Room { event, .. } = event { Some(event) } else { None };
-    let told: Vec<Value> = run.events().into_iter().filter_map(search).collect();
+    let told = room_events(run);
     assert!(told.iter().all(|event| event["kind"] == "search"));
     told
 }
@@ -71,7 +66,7 @@ fn turned(run: &mut dyn AnyRun, facelets: &str, moves: &[String]) -> String {
 
 #[test]
 fn what_leads_to_a_state_and_what_is_known_of_it() {
-    for variant in variants() {
+    for variant in variants("cube") {
         let mut run = begin(&small("cube", variant, 1));
         let (solved, exact) = (solved_of(variant), variant.starts_with('2'));
         let look = |run: &mut dyn AnyRun, facelets: &str| value(run, json!({ "ask": "look", "facelets": facelets }));
@@ -153,7 +148,7 @@ fn any_face_can_be_turned_and_any_letters_are_colours() {
 
 #[test]
 fn searches_go_on_in_slices_and_leave_no_trace() {
-    for variant in variants() {
+    for variant in variants("cube") {
         let config = small("cube", variant, 2);
         let (mut plain, mut asked) = (start(&config), start(&config));
         train(&mut *asked, 1);
@@ -298,7 +293,7 @@ fn stickers_that_are_no_cube_and_moves_that_are_none_are_refused_in_words() {
 
 #[test]
 fn who_plays_shows_curriculum_and_replay() {
-    for variant in variants() {
+    for variant in variants("cube") {
         let more = if variant.contains("dqn") { "prioritised=1" } else { "" };
         let config = with(small("cube", variant, 1), more);
         let mut run = trained(&config, 20);
@@ -357,16 +352,9 @@ fn half_turns_are_moves_where_the_run_counts_them() {
 #[test]
 fn tests_come_early_and_cost_little() {
     let mut run = start(&with(small("cube", "2x2x2", 1), "batch=16384"));
-    let mut at = Vec::new();
-    let mut now_s = 0.0;
-    while at.len() < 3 {
-        now_s += 0.001;
-        run.advance(now_s);
-        for row in Told::by(&mut *run).tests() {
-            assert_eq!(row.values.len(), room("cube").schema().tests.len());
-            at.push(row.progress.counts[0]);
-        }
-    }
+    let told = until(&mut *run, |told| told.tests().len() >= 3);
+    assert!(told.tests().iter().all(|row| row.values.len() == room("cube").schema().tests.len()));
+    let at: Vec<f64> = told.tests().iter().map(|row| row.progress.counts[0]).collect();
     assert!(at[0] < 5e5 && at[1] < 2e6 && at[2] >= 4.0 * at[1], "{at:?}");
 }
 
@@ -398,11 +386,7 @@ fn a_test_is_due_by_the_states_since_the_test_before() {
 fn a_seeded_run_learns_to_solve_the_small_cube() {
     let config = Config { seed: 3, ..config_of(room("cube")) };
     let mut run = start(&with(config, "hidden=128-64"));
-    let mut now_s = 0.0;
-    while run.progress().counts[0] < 1e6 || !run.at_boundary() {
-        now_s += 0.001;
-        run.advance(now_s);
-    }
+    train_for(&mut *run, 1e6);
     run.command(Command::Pause).unwrap();
     let test = run.test().unwrap();
     let of = |name: &str| test.values[room("cube").schema().test(name).unwrap()].unwrap();

@@ -458,20 +458,13 @@ fn every_variant_with_all_its_knobs_finds_room() {
                 _ => Value::Number(1.0 / 3.0),
             };
             let values: BTreeMap<String, Value> = knobs.iter().map(|knob| (knob.name.to_string(), longest(knob.kind))).collect();
-            let began = Event::Began(Box::new(Began {
-                config: Config { variant: variant.id.into(), knobs: values.clone(), ..config_of(teller.0) },
-                knobs: values,
-                history: Vec::new(),
-                marks: Vec::new(),
-                tests: Vec::new(),
-                progress: teller.progress(u32::MAX / 1000),
-                solved: Some(teller.progress(7)),
-                attempts: u32::MAX,
-                room: serde_json::Value::Null,
-            }));
+            let Event::Began(mut began) = teller.began(7, 0) else { unreachable!() };
+            began.config = Config { variant: variant.id.into(), knobs: values.clone(), ..config_of(teller.0) };
+            (began.knobs, began.attempts) = (values, u32::MAX);
+            (began.progress, began.solved) = (teller.progress(u32::MAX / 1000), Some(teller.progress(7)));
             let (mut writer, memory) = teller.pair();
-            writer.event(&began);
-            assert_eq!(events(reader(&memory).poll()), [began]);
+            writer.event(&Event::Began(began.clone()));
+            assert_eq!(events(reader(&memory).poll()), [Event::Began(began)]);
         }
     }
 }

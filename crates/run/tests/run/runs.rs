@@ -251,14 +251,10 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
             [has(0.0021, 4), has(0.0021, 5), has(0.004, 4), has(0.004, 5)]
         );
         let mut alone = start(&with(Config { seed: 5, ..config }, "lr=0.004"));
-        let mut last = None;
         let at = schema.test(alone.variant().goal.unwrap().column).unwrap();
-        while alone.progress().counts[0] < budget || !alone.at_boundary() {
-            alone.advance(0.0);
-            for row in Told::by(&mut *alone).tests() {
-                last = Some([row.progress.counts[0], row.values[at].unwrap()]);
-            }
-        }
+        train_for(&mut *alone, budget);
+        let told = Told::by(&mut *alone);
+        let last = told.tests().last().map(|row| [row.progress.counts[0], row.values[at].unwrap()]);
         let cell = &cells[3];
         assert_eq!(timeless(&cell.progress), timeless(&alone.progress()), "{}", schema.id);
         assert_eq!(cell.curve.last().copied(), last);
@@ -290,9 +286,7 @@ fn a_sweep_compares_variants() {
         let mut alone = Config { variant: variant.into(), ..config.clone() };
         alone.knobs.remove("walk");
         let mut run = start(&alone);
-        while run.progress().counts[0] < budget || !run.at_boundary() {
-            run.advance(0.0);
-        }
+        train_for(&mut *run, budget);
         assert_eq!(timeless(&cell.progress), timeless(&run.progress()), "{variant}");
     }
     let nobody = SweepSpec { values: vec!["2x2x2".into(), "nobody".into()], ..spec };
@@ -708,9 +702,7 @@ fn a_save_at_any_slice_goes_on_to_the_bit() {
 fn a_save_works_through_an_iteration_of_thousands_of_slices() {
     let tiny = "width=16 layers=1 heads=1 context=8 batch=1 micro=1 steps=2200";
     let mut run = start(&with(small("words", "char", 2), tiny));
-    while run.is_preparing() || run.at_boundary() {
-        run.advance(0.0);
-    }
+    work(&mut *run, |run| !run.is_preparing() && !run.at_boundary());
     run.events();
     // The gradient and the update of each step are a slice each.
     run.save().unwrap();
@@ -781,9 +773,7 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
 #[test]
 fn a_knob_that_waits_for_the_end_of_an_iteration_is_in_the_file() {
     let mut run = start(&with(small("words", "char", 2), "steps=20"));
-    while run.is_preparing() || run.at_boundary() {
-        run.advance(0.0);
-    }
+    work(&mut *run, |run| !run.is_preparing() && !run.at_boundary());
     run.advance(2.0);
     assert!(!run.at_boundary() && run.saves().is_some());
     run.command(set("lr", 0.01)).unwrap();

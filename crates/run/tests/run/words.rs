@@ -21,10 +21,6 @@ fn number(of: &Value) -> f64 {
     of.as_f64().unwrap()
 }
 
-fn variants() -> Vec<&'static str> {
-    room("words").variants().iter().map(|variant| variant.id).collect()
-}
-
 /// A small run of characters with other knobs.
 fn char_with(knobs: &str) -> Config {
     with(small("words", "char", 1), knobs)
@@ -34,12 +30,6 @@ fn char_with(knobs: &str) -> Config {
 fn tested(run: &mut dyn AnyRun, column: &str) -> Option<f64> {
     let at = run.schema().test(column).unwrap();
     run.test().unwrap().values[at]
-}
-
-/// What the room told of its own.
-fn told(run: &mut dyn AnyRun) -> Vec<Value> {
-    let event = |event| if let Event::Room { event, .. } = event { Some(event) } else { None };
-    run.events().into_iter().filter_map(event).collect()
 }
 
 /// From a save it goes on as if it had not stopped.
@@ -59,7 +49,7 @@ fn floats(of: &Value) -> Vec<f32> {
 
 #[test]
 fn a_text_is_prepared_and_told_of() {
-    for variant in variants() {
+    for variant in variants("words") {
         let mut run = start(&small("words", variant, 1));
         let before = value(&mut *run, json!({ "ask": "about" }));
         assert!(before["model"].is_null() && before["preparing"]["done"] == 0.0, "{before}");
@@ -72,7 +62,7 @@ fn a_text_is_prepared_and_told_of() {
         while run.advance(0.0) {}
         run.command(Command::Start).unwrap();
         run.advance(0.0);
-        let told = told(&mut *run);
+        let told = room_events(&mut *run);
         let ready = told.iter().find(|event| event["kind"] == "ready").unwrap();
         let about = value(&mut *run, json!({ "ask": "about" }));
         assert_eq!(ready["model"], about["model"], "{variant}");
@@ -112,7 +102,7 @@ fn a_text_is_prepared_and_told_of() {
 
 #[test]
 fn the_model_is_asked_what_it_makes_of_a_text() {
-    for variant in variants() {
+    for variant in variants("words") {
         let mut run = trained(&with(small("words", variant, 1), "context=64"), 3);
         let run = &mut *run;
         let text = "Once upon a time, a fox";
@@ -175,7 +165,7 @@ fn generate(prompt: &str, temperature: f64, most: u32, stop: &str) -> Value {
 
 #[test]
 fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
-    for variant in variants() {
+    for variant in variants("words") {
         let mut run = start(&small("words", variant, 2));
         let early = unanswered(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
         assert!(early.contains("being prepared"));
@@ -233,7 +223,7 @@ fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
 
 #[test]
 fn questions_leave_no_trace() {
-    for variant in variants() {
+    for variant in variants("words") {
         let config = small("words", variant, 4);
         let (mut plain, mut asked) = (start(&config), start(&config));
         train(&mut *plain, 4);
@@ -335,11 +325,7 @@ fn digests_of_a_precision_are_its_own() {
 /// How far above the floor the preset comes in so many steps, its rate's cosine over within them.
 fn above_after(steps: f64) -> f64 {
     let mut run = start(&with(config_of(room("words")), &format!("decay_steps={steps}")));
-    let mut now_s = 0.0;
-    while run.progress().counts[0] < steps * 512.0 {
-        now_s += 0.001;
-        run.advance(now_s);
-    }
+    work(&mut *run, |run| run.progress().counts[0] >= steps * 512.0);
     tested(&mut *run, "above").unwrap()
 }
 
@@ -434,7 +420,7 @@ fn a_text_that_was_brought_is_learned() {
     // What is longer is prepared in slices.
     let long = numbers.repeat(40);
     let mut run = trained(&on("squares.txt", long.as_bytes(), "bpe"), 1);
-    let parts: Vec<Value> = told(&mut *run).into_iter().filter(|event| event["kind"] == "preparing").collect();
+    let parts: Vec<Value> = room_events(&mut *run).into_iter().filter(|event| event["kind"] == "preparing").collect();
     assert!(parts.iter().any(|part| part["part"] == "tokens"), "{parts:?}");
 }
 
@@ -666,6 +652,27 @@ fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
         };
         assert_eq!(told.iter().any(says), asked && wish == DeviceWish::Gpu, "{told:?}");
     }
+}
+
+/// Also what was asked while another machine had the steps of an iteration under way.
+#[test]
+fn answers_are_of_the_newest_weights() {
+    let local = Device(|plan, state| Local.trainer(plan, state));
+    let mut run = offered(&char_with("layers=1 micro=4 steps=3 warmup=0 sample=0"), DeviceWish::Gpu, local);
+    let read = |run: &mut dyn AnyRun| value(run, json!({ "ask": "read", "text": "a fox", "next": 1 }))["loss"].clone();
+    prepare(&mut *run);
+    let (mut seen, mut now_s) = (0, 0.0);
+    while run.progress().iteration < 6 {
+        now_s += 0.001;
+        run.advance(now_s);
+        let loss = read(&mut *run);
+        if run.at_boundary() && run.progress().iteration > seen {
+            seen = run.progress().iteration;
+            let mut saved = run::restore(&run.save().unwrap(), host()).unwrap();
+            assert_eq!(loss, read(&mut *saved), "after {seen} iterations");
+        }
+    }
+    assert_eq!(seen, 6);
 }
 
 #[test]

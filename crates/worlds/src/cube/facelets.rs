@@ -6,9 +6,7 @@
 //! as it is held: a solution's moves need no turning of it first, and [`Scheme`] writes it as it was typed.
 
 use super::moves::Move;
-use super::pieces::{
-    CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, TWIST, corner_facelets, odd, opposite, search,
-};
+use super::pieces::{CODES, CORNER_FACELETS, CORNERS, DBL, EDGE_FACELETS, EDGES, FLIP, Face, SMALL_FACELETS, TWIST, odd, opposite, search};
 
 /// The letter of each face's colour, in the order U R F D L B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +174,7 @@ impl<P> Typed<P> {
 /// Turns a face of a cube of stickers, 24 or 54 in their order, whatever colours they have and however the cube is held.
 pub fn turn_stickers(stickers: &mut [char], by: Move) {
     let (shuffle, old) = (by.shuffle(), stickers.to_vec());
-    let corners = if stickers.len() == 24 { corner_facelets(2) } else { CORNER_FACELETS };
+    let corners = if stickers.len() == 24 { SMALL_FACELETS } else { CORNER_FACELETS };
     let edges: &[[usize; 2]] = if stickers.len() == 24 { &[] } else { &EDGE_FACELETS };
     for (place, facelets) in corners.iter().enumerate() {
         let (from, turn) = (usize::from(shuffle.from[place]), usize::from(shuffle.add[place] / TWIST));
@@ -323,7 +321,7 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
     colours.dedup();
     let colours: [char; 6] = colours.try_into().map_err(|all: Vec<char>| CubeError::Letters { found: all.len() })?;
     counted(&letters, &colours, 4)?;
-    let at = corner_facelets(2).map(|corner| corner.map(|facelet| letters[facelet]));
+    let at = SMALL_FACELETS.map(|corner| corner.map(|facelet| letters[facelet]));
     // Which three pairs are opposite: those that fewest corners speak against, and of those the most usual.
     let against = |pairs: &[[char; 2]; 3]| {
         let meet = |[a, b]: &[char; 2]| at.iter().filter(|c| c.contains(a) && c.contains(b)).count();
@@ -350,19 +348,9 @@ pub(super) fn two(text: &str) -> Result<Typed<[u8; 8]>, CubeError> {
             return Err(CubeError::NoSuchPiece { at, stickers, why: Why::Mirrored });
         }
         // The guess was the mirror image.
-        let [a, b] = [CORNERS[DBL][0], opposite(CORNERS[DBL][0])];
-        scheme.0.swap(a, b);
-        faces = faces.map(|corner| {
-            corner.map(|f| {
-                if f == a {
-                    b
-                } else if f == b {
-                    a
-                } else {
-                    f
-                }
-            })
-        });
+        let axis = CORNERS[DBL][0];
+        scheme.0.swap(axis, opposite(axis));
+        faces = faces.map(|corner| corner.map(|face| if [axis, opposite(axis)].contains(&face) { opposite(face) } else { face }));
     }
     let state = cubies(&CORNERS, faces, &scheme)?;
     balanced(&state)?;

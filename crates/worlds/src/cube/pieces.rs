@@ -58,28 +58,20 @@ const fn facelet(size: usize, face: usize, towards: &[usize]) -> usize {
     (face * size + row) * size + column
 }
 
-pub(super) const fn corner_facelets(size: usize) -> [[usize; 3]; 8] {
-    let mut facelets = [[0; 3]; 8];
+const fn facelets<const N: usize, const PLACES: usize>(size: usize, places: [[usize; N]; PLACES]) -> [[usize; N]; PLACES] {
+    let mut facelets = [[0; N]; PLACES];
     let mut i = 0;
-    while i < 24 {
-        facelets[i / 3][i % 3] = facelet(size, CORNERS[i / 3][i % 3], &CORNERS[i / 3]);
+    while i < N * PLACES {
+        facelets[i / N][i % N] = facelet(size, places[i / N][i % N], &places[i / N]);
         i += 1;
     }
     facelets
 }
 
-const fn edge_facelets() -> [[usize; 2]; 12] {
-    let mut facelets = [[0; 2]; 12];
-    let mut i = 0;
-    while i < 24 {
-        facelets[i / 2][i % 2] = facelet(3, EDGES[i / 2][i % 2], &EDGES[i / 2]);
-        i += 1;
-    }
-    facelets
-}
-
-pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = corner_facelets(3);
-pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = edge_facelets();
+pub(super) const CORNER_FACELETS: [[usize; 3]; 8] = facelets(3, CORNERS);
+pub(super) const EDGE_FACELETS: [[usize; 2]; 12] = facelets(3, EDGES);
+/// Those of the 2x2x2.
+pub(super) const SMALL_FACELETS: [[usize; 3]; 8] = facelets(2, CORNERS);
 
 /// The place that a 2x2x2 holds still.
 pub(super) const DBL: usize = 6;

@@ -3,13 +3,13 @@
 
 use super::facelets::{self, CubeError, Typed};
 use super::moves::Move;
-use super::pieces::{CODES, CORNERS, DBL, corner_facelets, inputs};
+use super::pieces::{CODES, CORNERS, DBL, SMALL_FACELETS, inputs};
 use super::puzzle::Puzzle;
 use super::ranks::{self, ORDERS, PLACES, TABLES, TWISTS, order, turned, twist};
 use super::{fold, symmetry};
 use math::rng::Sequence;
 
-const INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, corner_facelets(2));
+const INPUTS: [[[u16; 3]; CODES]; 8] = inputs(CORNERS, SMALL_FACELETS);
 
 /// A state by its rank; 0 is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,7 +66,7 @@ impl Puzzle for Two {
 
     #[inline]
     fn inputs(self, active: &mut [u16]) {
-        facelets::scatter(&INPUTS, &const { corner_facelets(2) }, &self.cubies(), active);
+        facelets::scatter(&INPUTS, &SMALL_FACELETS, &self.cubies(), active);
     }
 
     #[inline]

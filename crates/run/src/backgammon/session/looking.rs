@@ -13,7 +13,7 @@ impl GameSession {
         if self.actor().is_none() {
             return Err(refused("There is nothing to decide now", "Throw the dice, or begin the next game"));
         }
-        analysis::analysis(players, engine, &self.game, self.setup.cube, self.game.dice())
+        analysis::analysis(players, engine, &self.game, self.kept.setup.cube, self.game.dice())
     }
 
     pub fn review(&mut self, engine: Engine, players: &mut PlayerPool) -> Result<Review, RunError> {
@@ -21,11 +21,11 @@ impl GameSession {
         let mut review = analysis::review(players, engine, &before, roll, &after)?;
         // What was forced says nothing about who played it.
         if !told && review.of > 1 {
-            self.reviewed += 1;
-            self.lost += review.error;
+            self.kept.reviewed += 1;
+            self.kept.lost += review.error;
         }
         self.turn_done = Some((before, roll, after, true));
-        (review.reviewed, review.lost) = (self.reviewed, self.lost);
+        (review.reviewed, review.lost) = (self.kept.reviewed, self.kept.lost);
         Ok(review)
     }
 
@@ -107,7 +107,7 @@ impl GameSession {
             best_move: None,
             best_cube: None,
         };
-        let decided = self.setup.cube && equities.may_double && !opening;
+        let decided = self.kept.setup.cube && equities.may_double && !opening;
         if decided && !matches!(action, Action::Resigned { .. }) {
             let review = analysis::review_cube(&stood, &chances, did);
             judged.cube_error = Some(review.error);

@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 use worlds::backgammon::{Match, Stakes};
 
 /// What is saved of a session.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedSession {
-    setup: Setup,
-    names: [String; 2],
+    pub setup: Setup,
+    pub names: [String; 2],
     /// Games of which no record is kept any more, and the points in them.
-    earlier: u32,
-    earlier_score: [u32; 2],
+    pub earlier: u32,
+    pub earlier_score: [u32; 2],
     /// A word for each action.
-    games: Vec<String>,
-    throws: u64,
-    reviewed: u32,
-    lost: f64,
+    pub games: Vec<String>,
+    pub throws: u64,
+    pub reviewed: u32,
+    pub lost: f64,
 }
 
 impl GameSession {
@@ -28,20 +28,13 @@ impl GameSession {
     pub fn transcript(&self) -> String {
         let now = Record { ending: self.ending(), ..self.now.clone() };
         let records: Vec<&Record> = self.done.iter().chain([&now]).collect();
-        transcript::write(&self.setup, &self.names, self.earlier, self.earlier_score, &records)
+        let SavedSession { setup, names, earlier, earlier_score, .. } = &self.kept;
+        transcript::write(setup, names, *earlier, *earlier_score, &records)
     }
 
     pub fn saved(&self) -> SavedSession {
-        SavedSession {
-            setup: self.setup.clone(),
-            names: self.names.clone(),
-            earlier: self.earlier,
-            earlier_score: self.earlier_score,
-            games: self.done.iter().chain([&self.now]).map(Record::words).collect(),
-            throws: self.throws,
-            reviewed: self.reviewed,
-            lost: self.lost,
-        }
+        let games = self.done.iter().chain([&self.now]).map(Record::words).collect();
+        SavedSession { games, ..self.kept.clone() }
     }
 
     /// A session as it was saved; nothing where it was not saved by this program.
@@ -62,8 +55,7 @@ impl GameSession {
                 session.redo(action).map_err(|_| damaged("was played against the rules"))?;
             }
         }
-        (session.earlier, session.earlier_score) = (saved.earlier, saved.earlier_score);
-        (session.throws, session.reviewed, session.lost) = (saved.throws, saved.reviewed, saved.lost);
+        session.kept = SavedSession { games: Vec::new(), ..saved.clone() };
         Ok(session)
     }
 }
