@@ -95,6 +95,14 @@ pub(crate) fn in_order<T: Copy>(id: &str, names: impl Iterator<Item = &'static s
     ordered
 }
 
+/// A table of columns: `name: "label", "help", unit("points"), chart("return");`.
+macro_rules! columns {
+    ($($name:ident: $label:literal, $help:literal $(, $part:ident $(($($value:expr),*))?)*;)*) => {
+        &[$($crate::protocol::Column::new(stringify!($name), $label, $help)$(.$part($($($value),*)?))*),*]
+    };
+}
+pub(crate) use columns;
+
 impl Column {
     pub const fn new(name: &'static str, label: &'static str, help: &'static str) -> Column {
         Column { name, label, unit: "", help, chart: "", log: false, share: false, brief: "", spread: &[], rate: None }
