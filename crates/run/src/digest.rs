@@ -69,26 +69,6 @@ pub(crate) const OTHER_ROUNDING: (&str, &str) = (
     "Nothing to do: training goes on from the same weights.",
 );
 
-/// The digest that a link told, until the run has come as far.
-#[derive(Default)]
-pub(crate) struct Expected(Option<Digest>);
-
-impl Expected {
-    pub fn set(&mut self, digest: Digest) {
-        self.0 = Some(digest);
-    }
-
-    pub fn is_ahead(&self) -> bool {
-        self.0.is_some()
-    }
-
-    /// What to say where the run has come as far, counted in these units. One whose knobs were turned is no longer the link's.
-    pub fn compare(&mut self, reached: &Digest, turned: bool, unit: &str) -> Option<(Level, String, &'static str)> {
-        let expected = self.0.take_if(|expected| expected.iteration == reached.iteration)?;
-        (!turned).then(|| compared(&expected, reached, unit))
-    }
-}
-
 fn compared(expected: &Digest, reached: &Digest, unit: &str) -> (Level, String, &'static str) {
     let after = format!("after {} {unit} the weights", reached.iteration);
     if expected.arithmetic != reached.arithmetic {
@@ -157,7 +137,8 @@ impl Arithmetic {
 /// What the digests of a run say, and what they are compared with.
 pub(crate) struct Digests {
     pub arithmetic: Arithmetic,
-    pub expected: Expected,
+    /// What a link told, until the run has come as far.
+    pub expected: Option<Digest>,
     /// The newest.
     pub told: Option<Digest>,
     /// Some of this iteration was done elsewhere, and then that machine was lost.
@@ -166,7 +147,13 @@ pub(crate) struct Digests {
 
 impl Digests {
     pub fn of(arithmetic: Arithmetic) -> Digests {
-        Digests { arithmetic, expected: Expected::default(), told: None, partly_away: false }
+        Digests { arithmetic, expected: None, told: None, partly_away: false }
+    }
+
+    /// What to say where the run has come as far as a link, counted in these units. One whose knobs were turned is no longer the link's.
+    pub fn compare(&mut self, reached: &Digest, turned: bool, unit: &str) -> Option<(Level, String, &'static str)> {
+        let expected = self.expected.take_if(|expected| expected.iteration == reached.iteration)?;
+        (!turned).then(|| compared(&expected, reached, unit))
     }
 
     /// An iteration ended, which was worked on there, or on a processor with this instruction set.

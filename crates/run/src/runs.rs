@@ -351,7 +351,7 @@ impl<R: Room> Run<R> {
         }
         let digest = self.digest();
         let unit = format!("{}s", R::SCHEMA.iteration_word);
-        if let Some((level, text, next_step)) = self.digests.expected.compare(&digest, self.changes.turned, &unit) {
+        if let Some((level, text, next_step)) = self.digests.compare(&digest, self.changes.turned, &unit) {
             self.told.notice(level, &text, next_step);
         }
         self.digests.told = Some(digest.clone());

@@ -52,7 +52,7 @@ impl<R: Room> Run<R> {
             return true;
         }
         // Where a link's digest is still to be reached, the run stays on what can reach it until somebody decides.
-        let bound = self.digests.expected.is_ahead() && self.devices.wished() == DeviceWish::Auto;
+        let bound = self.digests.expected.is_some() && self.devices.wished() == DeviceWish::Auto;
         if self.is_at_boundary() && !bound {
             match self.devices.settle(self.room.offload(), now_s) {
                 Settled::Already => {}
@@ -295,7 +295,7 @@ impl<R: Room> AnyRun for Run<R> {
     fn expect(&mut self, digest: Digest) {
         // What is behind it is never reached.
         if digest.iteration > self.iteration() {
-            self.digests.expected.set(digest);
+            self.digests.expected = Some(digest);
         }
     }
 

@@ -350,26 +350,15 @@ impl<R: Real> Craft<R> {
 pub fn constants() -> Vec<(&'static str, f64)> {
     let Rules { rig, centre } = Rules::<f32>::new();
     let [hull, leg, _] = rig.solids;
+    #[rustfmt::skip]
     let of_solids = [
         ("CENTRE_Y", centre.y),
-        ("HULL_INV_MASS", hull.inv_mass),
-        ("HULL_INV_INERTIA", hull.inv_inertia),
-        ("HULL_FRICTION", hull.friction),
-        ("HULL_REACH", hull.reach),
-        ("HULL_WIDE", hull.corners[0].x),
-        ("HULL_LOW", hull.corners[0].y),
-        ("HULL_MIDDLE", hull.corners[1].y),
-        ("HULL_HIGH_WIDE", hull.corners[2].x),
-        ("HULL_HIGH", hull.corners[2].y),
-        ("HULL_SLANT_X", hull.normals[1].x),
-        ("HULL_SLANT_Y", hull.normals[1].y),
-        ("LEG_INV_MASS", leg.inv_mass),
-        ("LEG_INV_INERTIA", leg.inv_inertia),
-        ("LEG_FRICTION", leg.friction),
-        ("LEG_REACH", leg.reach),
-        ("LEG_WIDE", leg.corners[2].x),
-        ("LEG_HIGH", leg.corners[2].y),
-        ("LEG_MOST", rig.hinges[0].most),
+        ("HULL_INV_MASS", hull.inv_mass), ("HULL_INV_INERTIA", hull.inv_inertia), ("HULL_FRICTION", hull.friction), ("HULL_REACH", hull.reach),
+        ("HULL_WIDE", hull.corners[0].x), ("HULL_LOW", hull.corners[0].y), ("HULL_MIDDLE", hull.corners[1].y),
+        ("HULL_HIGH_WIDE", hull.corners[2].x), ("HULL_HIGH", hull.corners[2].y),
+        ("HULL_SLANT_X", hull.normals[1].x), ("HULL_SLANT_Y", hull.normals[1].y),
+        ("LEG_INV_MASS", leg.inv_mass), ("LEG_INV_INERTIA", leg.inv_inertia), ("LEG_FRICTION", leg.friction), ("LEG_REACH", leg.reach),
+        ("LEG_WIDE", leg.corners[2].x), ("LEG_HIGH", leg.corners[2].y), ("LEG_MOST", rig.hinges[0].most),
     ];
     let of_scene = named![WIDTH, HEIGHT, PAD_HEIGHT, STEP_S, GRAVITY, FIRST_FORCE];
     let of_legs = named![LEG_AWAY, LEG_UP, LEG_IN, LEG_OUT, LEG_SPEED, LEG_LEAN];
