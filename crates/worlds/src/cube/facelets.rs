@@ -28,64 +28,59 @@ pub struct Typed<P> {
     pub scheme: Scheme,
 }
 
-/// Why these stickers are no cube. Places are named by their faces, pieces by their letters as typed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Why these stickers are no cube, and behind a semicolon the step that helps. Places are named by their faces, pieces by their letters
+/// as typed. A twist is of one corner, or as good as one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CubeError {
-    Length {
-        found: usize,
-        expected: usize,
-    },
-    /// At the facelet of this name.
-    Letter {
-        at: String,
-        found: char,
-    },
-    /// No centre of a 3x3x3 has this letter.
-    Stranger {
-        at: String,
-        found: char,
-        centres: String,
-    },
-    Centres {
-        letter: char,
-        first: Face,
-        second: Face,
-    },
-    /// Different letters on a 2x2x2.
-    Letters {
-        found: usize,
-    },
-    Count {
-        letter: char,
-        found: usize,
-        few: char,
-        few_found: usize,
-        expected: usize,
-    },
-    NoSuchPiece {
-        at: String,
-        stickers: String,
-        why: Why,
-    },
-    Twice {
-        piece: String,
-        first: String,
-        second: String,
-        missing: String,
-    },
-    /// One corner, or as good as one, is turned clockwise or the other way.
-    Twist {
-        clockwise: bool,
-    },
+    #[error(
+        "a cube of this size has {expected} stickers and here are {found}; write the faces U R F D L B one after another, each row by row"
+    )]
+    Length { found: usize, expected: usize },
+    #[error("{found:?} at {at} names no colour; write a letter for every sticker, such as that of the face its colour belongs to")]
+    Letter { at: String, found: char },
+    #[error("{found:?} at {at} is the colour of no centre; use the colours of the centres: {centres}")]
+    Stranger { at: String, found: char, centres: String },
+    #[error("the centres of {first:?} and {second:?} both have {letter:?}; give each centre a colour of its own")]
+    Centres { letter: char, first: Face, second: Face },
+    #[error("a cube has 6 colours and here are {found} different letters; write the same letter for all stickers of a colour")]
+    Letters { found: usize },
+    #[error(
+        "{letter:?} is there {found} times and {few:?} {few_found} times, where each is {expected} times; find the stickers that are \
+         {few:?} and were typed as something else"
+    )]
+    Count { letter: char, found: usize, few: char, few_found: usize, expected: usize },
+    #[error("no piece is {stickers} as at {at}: {why}; check the stickers at {at}")]
+    NoSuchPiece { at: String, stickers: String, why: Why },
+    #[error(
+        "the piece {piece} is there twice, at {first} and {second}, and {missing} is missing; check the stickers at both places; one of \
+         them is {missing}"
+    )]
+    Twice { piece: String, first: String, second: String, missing: String },
+    #[error(
+        "one corner is twisted {}, which no moves do; check the corners; {TYPO}: twist any one corner {}",
+        way(*.clockwise), way(!*.clockwise)
+    )]
+    Twist { clockwise: bool },
+    #[error("one edge is flipped, which no moves do; check the edges; {TYPO}: take out any one edge and put it back the other way")]
     Flip,
+    #[error("two pieces are exchanged, which no moves do (parity); check the stickers; {TYPO}: exchange any two edges")]
     Parity,
 }
 
+const TYPO: &str = "if all stickers are as on the cube, it was put together wrongly";
+
+fn way(clockwise: bool) -> &'static str {
+    if clockwise { "clockwise" } else { "anticlockwise" }
+}
+
 /// Why no piece has these stickers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Why {
+    #[error("two of its stickers are the same")]
     Same,
+    #[error("two of its colours belong on opposite faces")]
     Opposite,
+    #[error("its colours go round the wrong way")]
     Mirrored,
 }
 
@@ -101,69 +96,11 @@ impl CubeError {
     }
 
     fn parts(&self) -> (String, String) {
-        const TYPO: &str = "if all stickers are as on the cube, it was put together wrongly";
-        match self {
-            CubeError::Length { found, expected } => (
-                format!("a cube of this size has {expected} stickers and here are {found}"),
-                "write the faces U R F D L B one after another, each row by row".into(),
-            ),
-            CubeError::Letter { at, found } => (
-                format!("{found:?} at {at} names no colour"),
-                "write a letter for every sticker, such as that of the face its colour belongs to".into(),
-            ),
-            CubeError::Stranger { at, found, centres } => {
-                (format!("{found:?} at {at} is the colour of no centre"), format!("use the colours of the centres: {centres}"))
-            }
-            CubeError::Centres { letter, first, second } => {
-                (format!("the centres of {first:?} and {second:?} both have {letter:?}"), "give each centre a colour of its own".into())
-            }
-            CubeError::Letters { found } => (
-                format!("a cube has 6 colours and here are {found} different letters"),
-                "write the same letter for all stickers of a colour".into(),
-            ),
-            CubeError::Count { letter, found, few, few_found, expected } => (
-                format!("{letter:?} is there {found} times and {few:?} {few_found} times, where each is {expected} times"),
-                format!("find the stickers that are {few:?} and were typed as something else"),
-            ),
-            CubeError::NoSuchPiece { at, stickers, why } => {
-                let why = match why {
-                    Why::Same => "two of its stickers are the same",
-                    Why::Opposite => "two of its colours belong on opposite faces",
-                    Why::Mirrored => "its colours go round the wrong way",
-                };
-                (format!("no piece is {stickers} as at {at}: {why}"), format!("check the stickers at {at}"))
-            }
-            CubeError::Twice { piece, first, second, missing } => (
-                format!("the piece {piece} is there twice, at {first} and {second}, and {missing} is missing"),
-                format!("check the stickers at both places; one of them is {missing}"),
-            ),
-            CubeError::Twist { clockwise } => {
-                let (is, turn) = if *clockwise { ("clockwise", "anticlockwise") } else { ("anticlockwise", "clockwise") };
-                (
-                    format!("one corner is twisted {is}, which no moves do"),
-                    format!("check the corners; {TYPO}: twist any one corner {turn}"),
-                )
-            }
-            CubeError::Flip => (
-                "one edge is flipped, which no moves do".into(),
-                format!("check the edges; {TYPO}: take out any one edge and put it back the other way"),
-            ),
-            CubeError::Parity => (
-                "two pieces are exchanged, which no moves do (parity)".into(),
-                format!("check the stickers; {TYPO}: exchange any two edges"),
-            ),
-        }
+        let text = self.to_string();
+        let (what, next) = text.split_once("; ").expect("every text has its step");
+        (what.into(), next.into())
     }
 }
-
-impl std::fmt::Display for CubeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        let (what, next) = self.parts();
-        write!(f, "{what}; {next}")
-    }
-}
-
-impl std::error::Error for CubeError {}
 
 impl<P> Typed<P> {
     pub(super) fn map<Q>(self, state: impl FnOnce(P) -> Q) -> Typed<Q> {
