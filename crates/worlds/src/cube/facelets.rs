@@ -87,19 +87,20 @@ pub enum Why {
 impl CubeError {
     /// What is the matter, without what to do.
     pub fn what(&self) -> String {
-        self.parts().0
+        parts(self).0
     }
 
     /// The step that helps.
     pub fn next_step(&self) -> String {
-        self.parts().1
+        parts(self).1
     }
+}
 
-    fn parts(&self) -> (String, String) {
-        let text = self.to_string();
-        let (what, next) = text.split_once("; ").expect("every text has its step");
-        (what.into(), next.into())
-    }
+/// An error's two sides of the semicolon.
+pub(super) fn parts(error: &impl std::fmt::Display) -> (String, String) {
+    let text = error.to_string();
+    let (what, next) = text.split_once("; ").expect("every text has its step");
+    (what.into(), next.into())
 }
 
 impl<P> Typed<P> {

@@ -3,21 +3,32 @@
 //!
 //! It refuses what turns more than one layer or the whole cube: those change which face is which, and a solver's actions do not.
 
+use super::facelets::parts;
 use super::moves::Move;
 use super::pieces::Face;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Each with the step that helps behind a semicolon.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Problem {
+    #[error("is no move; write a face, one of U R F D L B, with nothing, 2 or ' behind it")]
     Unknown,
-    LowerCase,
+    #[error("is lower case, which means two layers; write {} if you mean that face alone", .0.to_ascii_uppercase())]
+    LowerCase(char),
+    #[error("turns two layers; {HELD_STILL}")]
     Wide,
+    #[error("turns a middle layer; {HELD_STILL}")]
     Slice,
+    #[error("turns the whole cube; {HELD_STILL}")]
     Rotation,
+    #[error("is no number of quarter turns; write nothing behind the face, or 2 or '")]
     Turns,
 }
 
+const HELD_STILL: &str = "write it as turns of the faces U R F D L B, for which the cube is held still";
+
 /// What is written and is no move.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("at character {at}, {found:?} {problem}")]
 pub struct NotationError {
     /// The character where it stands, counted from 1.
     pub at: usize,
@@ -28,38 +39,14 @@ pub struct NotationError {
 impl NotationError {
     /// What is the matter, without what to do.
     pub fn what(&self) -> String {
-        let NotationError { at, found, problem } = self;
-        let why = match problem {
-            Problem::Unknown => "is no move",
-            Problem::LowerCase => "is lower case, which means two layers",
-            Problem::Wide => "turns two layers",
-            Problem::Slice => "turns a middle layer",
-            Problem::Rotation => "turns the whole cube",
-            Problem::Turns => "is no number of quarter turns",
-        };
-        format!("at character {at}, {found:?} {why}")
+        parts(self).0
     }
 
     /// The step that helps.
     pub fn next_step(&self) -> String {
-        match self.problem {
-            Problem::LowerCase => format!("write {} if you mean that face alone", self.found.to_uppercase()),
-            Problem::Unknown => "write a face, one of U R F D L B, with nothing, 2 or ' behind it".into(),
-            Problem::Wide | Problem::Slice | Problem::Rotation => {
-                "write it as turns of the faces U R F D L B, for which the cube is held still".into()
-            }
-            Problem::Turns => "write nothing behind the face, or 2 or '".into(),
-        }
+        parts(self).1
     }
 }
-
-impl std::fmt::Display for NotationError {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(f, "{}; {}", self.what(), self.next_step())
-    }
-}
-
-impl std::error::Error for NotationError {}
 
 pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
     let mut moves = Vec::new();
@@ -71,7 +58,7 @@ pub fn read(text: &str) -> Result<Vec<Move>, NotationError> {
         let error = |found: &[char], problem| Err(NotationError { at: at + 1, found: found.iter().collect(), problem });
         let Some(face) = Face::ALL.into_iter().find(|face| face.letter() == first) else {
             let problem = match first {
-                'u' | 'r' | 'f' | 'd' | 'l' | 'b' => Problem::LowerCase,
+                'u' | 'r' | 'f' | 'd' | 'l' | 'b' => Problem::LowerCase(first),
                 'M' | 'E' | 'S' | 'm' | 'e' | 's' => Problem::Slice,
                 'x' | 'y' | 'z' | 'X' | 'Y' | 'Z' => Problem::Rotation,
                 _ => Problem::Unknown,
