@@ -347,16 +347,6 @@ plain_data! {
         Error,
     }
 
-    pub struct Digest {
-        pub iteration: u32,
-        /// 16 hexadecimal digits.
-        pub weights: String,
-        /// `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
-        /// whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none
-        /// of them.
-        pub arithmetic: String,
-    }
-
     /// A small sweep: the same run under several values of a knob and several seeds, all learning at once.
     pub struct SweepSpec {
         pub config: Config,
@@ -402,6 +392,18 @@ plain_data! {
         pub arithmetic: String,
         pub version: String,
     }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Digest {
+    pub iteration: u32,
+    /// 16 hexadecimal digits.
+    pub weights: String,
+    /// `fused`, `unfused`, `bf16` or `amx`: only digests of the same arithmetic can be equal. `gpu` where a GPU did every iteration,
+    /// whose digests hold on that GPU alone, `mixed` where a run has been on several, and `partial` within an iteration: links carry none
+    /// of them.
+    pub arithmetic: String,
 }
 
 impl From<graph::Operation> for Operation {

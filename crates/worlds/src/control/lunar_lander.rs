@@ -353,7 +353,8 @@ pub fn constants() -> Vec<(&'static str, f64)> {
     #[rustfmt::skip]
     let of_solids = [
         ("CENTRE_Y", centre.y),
-        ("HULL_INV_MASS", hull.inv_mass), ("HULL_INV_INERTIA", hull.inv_inertia), ("HULL_FRICTION", hull.friction), ("HULL_REACH", hull.reach),
+        ("HULL_INV_MASS", hull.inv_mass), ("HULL_INV_INERTIA", hull.inv_inertia), ("HULL_FRICTION", hull.friction),
+        ("HULL_REACH", hull.reach),
         ("HULL_WIDE", hull.corners[0].x), ("HULL_LOW", hull.corners[0].y), ("HULL_MIDDLE", hull.corners[1].y),
         ("HULL_HIGH_WIDE", hull.corners[2].x), ("HULL_HIGH", hull.corners[2].y),
         ("HULL_SLANT_X", hull.normals[1].x), ("HULL_SLANT_Y", hull.normals[1].y),
