@@ -5,8 +5,10 @@ use crate::outputs::screen::Picture;
 use anyhow::Result;
 use bench::Figure;
 use clap::{ArgMatches, Args, Command};
-use run::Host;
 use run::protocol::{Config, Row, Variant};
+use run::{AnyRun, Host, RunError};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub trait RoomShell: Sync {
     fn id(&self) -> &'static str;
@@ -53,6 +55,12 @@ pub struct Rival {
     pub name: &'static str,
     /// Refuses where it is not installed.
     pub check: fn() -> Result<()>,
+}
+
+/// A run's answer to a question of its room.
+pub fn ask<T: DeserializeOwned>(run: &mut dyn AnyRun, question: Value) -> Result<T, RunError> {
+    let answer = serde_json::to_value(run.ask(question)?).expect("plain data with string keys");
+    Ok(serde_json::from_value(answer).expect("it is the answer to that question"))
 }
 
 /// The arguments of a verb of a room's own.

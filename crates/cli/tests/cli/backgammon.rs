@@ -54,7 +54,6 @@ fn what_cannot_be_judged_is_refused_with_the_next_step() {
         ("eval backgammon --decisions none", 1, "Name a file that is there"),
         ("eval backgammon --decisions bad.jsonl", 1, "line 2"),
         ("eval backgammon --against random --games 0", 2, "whole number from 1"),
-        ("eval", 2, "FILE"),
         ("play chess --stdio", 2, "Choose backgammon"),
         ("play backgammon no-such", 2, "linear"),
         ("play backgammon --length 65", 2, ""),

@@ -6,7 +6,6 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 pub const HOTHOUSE: &str = env!("CARGO_BIN_EXE_hothouse");
 /// Iterations of 4,096 steps: small enough to be quick, large enough to cut into several shards.
@@ -27,20 +26,16 @@ fn words(line: &str) -> Vec<&str> {
     parts.flat_map(|(i, part)| if i % 2 == 0 { part.split_whitespace().collect() } else { vec![part] }).collect()
 }
 
-/// A folder of its own, gone afterwards.
-pub struct Scratch(pub PathBuf);
+/// A folder of its own and a cache beside it, gone afterwards.
+pub struct Scratch(pub testkit::Scratch);
 
 impl Scratch {
     pub fn new() -> Scratch {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let name = format!("hothouse-test-{}-{}", std::process::id(), MADE.fetch_add(1, Relaxed));
-        let folder = std::env::temp_dir().join(name);
-        fs::create_dir_all(&folder).unwrap();
-        Scratch(folder)
+        Scratch(testkit::Scratch::new("cli"))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
+        self.0.path(name)
     }
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
@@ -74,7 +69,7 @@ impl Scratch {
         command.current_dir(&self.0).args(words(args.as_ref())).stdin(Stdio::null());
         command.env("XDG_CACHE_HOME", self.cache());
         // Without it the system's software GPU complains on stderr.
-        command.env("XDG_RUNTIME_DIR", &self.0);
+        command.env("XDG_RUNTIME_DIR", &*self.0);
         command
     }
 
@@ -163,7 +158,6 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
         let _ = fs::remove_dir_all(self.cache());
     }
 }

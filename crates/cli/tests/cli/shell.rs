@@ -118,8 +118,11 @@ fn what_is_left_of_a_budget_is_told_meanwhile() {
     let text = scratch.told(format!("train --seconds 4 --steps 1e15 --events run.jsonl {SMALL}"));
     let lines: Vec<&str> = text.lines().filter(|line| line.contains("% done, about ")).collect();
     assert!(!lines.is_empty() && lines.iter().all(|line| line.ends_with(" s left")), "{text}");
-    assert_eq!(scratch.told("watch run.jsonl"), text);
-    let told = records(&scratch.text("run.jsonl"));
+    assert!(text.contains("  test ") && text.contains("digest"), "{text}");
+    assert_eq!(scratch.told("watch run.jsonl"), text, "watching shows what training showed");
+    let events = scratch.text("run.jsonl");
+    assert_eq!(scratch.told("watch run.jsonl --json"), events);
+    let told = records(&events);
     let left = of_kind(&told, "left");
     assert!((1..=4).contains(&left.len()), "{left:?}");
     for left in left {
@@ -252,15 +255,6 @@ fn a_second_ctrl_c_quits_at_once() {
     // Had the first one ended the run, or its long iteration, it would have ended well and saved.
     assert_eq!(running.wait(), Some(130));
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
-}
-
-#[test]
-fn watching_shows_what_training_showed() {
-    let scratch = Scratch::new();
-    let plain = scratch.told(format!("train --events run.jsonl --steps 20000 {SMALL}"));
-    assert!(plain.contains("  test ") && plain.contains("digest"), "{plain}");
-    assert_eq!(scratch.told("watch run.jsonl"), plain);
-    assert_eq!(scratch.told("watch run.jsonl --json"), scratch.text("run.jsonl"));
 }
 
 #[test]

@@ -26,15 +26,11 @@ fn typed(scratch: &Scratch, before: &str, args: &str, keys: &str) -> String {
     good(&inside, &script.wait_with_output().unwrap())
 }
 
-fn shown(scratch: &Scratch, args: &str, keys: &str) -> String {
-    typed(scratch, "", args, keys)
-}
-
 /// Whoever gave no place for it finds it all the same.
 #[test]
 fn a_run_that_ends_on_the_screen_says_where_it_is_kept() {
     let scratch = Scratch::new();
-    let said = shown(&scratch, &format!("train --steps 4096 {SMALL}"), "");
+    let said = typed(&scratch, "", &format!("train --steps 4096 {SMALL}"), "");
     let [kept] = &scratch.cached("safetensors")[..] else { panic!("{said}") };
     let resume = format!("resume {}", kept.display());
     assert!(said.contains(&resume), "{said}");
@@ -45,15 +41,15 @@ fn a_run_that_ends_on_the_screen_says_where_it_is_kept() {
 fn a_person_plays_on_the_screen_and_goes_on_another_time() {
     const GREEN: &str = "\u{1b}[38;5;2";
     let scratch = Scratch::new();
-    let said = shown(&scratch, "play backgammon random --seed 5 --length 3", "rq");
+    let said = typed(&scratch, "", "play backgammon random --seed 5 --length 3", "rq");
     assert!(said.contains(ALTERNATE) && said.contains("\u{1b}[?1049l"), "{said:?}");
     let games = scratch.cache().join("hothouse").join("games");
     let kept = fs::read_dir(&games).unwrap().next().expect("a kept game").unwrap().path();
     let args = format!("play backgammon {}", kept.display());
     assert!(said.contains(&format!("go on with  {HOTHOUSE} {args}")), "{said:?}");
-    let lines = shown(&scratch, &format!("{args} --plain"), "quit\n");
+    let lines = typed(&scratch, "", &format!("{args} --plain"), "quit\n");
     assert!(!lines.contains(ALTERNATE) && lines.contains("goes on"), "{lines:?}");
-    let again = shown(&scratch, &args, "q");
+    let again = typed(&scratch, "", &args, "q");
     assert!(again.contains(ALTERNATE) && again.contains(GREEN), "{again:?}");
     assert_eq!(fs::read_dir(&games).unwrap().count(), 1, "it is kept where it was");
     assert!(scratch.cached("safetensors").is_empty(), "no run to resume");
@@ -69,14 +65,14 @@ fn without_a_file_a_person_is_asked_which_run_goes_on() {
     for seed in [5, 6] {
         scratch.train(format!("--steps 1 --seed {seed}"));
     }
-    let none = shown(&scratch, "resume --plain --steps 8192", "q\n");
+    let none = typed(&scratch, "", "resume --plain --steps 8192", "q\n");
     assert!(none.contains("1  CartPole-v1-seed6") && none.contains("2  CartPole-v1-seed5"), "{none}");
     assert!(!none.contains("digest"), "{none}");
-    let second = shown(&scratch, "resume --plain --steps 8192", "7\n2\n");
+    let second = typed(&scratch, "", "resume --plain --steps 8192", "7\n2\n");
     assert!(second.contains("There is no 7 in the list"), "{second}");
     assert!(second.contains("control / CartPole-v1, seed 5") && second.contains("8,192 steps"), "{second}");
     // It is the newest now.
-    let again = shown(&scratch, "resume --plain --steps 12288", "\n");
+    let again = typed(&scratch, "", "resume --plain --steps 12288", "\n");
     assert!(again.contains("control / CartPole-v1, seed 5") && again.contains("12,288 steps"), "{again}");
 }
 

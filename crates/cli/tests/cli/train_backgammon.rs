@@ -17,12 +17,10 @@ fn a_goal_that_is_not_reached_leaves_the_end_to_the_other_budget() {
 fn what_does_not_apply_is_refused_with_what_would_do() {
     let scratch = Scratch::new();
     for (more, words) in [
-        ("--device tpu", "auto, cpu or gpu"),
         ("--env CartPole-v1", "strong, published"),
         ("--set gamma=0.9", "lambda"),
         ("--set lr=9", "out of range"),
         ("--set hidden=17", "multiples of 16"),
-        ("--save a --events a", "Give each its own"),
     ] {
         scratch.refused(format!("train backgammon --seconds 1 {more}"), 2, words);
     }

@@ -96,9 +96,9 @@ fn a_run_taken_up_again_has_its_past_in_its_monitor() {
 }
 
 #[test]
-fn the_newest_runs_are_kept_and_those_that_go_on() {
+fn the_newest_runs_and_saves_are_kept_and_runs_that_go_on() {
     let scratch = Scratch::new();
-    let mut training = endless(&scratch, "--seed 77");
+    let mut training = endless(&scratch, "--seed 77 --save endless.safetensors");
     wait_until(&mut training, || !scratch.cached("ring").is_empty());
     for seed in 1..=22 {
         train(&scratch, &format!("--steps 1 --seed {seed} --json"));
@@ -107,6 +107,7 @@ fn the_newest_runs_are_kept_and_those_that_go_on() {
     assert_eq!(rings.len(), 21, "{rings:?}");
     let has = |seed: &str| rings.iter().any(|r| r.to_str().unwrap().contains(&format!("-seed{seed}-")));
     assert_eq!(["77", "22", "3", "2", "1"].map(has), [true, true, true, false, false], "{rings:?}");
+    assert_eq!(scratch.cached("safetensors").len(), 20);
 }
 
 #[test]

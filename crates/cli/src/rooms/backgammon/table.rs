@@ -4,6 +4,7 @@
 use crate::error::Usage;
 use crate::format::quoted;
 use crate::session::saves;
+use crate::shell::ask;
 use crate::stdio::converse;
 use anyhow::{Context, Result, bail};
 use files::{CHECKPOINT, Kind};
@@ -13,8 +14,7 @@ use run::backgammon::protocol::{
     Setup, Verdict,
 };
 use run::{AnyRun, Host, Run, RunError};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -115,11 +115,6 @@ pub fn play(of: &Table, host: Host, input: &mut impl BufRead, output: &mut impl 
 
 fn fresh(host: Host) -> Result<Run<Backgammon>> {
     Ok(Run::new(run::config_of(run::room("backgammon")?), host)?)
-}
-
-fn ask<T: DeserializeOwned>(run: &mut Run<Backgammon>, question: Value) -> Result<T, RunError> {
-    let answer = serde_json::to_value(run.ask(question)?).expect("plain data with string keys");
-    Ok(serde_json::from_value(answer).expect("it is the answer to that question"))
 }
 
 impl Game {

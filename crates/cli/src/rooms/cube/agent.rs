@@ -2,6 +2,7 @@
 
 use crate::args::values::{count, number, up_to_a_million};
 use crate::error::Usage;
+use crate::shell::ask;
 use crate::signals::Signals;
 use anyhow::{Context, Result};
 use run::cube::Cube;
@@ -9,8 +10,7 @@ use run::cube::protocol::{Puzzle, RoomEvent, SearchKind, SolveMethod, SolveView}
 use run::protocol::Event;
 use run::room::Room;
 use run::{AnyRun, Host, Run, RunError};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 
 /// How solutions are looked for; what is left out is as the agent does best.
@@ -85,11 +85,6 @@ pub fn restored(file: &Path, host: Host) -> Result<Run<Cube>> {
 /// What counts as one move: `qtm` or `htm`.
 pub fn metric(run: &mut Run<Cube>) -> String {
     run.room().values()["metric"].to_string()
-}
-
-pub fn ask<T: DeserializeOwned>(run: &mut Run<Cube>, question: Value) -> Result<T, RunError> {
-    let answer = serde_json::to_value(run.ask(question)?).expect("plain data with string keys");
-    Ok(serde_json::from_value(answer).expect("it is the answer to that question"))
 }
 
 /// Begins a search.

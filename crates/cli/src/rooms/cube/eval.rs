@@ -1,13 +1,13 @@
 //! `hothouse eval cube`: what an agent is worth: greedy play from every state of the 2x2x2, exactly, and a search on uniform
 //! states, by their distance where that is known.
 
-use super::agent::{MethodArgs, ask, metric, puzzle, restored, searched};
+use super::agent::{MethodArgs, metric, puzzle, restored, searched};
 use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
 use crate::progress::Live;
-use crate::shell::VerbArgs;
+use crate::shell::{VerbArgs, ask};
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
 use clap::Args;

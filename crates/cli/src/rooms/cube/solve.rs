@@ -1,13 +1,13 @@
 //! `hothouse solve cube`: solutions of cubes that somebody types in, or of many on standard input, one JSON object a line.
 
-use super::agent::{self, MethodArgs, ask, named, puzzle, restored, searched, told};
+use super::agent::{self, MethodArgs, named, puzzle, restored, searched, told};
 use crate::args::MachineArgs;
 use crate::args::values::seconds;
 use crate::error::Usage;
 use crate::format::{clock, short};
 use crate::host::Machine;
 use crate::session::saves;
-use crate::shell::VerbArgs;
+use crate::shell::{VerbArgs, ask};
 use crate::signals::SIGNALS;
 use crate::stdio::{LINE_BYTES, converse};
 use anyhow::{Result, anyhow, bail};

@@ -62,7 +62,7 @@ impl CircuitArgs {
 
 /// The circuit of a member of a run's population as JSON.
 fn exported(run: &mut dyn AnyRun, member: Option<u32>) -> Result<String> {
-    let mut ask = |question: Value| -> Result<Value> { Ok(serde_json::to_value(run.ask(question)?)?) };
+    let mut ask = |question| crate::shell::ask::<Value>(run, question);
     let member = match member {
         Some(member) => json!(member),
         None => ask(json!({ "ask": "population" }))?["best"].clone(),

@@ -105,7 +105,7 @@ fn generate(run: &mut dyn AnyRun, args: &GenerateArgs) -> Result<()> {
         "top_p": args.top_p,
         "seed": args.seed,
     });
-    let mut ask = |question: Value| -> Result<Value> { Ok(serde_json::to_value(run.ask(question)?)?) };
+    let mut ask = |question| crate::shell::ask::<Value>(run, question);
     let stop = args.stop.as_deref().unwrap_or_default();
     ask(json!({
         "ask": "generate", "prompt": given, "sampling": sampling, "most": args.tokens, "stop": stop,
