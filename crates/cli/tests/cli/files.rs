@@ -77,10 +77,9 @@ mod special {
     use std::path::Path;
     use std::process::{Command, Stdio};
 
-    /// The minor numbers of memory devices: what takes everything, what has no end, and what is always full.
+    /// The minor numbers of memory devices: what takes everything, and what has no end.
     const NULL: &str = "3";
     const ZERO: &str = "5";
-    const FULL: &str = "7";
 
     /// A device of the test's own. False where this user may make none, which is said.
     fn device(path: &Path, minor: &str) -> bool {
@@ -250,12 +249,6 @@ mod special {
             // Whatever is said of a run before it begins is off the screen when it does.
             assert!(at("began", "").unwrap() < notice);
             assert_eq!(summary(&told)["ended_by"], "steps");
-        }
-        // Events that cannot be written any more end with a warning, and the run does not.
-        if device(&scratch.path("always-full"), FULL) {
-            let output = scratch.run(format!("train --steps 4096 --json --events always-full {SMALL}"));
-            assert!(output.status.success());
-            assert!(stderr(&output).contains("events are no longer written"), "{}", stderr(&output));
         }
     }
 }
