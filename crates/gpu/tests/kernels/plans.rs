@@ -579,13 +579,13 @@ async fn panels_are_refused(gpu: Gpu) {
 
 crate::common::tests!(
     reductions_and_rows,
-    what_ppo_learns,
     adam_follows_the_processors,
     attention,
     heads_and_windows,
     saved_activations,
     panels_are_refused;
     natively:
+    what_ppo_learns,
     maps,
     zips,
     products,

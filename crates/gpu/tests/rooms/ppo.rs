@@ -365,11 +365,11 @@ async fn a_pole_is_balanced_after_learning_on_the_device(gpu: Gpu) {
 crate::common::tests!(
     iterations_with_choices_are_the_processors,
     iterations_with_numbers_are_the_processors,
+    what_cannot_be_is_refused_before_it_begins;
+    natively:
     the_same_start_gives_the_same_bits,
     an_iteration_is_three_submits_and_one_readback,
-    what_cannot_be_is_refused_before_it_begins,
-    a_learner_outlives_its_device;
-    natively:
+    a_learner_outlives_its_device,
     iterations_of_other_worlds_and_ways_are_the_processors,
     episodes_that_the_limit_cuts_short_are_worth_what_the_critic_expects,
     the_newest_episodes_are_told_in_order,
