@@ -10,7 +10,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { target, testFiles } from "./native.mjs";
 import { rust } from "./setup.mjs";
-import { filesUnder, fingerprint, main, options, root, sh, step, Trouble } from "./sh.mjs";
+import { filesUnder, fingerprint, main, options, root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 
 let crates = ["worlds", "learn", "run"];
 const home = join(target, "mutants");
@@ -214,14 +214,8 @@ const MOST_KB = 8 << 20;
 const bounded = (file, args, more) =>
   heard("bash", ["-c", `ulimit -v ${MOST_KB}; exec "$@"`, "bash", file.executable, ...args], { cwd: file.folder, ...more });
 
-/** Runs these, some at a time. */
-async function each(items, work) {
-  const queue = [...items];
-  const one = async () => {
-    for (let item; (item = queue.shift()); ) await work(item);
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, one));
-}
+/** Does `work` for each, as many at a time as there are processors. */
+const each = (items, work) => sideBySide(availableParallelism(), items, work);
 
 /** Every test that passes, as `{ file, name, seconds, reaches }`; kept by what the mutants and the tests are. */
 async function tests(files, key) {

@@ -1,8 +1,8 @@
 // The native program and the native tests, from one build: `cargo test` and this program have the same features, so that nothing
 // is compiled twice.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root, sh, step, Trouble } from "./sh.mjs";
+import { root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 
 export const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
 export const SELECTION = ["--release", "--workspace", "--features", "run/typescript,bandit/terminal"];
@@ -29,13 +29,13 @@ export async function nativeTests({ ignored = false } = {}) {
     files = testFiles(out);
     return `${files.length} files`;
   });
-  // Those that took longest the last time begin, so that none of them runs alone in the end.
+  // Those that took longest the last time begin, so that none of them runs alone in the end; on a fresh machine the largest.
   const timesAt = join(target, "test-seconds.json");
   let seconds = {};
   try {
     seconds = JSON.parse(readFileSync(timesAt, "utf8"));
   } catch {} // the first time
-  const queue = files.sort((a, b) => (seconds[b.title] ?? 0) - (seconds[a.title] ?? 0));
+  const weight = ({ title, executable }) => seconds[title] ?? statSync(executable).size / 1e6;
   const total = { passed: 0, failed: 0, skips: [] };
   const add = ({ passed, failed, skips }, title) => {
     total.passed += passed;
@@ -43,27 +43,28 @@ export async function nativeTests({ ignored = false } = {}) {
     total.skips.push(...skips.map((skip) => `${title}: ${skip}`));
   };
   const failures = [];
-  const work = async () => {
-    for (let file; (file = queue.shift()); ) {
-      const { title, executable, folder } = file;
-      const began = performance.now();
-      await step(title, async () => {
-        try {
-          const counts = counted(await sh(executable, ignored ? ["--ignored"] : [], { cwd: folder, limitMs: PATIENCE_MS }));
-          add(counts, title);
-          return said(counts);
-        } catch (error) {
-          if (!(error instanceof Trouble)) throw error;
-          failures.push(title);
-          const counts = counted(error.output ?? "");
-          add({ ...counts, failed: Math.max(1, counts.failed) }, title); // a process that died told of none
-          return "FAILED";
-        }
-      });
-      seconds[title] = (performance.now() - began) / 1000;
-    }
+  const work = async ({ title, executable, folder }) => {
+    const began = performance.now();
+    await step(title, async () => {
+      try {
+        const counts = counted(await sh(executable, ignored ? ["--ignored"] : [], { cwd: folder, limitMs: PATIENCE_MS }));
+        add(counts, title);
+        return said(counts);
+      } catch (error) {
+        if (!(error instanceof Trouble)) throw error;
+        failures.push(title);
+        const counts = counted(error.output ?? "");
+        add({ ...counts, failed: Math.max(1, counts.failed) }, title); // a process that died reported none
+        return "FAILED";
+      }
+    });
+    seconds[title] = (performance.now() - began) / 1000;
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await sideBySide(
+    AT_ONCE,
+    files.sort((a, b) => weight(b) - weight(a)),
+    work,
+  );
   mkdirSync(target, { recursive: true });
   writeFileSync(timesAt, JSON.stringify(seconds));
   if (!ignored)

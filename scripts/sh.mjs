@@ -78,6 +78,15 @@ export async function ask(command, args, options = {}) {
   });
 }
 
+/** Does `work` for each item, for `count` of them at a time. */
+export async function sideBySide(count, items, work) {
+  const queue = [...items];
+  const one = async () => {
+    for (let item; (item = queue.shift()) !== undefined; ) await work(item);
+  };
+  await Promise.all(Array.from({ length: count }, one));
+}
+
 /** Files under a folder (or one file), sorted, so that hashes of them are stable. */
 export function filesUnder(path) {
   try {

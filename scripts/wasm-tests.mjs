@@ -7,7 +7,7 @@ import { GPU_ARGS, launch } from "./browser.mjs";
 import { serve } from "./serve.mjs";
 import { testFiles } from "./native.mjs";
 import { bindgen, chromium, npmPackages, rust, wasmToolchain } from "./setup.mjs";
-import { main, root, sh, step, Trouble } from "./sh.mjs";
+import { main, root, sh, sideBySide, step, Trouble } from "./sh.mjs";
 import { cargoSettings, flavours } from "./wasm.mjs";
 
 const CRATES = ["math", "graph", "worlds", "learn", "gpu"];
@@ -61,25 +61,22 @@ export async function wasmTests(crates = CRATES) {
   const browsers = { plain: await launch(["--disable-gpu"]), gpu: crates.includes("gpu") && (await launch(GPU_ARGS)) };
   const total = { passed: 0, failed: 0 };
   const ran = Object.fromEntries(crates.map((name) => [name, 0]));
-  const queue = files.filter(({ executable }) => hasTests(executable));
-  const work = async () => {
-    for (let file; (file = queue.shift()); ) {
-      await step(file.title, async () => {
-        const folder = join(target, "tests", basename(file.executable, ".wasm"));
-        rmSync(folder, { recursive: true, force: true });
-        mkdirSync(folder, { recursive: true });
-        await sh(program, ["tests", file.executable, folder]);
-        const { passed, failed, said } = await inBrowser(file.crate === "gpu" ? browsers.gpu : browsers.plain, folder);
-        if (failed) console.log(said);
-        total.passed += passed;
-        total.failed += failed;
-        ran[file.crate] += passed + failed;
-        return `${passed} passed, ${failed} failed`;
-      });
-    }
-  };
+  const work = (file) =>
+    step(file.title, async () => {
+      const folder = join(target, "tests", basename(file.executable, ".wasm"));
+      rmSync(folder, { recursive: true, force: true });
+      mkdirSync(folder, { recursive: true });
+      await sh(program, ["tests", file.executable, folder]);
+      const { passed, failed, said } = await inBrowser(file.crate === "gpu" ? browsers.gpu : browsers.plain, folder);
+      if (failed) console.log(said);
+      total.passed += passed;
+      total.failed += failed;
+      ran[file.crate] += passed + failed;
+      return `${passed} passed, ${failed} failed`;
+    });
   try {
-    await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+    const withTests = files.filter(({ executable }) => hasTests(executable));
+    await sideBySide(Math.min(2, availableParallelism()), withTests, work);
   } finally {
     for (const browser of Object.values(browsers)) await browser?.close();
   }

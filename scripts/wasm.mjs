@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
 import { ROOMS } from "./rooms.mjs";
-import { ask, filesUnder, fingerprint, main, root, sh, step } from "./sh.mjs";
+import { ask, filesUnder, fingerprint, main, root, sh, sideBySide, step } from "./sh.mjs";
 import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 
 const TARGET = "wasm32-unknown-unknown";
@@ -70,7 +70,7 @@ export async function wasm({ only = MODULES, of } = {}) {
   sources.push(...["Cargo.toml", "Cargo.lock", "scripts/wasm.mjs", join(folder, "src")].map((file) => join(root, file)));
   const sourceHash = fingerprint([rustc, basename(program)], sources);
   const modules = {};
-  for (const name of MODULES) {
+  const make = async (name) => {
     const [room, flavour] = name.split("/");
     const settings = cargoSettings(flavours[flavour], route);
     const out = join(root, into, name);
@@ -93,7 +93,11 @@ export async function wasm({ only = MODULES, of } = {}) {
         return `${Math.round(statSync(join(out, "lab_bg.wasm")).size / 1024)} kB`;
       });
     modules[name] = { folder: out, hash, stands: stands() };
-  }
+  };
+  // The last crate and the bindings of a room keep one core busy, so two flavours are built side by side.
+  await sideBySide(2, Object.keys(flavours), async (flavour) => {
+    for (const name of MODULES.filter((name) => name.endsWith(`/${flavour}`))) await make(name);
+  });
   return modules;
 }
 
