@@ -32,7 +32,7 @@ export class Watching {
   private readonly values: number[] = [];
 
   constructor() {
-    this.element = h("div.watching", [
+    this.element = h("div.watching.stack", [
       this.odds,
       reading(text.stage.value, this.value),
       this.curve,
@@ -119,10 +119,10 @@ export class Duel {
 
   /** `say` tells of a round that has ended. */
   constructor(private readonly say: (text: string, about: string) => void) {
-    const side = (name: string, value: HTMLElement): HTMLElement => h("span", h("span.small", name), value);
+    const side = (name: string, value: HTMLElement): HTMLElement => h("span.stack", h("span.small", name), value);
     const head = headRow("Round", "You", "Agent");
     head.className = "unseen";
-    this.element = h("div.driving", { hidden: true }, [
+    this.element = h("div.driving.stack", { hidden: true }, [
       h("p.duel", side("you", this.yours), side("agent", this.agents)),
       this.leads,
       h("table.rounds", h("caption.unseen", "The last rounds, newest first"), head, this.rounds),

@@ -91,7 +91,7 @@ export class ReadingPane {
       [
         this.about,
         h("div.reading-parts", [
-          h("div", [
+          h("div.stack", [
             h("div.paper", tokens.element, field),
             this.error,
             h("div.row", [shows.element, button("A piece of the corpus", () => this.put(this.excerpt), { class: "quiet small" })]),
