@@ -5,6 +5,8 @@ import { h } from "../../parts/dom";
 import { Surface } from "../../parts/loop";
 import { onTheme, palette } from "../../parts/theme";
 import { arrowOf, clamp, modified } from "../shared/keys";
+import { cellColours, packed } from "./colours";
+import type { Picture, Shows } from "./protocol";
 
 /** Between cells as large as this there are lines, in CSS pixels. */
 const LINED = 7;
@@ -72,6 +74,14 @@ export class Cells {
       this.element.style.aspectRatio = `${width} / ${height}`;
     }
     return new Uint32Array(this.image!.data.buffer);
+  }
+
+  /** A picture: each cell in the colour of its value. */
+  show({ width, height, values }: Picture, shows: Shows): void {
+    const colours = cellColours(shows).map(packed);
+    const pixels = this.pixels(width, height);
+    values.forEach((value, cell) => (pixels[cell] = colours[value]!));
+    this.draw();
   }
 
   draw(): void {

@@ -16,12 +16,15 @@ const EIGHT: Rgb[] = [
   [52, 184, 206],
   [250, 249, 244],
 ];
-export const COLOUR_NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
+const NAMES = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
 /** The colours of cells by value: off and on, or eight. */
 export function cellColours(shows: Shows): Rgb[] {
   return shows === "rgb" ? EIGHT : [rgb("line"), rgb("accent")];
 }
+
+/** What a cell of this value is called. */
+export const cellName = (shows: Shows, value: number): string => (shows === "rgb" ? NAMES[value]! : value ? "on" : "off");
 
 /** As a picture has it. */
 export const packed = ([r, g, b]: Rgb): number => (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;

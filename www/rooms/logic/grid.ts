@@ -10,7 +10,7 @@ import { reason } from "../shared/asking";
 import { Cells } from "./cells";
 import { GridChoices } from "./choices";
 import { experimentOf, type Chosen, type LogicClient } from "./client";
-import { cellColours, COLOUR_NAMES, mixed, packed } from "./colours";
+import { cellColours, cellName, mixed } from "./colours";
 import type { AutomatonView, Experiment, GridView, Picture, Shows } from "./protocol";
 import { GridQueue, type Ask } from "./queue";
 
@@ -156,8 +156,7 @@ export class GridPane {
 
   nameOf(x: number, y: number): string {
     if (!this.view) return "";
-    const value = this.view.values[y * this.view.width + x] ?? 0;
-    return this.chosen.shows === "rgb" ? COLOUR_NAMES[value]! : value ? "on" : "off";
+    return cellName(this.chosen.shows, this.view.values[y * this.view.width + x] ?? 0);
   }
 
   // ---- what is wished
@@ -275,11 +274,7 @@ export class GridPane {
   }
 
   private recolour(): void {
-    const { goal } = this;
-    if (goal) {
-      fill(this.target, goal, this.chosen.shows);
-      this.target.draw();
-    }
+    if (this.goal) this.target.show(this.goal, this.chosen.shows);
     this.paint();
   }
 
@@ -287,18 +282,11 @@ export class GridPane {
   paint(cells = this.cells): void {
     const { view } = this;
     if (!view) return;
-    if (view.soft.length) {
-      const soft = Float32Array.from(floats(view.soft));
-      mixed(cellColours(this.chosen.shows), soft, view.width * view.height, cells.pixels(view.width, view.height));
-    } else fill(cells, view, this.chosen.shows);
+    if (!view.soft.length) return cells.show(view, this.chosen.shows);
+    const soft = Float32Array.from(floats(view.soft));
+    mixed(cellColours(this.chosen.shows), soft, view.width * view.height, cells.pixels(view.width, view.height));
     cells.draw();
   }
-}
-
-function fill(cells: Cells, { width, height, values }: Picture, shows: Shows): void {
-  const colours = cellColours(shows).map(packed);
-  const pixels = cells.pixels(width, height);
-  values.forEach((value, cell) => (pixels[cell] = colours[value]!));
 }
 
 const stepsText = (step: number): string => (step === 1 ? "1 step" : `${count(step)} steps`);

@@ -5,7 +5,7 @@ import type { Value, Variant } from "../../run/protocol";
 import { button, form, h, id, labelled, line, markInvalid, select, write } from "../../parts/dom";
 import { touch } from "../../parts/loop";
 import { Cells } from "./cells";
-import { cellColours, COLOUR_NAMES, css, packed } from "./colours";
+import { cellColours, cellName, css } from "./colours";
 import type { Experiment, Picture, Shows } from "./protocol";
 
 const SIDES = [8, 10, 12, 16, 20, 24, 32];
@@ -136,7 +136,7 @@ export class OwnPane {
       ...colours.flatMap((_, value) => {
         const input = h("input.unseen", { type: "radio", name: group, id: `${group}-${value}`, checked: value === this.colour });
         input.addEventListener("change", () => (this.colour = value));
-        const name = this.nameOf(value);
+        const name = cellName(this.shows, value);
         return [
           input,
           h("label", { for: input.id, title: name }, [
@@ -148,10 +148,6 @@ export class OwnPane {
     );
     this.picture.values.forEach((value, cell) => (this.picture.values[cell] = Math.min(value, colours.length - 1)));
     this.show();
-  }
-
-  private nameOf(value: number): string {
-    return this.shows === "rgb" ? COLOUR_NAMES[value]! : value ? "on" : "off";
   }
 
   private resize(): void {
@@ -197,7 +193,7 @@ export class OwnPane {
   }
 
   private stand(x: number, y: number): void {
-    write(this.told, `Column ${x + 1}, row ${y + 1}: ${this.nameOf(this.picture.values[y * this.picture.width + x]!)}.`);
+    write(this.told, `Column ${x + 1}, row ${y + 1}: ${cellName(this.shows, this.picture.values[y * this.picture.width + x]!)}.`);
   }
 
   /** A digit is a colour. */
@@ -215,9 +211,7 @@ export class OwnPane {
   private show(): void {
     const { width, height, values } = this.picture;
     const colours = cellColours(this.shows);
-    const pixels = this.cells.pixels(width, height);
-    values.forEach((value, cell) => (pixels[cell] = packed(colours[value]!)));
-    this.cells.draw();
+    this.cells.show(this.picture, this.shows);
     this.cells.label(
       `Your drawing, ${width} by ${height} cells, ${values.filter((value) => value > 0).length} of them drawn. Arrows move, enter or ` +
         `space paints, a digit chooses a colour and paints.`,

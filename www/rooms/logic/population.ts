@@ -6,7 +6,6 @@ import { h, id, pane, ticked, write } from "../../parts/dom";
 import { count, figure, percent } from "../../parts/format";
 import { Asker } from "../shared/asking";
 import type { Chosen, LogicClient } from "./client";
-import { cellColours, packed } from "./colours";
 import { Cells } from "./cells";
 import { states } from "./text";
 import type { MemberView, PopulationView } from "./protocol";
@@ -156,11 +155,7 @@ export class PopulationPane {
   }
 
   private write({ restartedMs, button, cells, name, mark: sign, state, losses, updates }: Card, member: MemberView, k: number): void {
-    const { picture } = member;
-    const colours = cellColours(this.chosen.shows).map(packed);
-    const pixels = cells.pixels(picture.width, picture.height);
-    picture.values.forEach((value, cell) => (pixels[cell] = colours[value]!));
-    cells.draw();
+    cells.show(member.picture, this.chosen.shows);
     const kind = member.state === "learning" && performance.now() - restartedMs < DEAD_MS ? "dead" : member.state;
     const { word, mark } = states[kind];
     write(sign, mark);

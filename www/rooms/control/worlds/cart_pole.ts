@@ -181,12 +181,8 @@ const large: LargePainter = {
     c.beginPath();
     const rail = Math.round(floor + 11) + 0.5;
     segment(c, px(-LIMIT_M), rail, px(LIMIT_M), rail);
-    for (const end of [-LIMIT_M, LIMIT_M]) {
-      segment(c, px(end), rail - 14, px(end), rail + 4);
-    }
-    for (let metre = -2; metre <= 2; metre++) {
-      segment(c, px(metre), rail, px(metre), rail + 4);
-    }
+    for (const end of [-LIMIT_M, LIMIT_M]) segment(c, px(end), rail - 14, px(end), rail + 4);
+    for (let metre = -2; metre <= 2; metre++) segment(c, px(metre), rail, px(metre), rail + 4);
     c.stroke();
     c.fillStyle = palette.muted;
     c.font = "10.5px system-ui, sans-serif";

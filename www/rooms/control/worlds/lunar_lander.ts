@@ -187,9 +187,7 @@ const large: LargePainter = {
     const { px, py } = view(size);
     pen(c, palette.hair, 1);
     c.beginPath();
-    for (const edge of EDGES) {
-      segment(c, px(edge), 0, px(edge), size.height);
-    }
+    for (const edge of [0, WIDTH_M]) segment(c, px(edge), 0, px(edge), size.height);
     c.stroke();
     c.beginPath();
     for (let bend = 0; bend < STATE.bends; bend++) c.lineTo(px(bend * PIECE_M), py(state[STATE.ground + bend] ?? PAD_M));
@@ -238,7 +236,6 @@ const large: LargePainter = {
     );
   },
 };
-const EDGES = [0, WIDTH_M];
 
 /** In metres about the hull's middle, upwards. The left engine's push goes to the left, so its flame stands at right. */
 function drawFlame(c: CanvasRenderingContext2D, action: number): void {

@@ -4,18 +4,15 @@ import { equation } from "../../../parts/equation";
 import { palette } from "../../../parts/theme";
 import { pen, stroke } from "../../../parts/canvas";
 import { Fan, type Rods } from "./fan";
-import { dot, tint, torque, type LargePainter, type Size, type World } from "./world";
+import { classBy, dot, tint, torque, type LargePainter, type Size, type World } from "./world";
 
 const MOST_NM = 2;
-/** Angles from upright below which a rod takes the next colour. */
-const ANGLES = [(3 / 4) * Math.PI, Math.PI / 2, 0.25];
+/** Angles below upright from which a rod takes the next colour. */
+const ANGLES = [(-3 / 4) * Math.PI, -Math.PI / 2, -0.25] as const;
 
 const rods: Rods = {
   links: 1,
-  classOf(env, player) {
-    const angle = Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0)));
-    return angle > ANGLES[0]! ? 0 : angle > ANGLES[1]! ? 1 : angle > ANGLES[2]! ? 2 : 3;
-  },
+  classOf: (env, player) => classBy(-Math.abs(Math.atan2(player.seen(env, 1), player.seen(env, 0))), ANGLES),
   // Its own angle is from upright.
   angle: (player, env, _, smooth) => Math.PI - player.angle(env, 0, 1, smooth),
   behind: (c, { x, y, radius }) => circle(c, x, y, radius, palette.line),
