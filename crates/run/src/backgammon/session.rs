@@ -7,14 +7,13 @@
 mod looking;
 mod saved;
 
-pub(crate) use saved::SavedSession;
-
 use super::analysis::{self, position, steps};
 use super::players::PlayerPool;
 use super::protocol::{Act, AllowedActs, CubeAct, EndedBy, Ending, Engine, EngineAct, Phase, Reply, Session, Setup};
 use super::record::{Action, Record, seat};
 use crate::RunError;
 use math::Rng;
+use serde::{Deserialize, Serialize};
 use worlds::backgammon::notation::{self, Play};
 use worlds::backgammon::{self as rules, Board, Game, Match, Player as Seat, Results, Roll, Stage, Stakes};
 
@@ -29,6 +28,21 @@ const GAMES_KEPT: usize = 100;
 const CONSIDERED: usize = 10;
 /// An engine declines to be given less than it expects, but for so much.
 const GENEROUS: f64 = 0.05;
+
+/// What is saved of a session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SavedSession {
+    pub setup: Setup,
+    pub names: [String; 2],
+    /// Games of which no record is kept any more, and the points in them.
+    pub earlier: u32,
+    pub earlier_score: [u32; 2],
+    /// A word for each action.
+    pub games: Vec<String>,
+    pub throws: u64,
+    pub reviewed: u32,
+    pub lost: f64,
+}
 
 pub(crate) struct GameSession {
     /// What is saved as it stands; the games, once they are asked for.

@@ -1,27 +1,10 @@
 //! A session as it is saved, and as text for other programs.
 
-use super::{GameSession, LONGEST_MATCH};
+use super::{GameSession, LONGEST_MATCH, SavedSession};
 use crate::RunError;
-use crate::backgammon::protocol::Setup;
 use crate::backgammon::record::{Action, Record};
 use crate::backgammon::transcript;
-use serde::{Deserialize, Serialize};
 use worlds::backgammon::{Match, Stakes};
-
-/// What is saved of a session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct SavedSession {
-    pub setup: Setup,
-    pub names: [String; 2],
-    /// Games of which no record is kept any more, and the points in them.
-    pub earlier: u32,
-    pub earlier_score: [u32; 2],
-    /// A word for each action.
-    pub games: Vec<String>,
-    pub throws: u64,
-    pub reviewed: u32,
-    pub lost: f64,
-}
 
 impl GameSession {
     /// All games of the record as text that other programs read.
