@@ -291,7 +291,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
             hothouse.onEvent(async (event) => {
               if (event.kind !== "digest") return;
               hothouse.command({ kind: "pause" });
-              const link = await hothouse.permalink();
+              const { link } = await hothouse.shared();
               const { iteration, weights, arithmetic } = event;
               resolve({ digest: { iteration, weights, arithmetic }, count: hothouse.progress.counts[0], link });
             }),
