@@ -333,6 +333,9 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
         document.dispatchEvent(new Event("visibilitychange"));
         delete document.hidden;
         await stored;
+        // A reload opens the run of the address, which follows the run with a delay.
+        const { address } = await hothouse.shared();
+        while (location.hash !== address) await new Promise((resolve) => setTimeout(resolve, 20));
         return hothouse.progress.iteration;
       });
       assert.ok(kept > iteration, `stored at ${kept}, after ${iteration}`);
