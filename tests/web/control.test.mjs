@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
-import { ahead, aheadWhere, begun, event, eventWhere, house, lab, until, visit } from "./fixture.mjs";
+import { setTimeout } from "node:timers/promises";
+import { ahead, aheadWhere, begun, event, eventWhere, house, lab, until, visit, WAIT_MS } from "./fixture.mjs";
 
 const here = house();
 const axe = createRequire(import.meta.url).resolve("axe-core");
@@ -23,6 +24,15 @@ const drawn = (page, selector) =>
     for (const pixel of pixels) counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
     return 1 - Math.max(...counts.values()) / pixels.length;
   }, selector);
+
+/** Waits until a canvas shows something. */
+async function isDrawn(page, canvas, name) {
+  const deadline = performance.now() + WAIT_MS;
+  while ((await drawn(page, canvas)) <= 0.005) {
+    assert.ok(performance.now() < deadline, `${name}: nothing on ${canvas}`);
+    await setTimeout(100);
+  }
+}
 
 /** Waits until a test's mean return is at least this. */
 const reaches = (page, least) => eventWhere(page, "test", `(event) => event.mean_return >= ${least}`);
@@ -78,7 +88,7 @@ test("every environment can be switched to, is drawn, has its own words, and tra
     titles.add(await page.locator("h1").textContent());
     await page.waitForFunction(() => !/none yet/.test(document.querySelector(".environments canvas").getAttribute("aria-label")));
     for (const canvas of [".environments canvas", ".stage-field canvas", ".plane-field canvas"])
-      assert.ok((await drawn(page, canvas)) > 0.005, `${environment.id}: nothing on ${canvas}`);
+      await isDrawn(page, canvas, environment.id);
     assert.equal(await page.locator(".odd").count(), Math.max(1, environment.choices.length));
   }
   assert.equal(titles.size, all.length);

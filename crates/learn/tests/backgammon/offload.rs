@@ -6,7 +6,7 @@ use learn::backgammon::published::accelerator::{
     Accelerator, Answer, DECISION_WORDS, OffloadSpec, PACKED_SAMPLE_WORDS, PackedSample, TrainResult, TrainStateRef, Work, decision_words,
     packed_sample,
 };
-use learn::backgammon::published::{ACTIONS, Decision, LocalAccelerator};
+use learn::backgammon::published::{ACTIONS, Decision, LocalAccelerator, Shape};
 use learn::backgammon::{Progress, Published, Stats};
 use learn::offload::serve;
 use learn::{Fault, Learner, Machine, Offload, Pass, Slice};
@@ -179,6 +179,14 @@ fn whenever_the_machine_is_lost_nothing_else_is() {
         }
     }
     assert!(stopped[0] > 0 && stopped[1] > 15, "{stopped:?}");
+}
+
+#[test]
+fn a_local_accelerator_learns_without_lanes() {
+    for lane_rows in [0, 1] {
+        let spec = OffloadSpec { work: Work::LEARNING, isa: Isa::best(), shape: Shape::PUBLISHED, lane_rows, minibatch: 64, replay: 64 };
+        assert!(LocalAccelerator::new(&spec).is_ok(), "{lane_rows} rows");
+    }
 }
 
 #[test]
