@@ -1,7 +1,6 @@
-// `npm run figures`: measures what README's tables say, on this machine and under one rule (`scripts/figure.mjs`), and prints them. Nobody
-// copies a number by hand: `--write` puts the tables into README. Each part that is done is kept in target/figures.json with the chip and
-// the
-// code that it was measured with, so that a pass that was interrupted goes on.
+// `npm run figures`: measures the tables of docs/benchmarks.md on this machine by one rule (`scripts/figure.mjs`) and prints them.
+// `--write` writes the tables into the document, so no number is copied by hand. Each measured part is stored in target/figures.json with
+// its chip and code, so an interrupted pass resumes.
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { arch, cpus } from "node:os";
@@ -13,11 +12,11 @@ import { assemble, environment, python } from "./python.mjs";
 import { chromium, rust } from "./setup.mjs";
 import { fingerprint, main, options, root, sh, step, Trouble } from "./sh.mjs";
 
-/** Where a room's tables belong. */
-const READMES = { python: "crates/python/README.md" };
-export const readmeOf = (room) => READMES[room] ?? "README.md";
-const KEPT = join(target, "figures.json");
-/** What a figure depends on, beside its command; tests and documents are not of it. */
+/** The document with the tables of all rooms. */
+export const DOCUMENT = "docs/benchmarks.md";
+/** The file that stores measured parts. */
+const STORE = join(target, "figures.json");
+/** Files that a figure depends on; tests and documents are excluded. */
 const CODE = [
   ".cargo/config.toml",
   "Cargo.lock",
@@ -31,36 +30,36 @@ const CODE = [
   "scripts/rooms/*",
   "www",
 ];
-/** More of its processors' time than this, spent by others while nothing is measured, makes a machine a busy one. */
+/** Share of processor time used by other programs above which the machine counts as busy. */
 const BUSY = 0.05;
 const FLAGS = {
-  only: "<ROOM>  one room's tables, or one part of them, as in cube/walk",
-  quick: "few seeds and short training, to see that all of it runs; such figures are never written",
-  long: "also what takes hours, such as an hour of backgammon",
-  write: "put the tables into README (of Python into crates/python/README.md) between their marks, and say what differs",
+  only: "<ROOM>  measure one room, or one part such as cube/walk",
+  quick: "few seeds and short training, to check that every part runs; these figures are never written",
+  long: "include parts that take hours, such as an hour of backgammon",
+  write: "write the tables between their marks in docs/benchmarks.md, and print the lines that change",
 };
 
-/** Rooms in README's order. */
+/** Rooms in the order of the document. */
 export const rooms = (parts) => [...new Set(parts.map(({ id }) => id.split("/")[0]))];
 
 const hasPage = (room) => PARTS.some(({ id }) => id === `${room}/page`);
 
-/** The parts that are asked for. */
+/** The parts that the flags select. */
 export function chosen(parts, { only, long }) {
   const found = parts.filter(({ id }) => !only || id === only || id.startsWith(`${only}/`));
   if (!found.length)
     throw new Trouble(
-      `there is no room and no part called '${only}'`,
+      `unknown room or part '${only}'`,
       `use one of ${rooms(parts).join(", ")}, or one of ${parts.map(({ id }) => id).join(", ")}`,
     );
   return found.filter((part) => long || !part.long || part.id === only);
 }
 
-/** What of a part was kept and still holds: by the same command, chip, code and length. */
-export const held = (kept, { id, does }, { chip, code, quick }) =>
-  kept.find((part) => part.id === id && part.does === does && part.chip === chip && part.code === code && part.quick === quick);
+/** The stored result of a part with the same command, chip, code and length; undefined if there is none. */
+export const reusable = (stored, { id, does }, { chip, code, quick }) =>
+  stored.find((part) => part.id === id && part.does === does && part.chip === chip && part.code === code && part.quick === quick);
 
-/** `AMD EPYC (family 25, model 1), AVX2, 2 cores` */
+/** Describes a chip: `AMD EPYC (family 25, model 1), AVX2, 2 cores`. */
 export function chipOf(model, count, cpuinfo, kind) {
   const [family, number] = ["cpu family", "model"].map((key) => cpuinfo.match(new RegExp(`^${key}\\s*: (.*)$`, "m"))?.[1]);
   const flags = new Set(cpuinfo.match(/^flags\s*: (.*)$/m)?.[1].split(" "));
@@ -84,12 +83,12 @@ function thisChip() {
   let cpuinfo = "";
   try {
     cpuinfo = readFileSync("/proc/cpuinfo", "utf8");
-  } catch {} // not Linux
+  } catch {} // The file exists on Linux only.
   const all = cpus();
   return chipOf(all[0].model.trim(), all.length, cpuinfo, arch());
 }
 
-/** The newest commit of the code, and of what is changed beside it a hash. */
+/** The newest commit of the code, followed by a hash of uncommitted changes. */
 async function thisCode() {
   const commit = (await sh("git", ["log", "-1", "--format=%h", "--", ...CODE])).trim();
   const changes = await sh("git", ["diff", "HEAD", "--", ...CODE]);
@@ -102,7 +101,7 @@ async function thisCode() {
     : commit;
 }
 
-/** Whether others use its processors, looked at for two seconds in which nothing of ours runs. */
+/** Whether other programs use the processors, measured over two seconds while nothing is measured here. */
 async function isBusy() {
   const spent = () =>
     cpus().reduce(
@@ -118,36 +117,36 @@ async function isBusy() {
   return (after[0] - before[0]) / (after[1] - before[1]) > BUSY;
 }
 
-/** Runs a command without input and gives its output, or a failure with the next step. `anyway` takes any status. */
+/** Runs a command without input and returns its output; a failure contains the next step. `anyway` accepts any exit status. */
 const output = (command, args, { anyway = false, env = {}, next } = {}) =>
   new Promise((resolve, reject) => {
     const child = spawn(command, args.map(String), { cwd: root, env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
     const chunks = [];
-    let said = "";
+    let errors = "";
     child.stdout.on("data", (chunk) => chunks.push(chunk));
-    child.stderr.on("data", (chunk) => (said += chunk));
+    child.stderr.on("data", (chunk) => (errors += chunk));
     child.on("error", (error) => reject(new Trouble(`${command}: ${error.message}`, next ?? "npm start sets up what is missing")));
     child.on("close", (code) => {
       if (code === 0 || anyway) return resolve(Buffer.concat(chunks));
       const line = [command, ...args].join(" ");
-      reject(new Trouble(`${line} ended with status ${code}\n${said.trim()}`, next ?? "run this command to see why"));
+      reject(new Trouble(`${line} failed with status ${code}\n${errors.trim()}`, next ?? "run this command by itself"));
     });
   });
 
-/** The lines of JSON of a command. */
-async function lines(...asked) {
-  const text = (await output(...asked)).toString();
+/** The JSON lines that a command prints. */
+async function lines(...call) {
+  const text = (await output(...call)).toString();
   return text
     .split("\n")
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line));
 }
 
-/** The Python of the package's tests, and a fresh copy of the package with the library that was built last. */
-async function packaged() {
-  const lacking = await environment();
-  if (lacking) {
-    const [what, ...next] = lacking.split("; ");
+/** The Python of the package's tests, and a fresh copy of the package with the newest library. */
+async function pythonPackage() {
+  const missing = await environment();
+  if (missing) {
+    const [what, ...next] = missing.split("; ");
     throw new Trouble(what, next.join("; "));
   }
   const stage = join(target, "figures/python");
@@ -155,8 +154,8 @@ async function packaged() {
   return { python, env: { PYTHONPATH: stage, XDG_CACHE_HOME: join(stage, "cache") } };
 }
 
-/** What parts measure with. */
-async function measuring({ quick }) {
+/** The functions that parts call to measure. */
+async function measuringTools({ quick }) {
   await rust();
   const hothouse = await program();
   const files = join(target, "figures");
@@ -172,7 +171,7 @@ async function measuring({ quick }) {
     hothouseAnyway: (...args) => lines(hothouse, [...args, "--json"], { anyway: true }),
     page: (room) => lines("node", [join(root, "scripts/bench.mjs"), room, "--json"]),
     python: async (...args) => {
-      const { python, env } = await packaged();
+      const { python, env } = await pythonPackage();
       return lines(python, args, { env });
     },
     example: (name, args) => sh("cargo", ["run", "--release", "-p", "learn", "--example", name, "--", ...args.map(String)]),
@@ -182,10 +181,10 @@ async function measuring({ quick }) {
   };
 }
 
-/** A room's tables, and under which conditions they were measured. */
-export function block(room, parts, kept, browser) {
+/** A room's tables, preceded by the conditions of their measurement. */
+export function block(room, parts, stored, browser) {
   const own = parts.filter(({ id }) => id.startsWith(`${room}/`));
-  const measured = own.map(({ id }) => kept.find((part) => part.id === id)).filter(Boolean);
+  const measured = own.map(({ id }) => stored.find((part) => part.id === id)).filter(Boolean);
   if (!measured.length) return;
   const all = (of) => [...new Set(measured.map(of).filter(Boolean))].join(", ");
   const busy = measured.filter((part) => part.busy).length;
@@ -198,27 +197,27 @@ export function block(room, parts, kept, browser) {
     measured.some(({ quick }) => quick) && "quick",
     all(({ how }) => how),
   ];
-  const said = [`${conditions.filter(Boolean).join("; ")}.`];
-  if (missing.length) said.push(`Not measured there: ${missing.map(({ id }) => id.split("/")[1]).join(", ")}.`);
-  return `*${said.join(" ")}*\n\n${tables(finder(measured)).text[room]}`;
+  const notes = [`${conditions.filter(Boolean).join("; ")}.`];
+  if (missing.length) notes.push(`Not measured: ${missing.map(({ id }) => id.split("/")[1]).join(", ")}.`);
+  return `*${notes.join(" ")}*\n\n${tables(finder(measured)).text[room]}`;
 }
 
-/** Rows of measured parts by their names. */
+/** Returns a function that finds a row of the measured parts by its name. */
 function finder(measured) {
   const rows = new Map(measured.flatMap((part) => part.rows.map((row) => [row.name, row])));
   return (name) => rows.get(name);
 }
 
-/** Names of rows that a table asks for and that no part gave. A part that was not measured excuses its rows, and so does `OPTIONAL`. */
-export function unaccounted(parts, measured) {
+/** Names of rows that a table contains and no part measured. Rows of unmeasured parts and of `OPTIONAL` groups are exempt. */
+export function missingRows(parts, measured) {
   const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));
   const unmeasured = parts.filter(({ id }) => !measured.some((part) => part.id === id)).map(({ gives }) => gives);
   const optional = OPTIONAL.map(({ rows }) => rows).filter((rows) => !given.some((name) => rows.test(name)));
-  const excuses = [...unmeasured, ...optional];
-  return tables(finder(measured)).missing.filter((name) => !excuses.some((excuse) => excuse.test(name)));
+  const exempt = [...unmeasured, ...optional];
+  return tables(finder(measured)).missing.filter((name) => !exempt.some((names) => names.test(name)));
 }
 
-/** Why rows that not every machine can give are not there. */
+/** Reasons for optional rows that this machine did not measure. */
 export function reasons(measured) {
   const { missing } = tables(finder(measured));
   const given = measured.flatMap(({ rows }) => rows.map(({ name }) => name));
@@ -226,90 +225,89 @@ export function reasons(measured) {
   return OPTIONAL.filter(absent).map(({ why }) => why);
 }
 
-function readKept() {
+function readStored() {
   try {
-    return JSON.parse(readFileSync(KEPT, "utf8"));
+    return JSON.parse(readFileSync(STORE, "utf8"));
   } catch {
-    return []; // the first time
+    return []; // Nothing has been measured yet.
   }
 }
 
-/** Measures those parts that are not kept; gives all that is kept, and the names of parts that failed. */
+/** Measures the parts that are not stored; returns all stored parts and the names of failed ones. */
 async function measureAll(parts, now) {
   const { quick } = now;
-  let kept = readKept();
+  let stored = readStored();
   const failed = [];
-  let on;
+  let tools;
   for (const part of parts) {
-    if (held(kept, part, now)) {
-      console.log(`   kept    ${part.id}`);
+    if (reusable(stored, part, now)) {
+      console.log(`   stored  ${part.id}`);
       continue;
     }
-    on ??= await measuring({ quick });
+    tools ??= await measuringTools({ quick });
     const busy = await isBusy();
     try {
       await step(`${part.id}: ${part.does}`, async () => {
-        const rows = await part.run(on);
+        const rows = await part.run(tools);
         const date = new Date().toISOString().slice(0, 10);
-        // A quick pass has one agent, and so no other beside it.
+        // A quick pass trains one agent at a time.
         const how = quick ? undefined : part.how;
-        kept = kept.filter((other) => !(other.id === part.id && other.quick === quick));
-        kept.push({ id: part.id, does: part.does, ...now, date, busy, how, rows });
+        stored = stored.filter((other) => !(other.id === part.id && other.quick === quick));
+        stored.push({ id: part.id, does: part.does, ...now, date, busy, how, rows });
         mkdirSync(target, { recursive: true });
-        writeFileSync(KEPT, `${JSON.stringify(kept, null, 1)}\n`);
-        return `${rows.length} figures${busy ? ", while others used the machine" : ""}`;
+        writeFileSync(STORE, `${JSON.stringify(stored, null, 1)}\n`);
+        return `${rows.length} figures${busy ? " on a busy machine" : ""}`;
       });
     } catch (error) {
       failed.push(part.id);
       console.log(error.next ? `${error.message}\nNext: ${error.next}` : error.stack);
     }
   }
-  return { kept, failed };
+  return { stored, failed };
 }
 
-/** Fails where a table asks for a row that no part gives, such as one whose name is misspelt. */
-function account(measured) {
-  for (const why of reasons(measured)) console.log(`\nSome figures are left out: ${why}.`);
-  const names = unaccounted(PARTS, measured);
+/** Fails if a table contains a row that no part measures, for example a misspelt name. */
+function checkRows(measured) {
+  for (const why of reasons(measured)) console.log(`\nOmitted figures: ${why}.`);
+  const names = missingRows(PARTS, measured);
   if (!names.length) return;
   throw new Trouble(
-    `tables ask for rows that no part gave: ${names.join(", ")}`,
-    "mend their names in scripts/figures/tables.mjs or in the part; a part is measured anew once its entry is out of target/figures.json",
+    `no part measured these rows of the tables: ${names.join(", ")}`,
+    "correct their names in scripts/figures/tables.mjs or in the part; to measure a part again, remove its entry from target/figures.json",
   );
 }
 
-/** Puts blocks between their marks, each into the file of its room, and prints each line of a table that differs. */
+/** Writes blocks between their marks in the document and prints each table line that differs. */
 function write(blocks) {
-  const texts = new Map();
+  const file = join(root, DOCUMENT);
+  let text = readFileSync(file, "utf8");
   for (const [room, block] of blocks) {
-    const file = readmeOf(room);
-    const before = texts.get(file) ?? readFileSync(join(root, file), "utf8");
-    const after = between(before, room, block);
-    const next = `put <!-- figures:${room} --> and <!-- /figures --> where its tables belong`;
-    if (!after) throw new Trouble(`${file} has no place for ${room}`, next);
-    for (const [was, now] of changes(inside(before, room), block)) {
-      console.log(`\n${room}\n  was: ${was ?? "no such line"}\n  now: ${now ?? "no such line"}`);
+    const after = between(text, room, block);
+    const next = `add <!-- figures:${room} --> and <!-- /figures --> at the place of its tables`;
+    if (!after) throw new Trouble(`${DOCUMENT} has no marks for ${room}`, next);
+    for (const [was, now] of changes(inside(text, room), block)) {
+      console.log(`\n${room}\n  before: ${was ?? "no such line"}\n  after:  ${now ?? "no such line"}`);
     }
-    texts.set(file, after);
+    text = after;
   }
-  for (const [file, text] of texts) writeFileSync(join(root, file), text);
+  writeFileSync(file, text);
 }
 
 await main(import.meta.url, async () => {
-  const asked = options(FLAGS);
-  const quick = !!asked.quick;
-  if (quick && asked.write) throw new Trouble("figures of a quick pass are not written", "leave --quick or --write out");
-  const parts = chosen(PARTS, asked);
+  const flags = options(FLAGS);
+  const quick = !!flags.quick;
+  if (quick && flags.write) throw new Trouble("figures of a quick pass are not written", "omit --quick or --write");
+  const parts = chosen(PARTS, flags);
   const now = { chip: thisChip(), code: await thisCode(), quick };
-  const { kept, failed } = await measureAll(parts, now);
-  const usable = kept.filter((row) => PARTS.some((part) => held([row], part, now)));
+  const { stored, failed } = await measureAll(parts, now);
+  const usable = stored.filter((row) => PARTS.some((part) => reusable([row], part, now)));
   const browser = rooms(parts).some(hasPage) ? (await sh((await chromium()).chromium, ["--version"])).trim() : undefined;
   const blocks = rooms(parts)
     .map((room) => [room, block(room, PARTS, usable, browser)])
     .filter(([, text]) => text);
   for (const [room, text] of blocks) console.log(`\n## ${room}\n\n${text}`);
-  if (!asked.only && !quick) account(usable);
-  if (asked.write) write(blocks);
+  if (!flags.only && !quick) checkRows(usable);
+  if (flags.write) write(blocks);
   if (failed.length)
-    throw new Trouble(`could not be measured: ${failed.join(", ")}`, "see above why; the same command measures these alone");
+    throw new Trouble(`not measured: ${failed.join(", ")}`, "see the errors above; the same command measures only these parts");
 });

@@ -1,5 +1,6 @@
-// What `npm run figures` measures, part by part. A part gives rows as benches do; every number of README's tables is one of these. No run
-// has a seed that a preset was tuned on: all are 101 and above. `gives` says which names a part's rows may have.
+// The parts that `npm run figures` measures. A part returns rows in the form of a bench; all numbers of the generated tables of
+// docs/benchmarks.md are such rows. Seeds are 101 and above, because presets were tuned on lower ones. `gives` matches the names of a
+// part's rows.
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { counted, measured } from "../figure.mjs";
@@ -7,45 +8,45 @@ import { Trouble } from "../sh.mjs";
 
 const SEEDS = [101, 102, 103];
 const FIRST = SEEDS[0];
-/** Agents that learn and play on a core each run side by side, two at most. */
-const ABREAST = Math.min(2, availableParallelism());
+/** Number of agents that train and play in parallel, one core each; two at most. */
+const PARALLEL = Math.min(2, availableParallelism());
 
-/** Rows that not every machine can give. A group of them is there as a whole, or its reason holds. */
+/** Groups of rows that some machines cannot measure. A group is complete, or absent for its reason. */
 export const OPTIONAL = [
   { rows: /^words\.\w+\.(bf16|amx)\.(tokens_per_s|share)$/, why: "the processor has no AVX512-BF16 and no AMX tiles" },
-  { rows: /^words\.\w+\.(pytorch\.tokens_per_s|ratio_to_pytorch)$/, why: "no Python here has torch (HOTHOUSE_PYTHON names one)" },
+  { rows: /^words\.\w+\.(pytorch\.tokens_per_s|ratio_to_pytorch)$/, why: "no Python with torch was found (set HOTHOUSE_PYTHON to one)" },
   {
     rows: /^words\.\w+\.(pytorch_bf16\.tokens_per_s|(bf16|amx)\.ratio_to_pytorch_bf16)$/,
-    why: "no Python here has torch, or the processor has no bf16 products",
+    why: "no Python with torch was found, or the processor has no bf16 products",
   },
-  { rows: /^python\..*\.envpool$/, why: "EnvPool is not installed beside the package's tests" },
+  { rows: /^python\..*\.envpool$/, why: "EnvPool is not installed in the environment of the package's tests" },
   { rows: /^python\.lunarlander\..*\.gymnasium$/, why: "Gymnasium's LunarLander needs box2d, which is not installed" },
   { rows: /^python\.lunarlander\.ratio$/, why: "no other LunarLander is installed" },
 ];
 
-/** Seeds of a row, fewer in a quick pass. */
+/** Seeds of a row; fewer in a quick pass. */
 const seeds = (count, { quick }) => Array.from({ length: quick ? Math.min(count, 3) : count }, (_, i) => FIRST + i);
 
-/** What a bench of the program gives of a room, and what the page gives. */
+/** Patterns of row names: those of a native bench of a room, and those of the page. */
 const ofTerminal = (room) => new RegExp(`^${room}\\.(?!.*_page$)`);
 const ofPage = (room) => new RegExp(`^${room}\\..*_page$${room === "core" ? "|^page\\." : ""}`);
 
-/** A bench of the program, and the same of the page's modules. */
+/** The native bench of a room, and the bench of the page. */
 const terminal = (room) => ({
   id: `${room}/terminal`,
   does: `hothouse bench ${room}`,
   gives: ofTerminal(room),
-  run: (on) => on.hothouse("bench", room),
+  run: (tools) => tools.hothouse("bench", room),
 });
 const page = (room) => ({
   id: `${room}/page`,
   does: `npm run bench -- ${room}`,
   gives: ofPage(room),
-  run: (on) => on.page(room),
+  run: (tools) => tools.page(room),
 });
 
-/** Does `work` for each item, `limit` of them at a time, and gives the results in order. After a failure it begins no more. */
-export async function abreast(limit, items, work) {
+/** Runs `work` on each item, `limit` at a time, and returns the results in order. After a failure no further item starts. */
+export async function inParallel(limit, items, work) {
   const results = [];
   let next = 0;
   let failure;
@@ -63,27 +64,27 @@ export async function abreast(limit, items, work) {
   return results;
 }
 
-/** Plays two games, so that a missing GNU Backgammon is known before an agent trains. `hothouse` looks for it beyond PATH. */
-async function checkGnubg(on) {
+/** Plays two games, so that a missing GNU Backgammon fails before training. `hothouse` also searches outside PATH. */
+async function checkGnubg(tools) {
   try {
-    await on.hothouse("eval", "backgammon", "random", "--against", "gnubg", "--games", 2, "--threads", 1);
+    await tools.hothouse("eval", "backgammon", "random", "--against", "gnubg", "--games", 2, "--threads", 1);
   } catch (error) {
-    throw new Trouble(`GNU Backgammon does not play here: ${error.message}`, "install gnubg (apt-get install gnubg, brew install gnubg)");
+    throw new Trouble(`GNU Backgammon does not run: ${error.message}`, "install gnubg (apt-get install gnubg, brew install gnubg)");
   }
 }
 
-/** How strong an agent is after some seconds of one core, a row a seed. `ends` are opponents with numbers of games. */
+/** Strength of an agent after `seconds` of one core, one row per seed. `ends` lists opponents with numbers of games. */
 function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
-  const sideBySide = Math.min(ABREAST, of.length) > 1;
-  /** Trains and judges the agent of a seed; both use one thread. */
-  const judged = async (on, seed) => {
-    const file = on.file(`${id}-${seed}.safetensors`);
-    const budget = ["--cpu-seconds", on.quick ? seconds / 10 : seconds, "--threads", 1];
-    await on.hothouse("train", "backgammon", ...train, "--seed", seed, ...budget, "--save", file);
+  const sideBySide = Math.min(PARALLEL, of.length) > 1;
+  /** Trains and evaluates the agent of one seed; both use one thread. */
+  const judged = async (tools, seed) => {
+    const file = tools.file(`${id}-${seed}.safetensors`);
+    const budget = ["--cpu-seconds", tools.quick ? seconds / 10 : seconds, "--threads", 1];
+    await tools.hothouse("train", "backgammon", ...train, "--seed", seed, ...budget, "--save", file);
     const rows = [];
     for (const [against, games, ...more] of ends) {
-      const duels = ["--against", against, "--seed", FIRST, "--games", on.quick ? games / 10 : games, "--threads", 1, ...more];
-      const [duel] = await on.hothouse("eval", "backgammon", file, ...duels);
+      const duels = ["--against", against, "--seed", FIRST, "--games", tools.quick ? games / 10 : games, "--threads", 1, ...more];
+      const [duel] = await tools.hothouse("eval", "backgammon", file, ...duels);
       const name = `backgammon.${id}.seed${seed}.${against}${more.join("")}`;
       rows.push(counted(`${name}.points`, duel.points_per_game, `points a game, ${what}`));
       rows.push(counted(`${name}.standard_error`, duel.standard_error, `points a game, over ${duel.games} games in pairs`));
@@ -94,26 +95,26 @@ function strength(id, { what, long, train, seconds, of = SEEDS, ends }) {
   return {
     id: `backgammon/${id}`,
     does: `${command}, seeds ${of.join(", ")}${sideBySide ? ", two at a time" : ""}; eval backgammon --threads 1`,
-    how: sideBySide ? "backgammon's agents two at a time, a core each" : undefined,
+    how: sideBySide ? "backgammon agents two at a time, one core each" : undefined,
     gives: new RegExp(`^backgammon\\.${id}\\.seed`),
     long,
-    async run(on) {
-      if (ends.some(([against]) => against === "gnubg")) await checkGnubg(on);
-      return (await abreast(ABREAST, on.quick ? of.slice(0, 1) : of, (seed) => judged(on, seed))).flat();
+    async run(tools) {
+      if (ends.some(([against]) => against === "gnubg")) await checkGnubg(tools);
+      return (await inParallel(PARALLEL, tools.quick ? of.slice(0, 1) : of, (seed) => judged(tools, seed))).flat();
     },
   };
 }
 
-/** How a cube's learner fares: greedy play from all states of the 2x2x2, and a beam from uniform ones. */
+/** Results of a cube learner: greedy play from all states of the 2x2x2, and beam search from uniform states. */
 function cube(id, { variant, seconds, states, long }) {
   return {
     id: `cube/${id}`,
     does: `train cube --variant ${variant} --seed ${FIRST} --seconds ${seconds}; eval cube --seed ${FIRST} --states ${states}`,
     gives: new RegExp(`^cube\\.${id}\\.(greedy|beam)`),
     long,
-    async run(on) {
-      const file = on.file(`cube-${id}.safetensors`);
-      await on.hothouse(
+    async run(tools) {
+      const file = tools.file(`cube-${id}.safetensors`);
+      await tools.hothouse(
         "train",
         "cube",
         "--variant",
@@ -121,11 +122,11 @@ function cube(id, { variant, seconds, states, long }) {
         "--seed",
         FIRST,
         "--seconds",
-        on.quick ? seconds / 10 : seconds,
+        tools.quick ? seconds / 10 : seconds,
         "--save",
         file,
       );
-      const lines = await on.hothouse("eval", "cube", file, "--seed", FIRST, "--states", on.quick ? Math.min(states, 20) : states);
+      const lines = await tools.hothouse("eval", "cube", file, "--seed", FIRST, "--states", tools.quick ? Math.min(states, 20) : states);
       const rows = [];
       const percent = (name, share, unit) => rows.push(counted(`cube.${id}.${name}`, 100 * share, `% of ${unit}`));
       for (const line of lines) {
@@ -139,7 +140,7 @@ function cube(id, { variant, seconds, states, long }) {
         if (line.kind === "search") {
           percent("beam.solved", line.all.solved, `${line.all.states} uniform states`);
           if (line.all.optimal !== undefined) percent("beam.optimal", line.all.optimal, `${line.all.states} uniform states`);
-          // No state solved has no number of turns: they never end.
+          // Without a solved state the mean number of turns is infinite.
           rows.push(counted(`cube.${id}.beam.moves`, line.all.length ?? Infinity, "quarter turns in the mean"));
           rows.push(
             counted(`cube.${id}.beam.solve_ms`, line.all.ms, "ms in the mean"),
@@ -153,9 +154,9 @@ function cube(id, { variant, seconds, states, long }) {
 }
 
 /**
- * Populations with new beginnings, until a circuit passes the room's test: seconds of a whole process, seed by seed. A member ends once
- * it passes the check of its population (64 grids; all 512 states of a rule), or once it makes no progress, and only then another begins
- * in its place. (Where all members pass at once, all but the best begin anew too, which no counter has.)
+ * Trains populations with restarts until a run is solved; measures seconds of the whole process for each seed. A member ends when it
+ * passes the population's check (64 grids; all 512 states of a rule) or makes no progress; a new member then replaces it. (If all members
+ * pass at once, all but the best restart as well; no counter includes these.)
  */
 function untilSolved(id, { variant = id, set = [] } = {}) {
   const settings = set.flatMap((setting) => ["--set", setting]);
@@ -163,12 +164,12 @@ function untilSolved(id, { variant = id, set = [] } = {}) {
     id: `logic/${id}`,
     does: `${["train logic --variant", variant, ...settings, "--until-solved"].join(" ")}, seeds 101 to 200`,
     gives: new RegExp(`^logic\\.${id}\\.(solve_s|solve_cpu_s|solve_most_s|solved|members|begun_anew|begun|perfect)$`),
-    async run(on) {
+    async run(tools) {
       const ends = [];
-      for (const seed of seeds(100, on)) {
-        const budget = ["--until-solved", "--cpu-seconds", 600, "--device", "cpu", "--save", on.file("logic.safetensors")];
+      for (const seed of seeds(100, tools)) {
+        const budget = ["--until-solved", "--cpu-seconds", 600, "--device", "cpu", "--save", tools.file("logic.safetensors")];
         const began = performance.now();
-        const lines = await on.hothouse("train", "logic", "--variant", variant, ...settings, "--seed", seed, ...budget);
+        const lines = await tools.hothouse("train", "logic", "--variant", variant, ...settings, "--seed", seed, ...budget);
         const took_s = (performance.now() - began) / 1000;
         const members = lines.find(({ kind }) => kind === "began").knobs.population;
         ends.push({ ...lines.at(-1), took_s, members });
@@ -178,7 +179,7 @@ function untilSolved(id, { variant = id, set = [] } = {}) {
   };
 }
 
-/** Of the last lines of runs, each with the seconds that it took and the members that it has side by side. */
+/** Rows from the last lines of runs, each with its seconds (`took_s`) and its number of members. */
 export function populationRows(prefix, ends) {
   const solved = ends.filter(({ ended_by }) => ended_by === "solved");
   const times = ends.map((end) => (end.ended_by === "solved" ? end.took_s : Infinity));
@@ -195,8 +196,8 @@ export function populationRows(prefix, ends) {
     counted(name("solve_most_s"), Math.max(...times), "s, the longest of these"),
     counted(name("solved"), solved.length, `of ${ends.length} seeds`),
     counted(name("members"), ends[0].members, "members side by side"),
-    counted(name("begun_anew"), anew, "members that made no progress, each replaced by another"),
-    counted(name("begun"), sum(({ members }) => members) + anew, "members of all seeds, those that began anew with them"),
+    counted(name("begun_anew"), anew, "members that made no progress and were replaced"),
+    counted(name("begun"), sum(({ members }) => members) + anew, "members of all seeds, including replacements"),
     counted(
       name("perfect"),
       sum(({ progress }) => progress.perfect_runs),
@@ -205,7 +206,7 @@ export function populationRows(prefix, ends) {
   ];
 }
 
-/** Single members side by side, none of which begins anew. */
+/** Single members side by side, without restarts. */
 function members(id, { variant, count, updates, settings = [], long }) {
   const args = [variant, count, updates, "seed=101", ...settings];
   return {
@@ -213,38 +214,38 @@ function members(id, { variant, count, updates, settings = [], long }) {
     does: `cargo run --release -p learn --example logic_seeds -- ${args.join(" ")}`,
     gives: new RegExp(`^logic\\.${id}\\.(perfect|of|confirmed|took_s|updates)$`),
     long,
-    async run(on) {
-      const text = await on.example("logic_seeds", on.quick ? [variant, 2, 20, ...args.slice(3)] : args);
+    async run(tools) {
+      const text = await tools.example("logic_seeds", tools.quick ? [variant, 2, 20, ...args.slice(3)] : args);
       return memberRows(`logic.${id}`, text, updates);
     },
   };
 }
 
-/** Of what the example says: `checkerboard: 12 of 20 perfect, 11 confirmed, after [..] … in 3.2 s`. */
+/** Rows from the output of the example: `checkerboard: 12 of 20 perfect, 11 confirmed, after [..] … in 3.2 s`. */
 export function memberRows(prefix, text, updates) {
-  const said = text.match(/: (\d+) of (\d+) perfect, (\d+) confirmed, after \[([\d, ]*)\].* in ([\d.]+) s/);
-  if (!said) throw new Error(`the example said something else: ${text}`);
-  const [perfect, of, confirmed] = said.slice(1, 4).map(Number);
-  const found = said[4].split(", ").filter(Boolean).map(Number);
+  const match = text.match(/: (\d+) of (\d+) perfect, (\d+) confirmed, after \[([\d, ]*)\].* in ([\d.]+) s/);
+  if (!match) throw new Error(`unexpected output of the example: ${text}`);
+  const [perfect, of, confirmed] = match.slice(1, 4).map(Number);
+  const found = match[4].split(", ").filter(Boolean).map(Number);
   const until = "updates until they passed the population's check, of those that did";
   return [
     counted(`${prefix}.perfect`, perfect, `of ${of} members passed the population's check within ${updates} updates`),
     counted(`${prefix}.of`, of, "members"),
     counted(`${prefix}.confirmed`, confirmed, `of ${of} members were confirmed within ${updates} updates`),
-    counted(`${prefix}.took_s`, Number(said[5]), "s on all threads"),
+    counted(`${prefix}.took_s`, Number(match[5]), "s on all threads"),
     found.length ? measured(`${prefix}.updates`, found, until) : counted(`${prefix}.updates`, Infinity, until),
   ];
 }
 
-/** The greedy policy's return after some millions of steps, medians of five seeds. */
+/** Return of the greedy policy after each number of million steps in `at`, medians of five seeds. */
 function returns(id, env, at) {
   const args = ["--env", env, "--at", at.join(","), "--first", FIRST, "--seeds", 5];
   return {
     id: `control/${id}`,
     does: `cargo run --release -p learn --example control_returns -- ${args.join(" ")}`,
     gives: new RegExp(`^control\\.${env === "all" ? "[^.]+" : env}\\.return_after_(${at.join("|")})M$`),
-    async run(on) {
-      const text = await on.example("control_returns", on.quick ? ["--env", env, "--at", "1", "--first", FIRST, "--seeds", 1] : args);
+    async run(tools) {
+      const text = await tools.example("control_returns", tools.quick ? ["--env", env, "--at", "1", "--first", FIRST, "--seeds", 1] : args);
       const found = new Map();
       for (const [, id, line] of text.matchAll(/^(\S+) seed \d+:(.*)$/gm))
         for (const [, million, value] of line.matchAll(/ ([\d.]+)M (-?[\d.]+)/g)) {
@@ -258,11 +259,11 @@ function returns(id, env, at) {
 
 const BITS = "bits a byte";
 
-/** What a program that compresses makes of a file, in bits for each of its bytes. */
-const compressed = async (on, name, program, flag, file, bytes) =>
-  counted(name, (8 * (await on.bytes(program, [flag, "-c", file])).length) / bytes, `${BITS} of the whole text, ${program} ${flag}`);
+/** Size of a compressed file in bits per byte of the original. */
+const compressed = async (tools, name, program, flag, file, bytes) =>
+  counted(name, (8 * (await tools.bytes(program, [flag, "-c", file])).length) / bytes, `${BITS} of the whole text, ${program} ${flag}`);
 
-/** A real text: the King James Bible, of which a model learns nine tenths and is tested on the last. */
+/** The King James Bible: a model trains on nine tenths and is tested on the last tenth. */
 function kingJames() {
   const knobs = "tokenizer=bpe vocab=2048 width=192 heads=6 context=128 batch=16 micro=4 steps=8 warmup=50 decay_steps=400 prompt=";
   const settings = knobs.split(" ").flatMap((setting) => ["--set", setting]);
@@ -273,18 +274,18 @@ function kingJames() {
     id: "words/text",
     does: `bible ${all.join(" ")} > kjv.txt; ${train}; gzip -9, xz -9e`,
     gives: /^words\.text\./,
-    async run(on) {
-      const text = await on.bytes("bible", all, "apt-get install bible-kjv bible-kjv-text");
-      const file = on.file("kjv.txt");
+    async run(tools) {
+      const text = await tools.bytes("bible", all, "apt-get install bible-kjv bible-kjv-text");
+      const file = tools.file("kjv.txt");
       writeFileSync(file, text);
-      const budget = ["--steps", on.quick ? "8.192e4" : steps, "--device", "cpu", "--save", on.file("text.safetensors")];
-      const end = (await on.hothouse("train", "words", "--data", file, "--seed", FIRST, ...settings, ...budget)).at(-1);
+      const budget = ["--steps", tools.quick ? "8.192e4" : steps, "--device", "cpu", "--save", tools.file("text.safetensors")];
+      const end = (await tools.hothouse("train", "words", "--data", file, "--seed", FIRST, ...settings, ...budget)).at(-1);
       return [
         counted("words.text.bytes", text.length, "bytes"),
         counted("words.text.bits_per_byte", end.test.val_bits_per_byte, `${BITS} of the last tenth`),
         counted("words.text.cpu_s", end.cpu_seconds, "processor seconds"),
-        await compressed(on, "words.text.gzip_bits_per_byte", "gzip", "-9", file, text.length),
-        await compressed(on, "words.text.xz_bits_per_byte", "xz", "-9e", file, text.length),
+        await compressed(tools, "words.text.gzip_bits_per_byte", "gzip", "-9", file, text.length),
+        await compressed(tools, "words.text.xz_bits_per_byte", "xz", "-9e", file, text.length),
       ];
     },
   };
@@ -299,9 +300,9 @@ export const PARTS = [
     id: "control/solve",
     does: `hothouse solve --seeds 5 --first-seed ${FIRST}`,
     gives: /^control\.[^.]+-v\d\.(solved_at|solved|of|lowest|solve_steps|solve_s)$/,
-    async run(on) {
-      // A seed that was not solved is a row too, though the command fails for it.
-      const lines = await on.hothouseAnyway("solve", "--seeds", on.quick ? 1 : 5, "--first-seed", FIRST);
+    async run(tools) {
+      // The command fails if a seed is not solved; that seed still is a row.
+      const lines = await tools.hothouseAnyway("solve", "--seeds", tools.quick ? 1 : 5, "--first-seed", FIRST);
       const rows = [];
       for (const { variant, solved_at, solved, of } of lines.filter(({ kind }) => kind === "environment")) {
         const own = lines.filter((line) => line.kind === "seed" && line.variant === variant);
@@ -415,16 +416,16 @@ export const PARTS = [
     id: "words/terminal",
     does: "hothouse bench words, with --versus pytorch where a Python has torch",
     gives: ofTerminal("words"),
-    run: async (on) => on.hothouse("bench", "words", ...((await on.hasTorch()) ? ["--versus", "pytorch"] : [])),
+    run: async (tools) => tools.hothouse("bench", "words", ...((await tools.hasTorch()) ? ["--versus", "pytorch"] : [])),
   },
   page("words"),
   {
     id: "words/char",
     does: "train words --steps 8.192e6 --set decay_steps=16000 --device cpu, seed 101",
     gives: /^words\.char\.(above|cpu_s)$/,
-    async run(on) {
+    async run(tools) {
       const end = (
-        await on.hothouse(
+        await tools.hothouse(
           "train",
           "words",
           "--seed",
@@ -436,7 +437,7 @@ export const PARTS = [
           "--device",
           "cpu",
           "--save",
-          on.file("char.safetensors"),
+          tools.file("char.safetensors"),
         )
       ).at(-1);
       return [
@@ -446,5 +447,10 @@ export const PARTS = [
     },
   },
   kingJames(),
-  { id: "python/bench", does: "python -m hothouse.bench", gives: /^python\./, run: (on) => on.python("-m", "hothouse.bench", "--json") },
+  {
+    id: "python/bench",
+    does: "python -m hothouse.bench",
+    gives: /^python\./,
+    run: (tools) => tools.python("-m", "hothouse.bench", "--json"),
+  },
 ];

@@ -1,5 +1,5 @@
-// The tables of figures of README and of crates/python/README.md, from the rows of `parts.mjs` alone. A line without any figure is left
-// out, and so is a cell that was not measured. It measures nothing.
+// Builds the generated tables of docs/benchmarks.md from the rows that `parts.mjs` measures. Lines without a figure are omitted; cells
+// that were not measured are empty.
 
 const SCALES = [
   [1e9, "billion"],
@@ -7,7 +7,7 @@ const SCALES = [
   [1e4, "thousand", 1e3],
 ];
 
-/** `39,300,000` is `39.3 million`; three figures, or four where they are whole numbers. */
+/** A number with three significant digits, or four below 10,000 if it is whole: 39,300,000 with divisor 1e6 is `39.3`. */
 function number(value, divisor = 1) {
   const x = value / divisor;
   if (!Number.isFinite(x)) return "never";
@@ -15,9 +15,9 @@ function number(value, divisor = 1) {
   return x.toLocaleString("en-US", { minimumFractionDigits: Math.min(digits, 4), maximumFractionDigits: Math.min(digits, 4) });
 }
 
-/** A row in words: `39.3 thousand (38.9 to 39.6)`. */
+/** Formats a row: `39.3 thousand (38.9 to 39.6)`. */
 export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
-  // JSON has no infinity: what never ended is null there.
+  // JSON has no infinity, so an infinite value is stored as null.
   if (value === null) value = Infinity;
   const scale = Number.isFinite(value) ? SCALES.find(([from]) => Math.abs(value * times) >= from) : undefined;
   const divisor = scale ? (scale[2] ?? scale[0]) : 1;
@@ -26,7 +26,7 @@ export function words({ value, lower, upper }, { times = 1, unit = "" } = {}) {
   return lower === undefined ? named : `${named} (${text(lower)} to ${text(upper)})`;
 }
 
-/** A Markdown table of those lines that have a figure; cells are texts or nothing. */
+/** A Markdown table of the lines that have at least one figure; a cell is a string or undefined. */
 function table(heads, lines) {
   const kept = lines.filter(([, ...cells]) => cells.some(Boolean));
   if (!kept.length) return "";
@@ -34,7 +34,7 @@ function table(heads, lines) {
   return [line(heads), line(heads.map(() => "---")), ...kept.map(line)].join("\n");
 }
 
-/** The tables of each room, as `text`, and the names of rows that they ask for in vain, as `missing`. `find` gives a row by its name. */
+/** Returns the tables of each room (`text`) and the names of rows that were not found (`missing`). `find` returns a row by its name. */
 export function tables(find) {
   const missing = new Set();
   const get = (name) => {
@@ -47,10 +47,10 @@ export function tables(find) {
     return row && words(row, options);
   };
   const both = (label, name, options) => [label, say(name, options), say(`${name}_page`, options)];
-  /** Several rows in one cell, once all of them are there. */
+  /** Several rows in one cell; undefined unless all of them exist. */
   const joined = (names, options) => {
-    const said = names.map((name) => say(name, options));
-    return said.every(Boolean) ? said.join("; ") : undefined;
+    const formatted = names.map((name) => say(name, options));
+    return formatted.every(Boolean) ? formatted.join("; ") : undefined;
   };
   const bothOf = (label, names, options) => [
     label,
@@ -67,14 +67,14 @@ export function tables(find) {
   const core = table(head, [
     both("multiply-add peak, one core, GFLOP/s", "core.peak_gflops"),
     both("matrix product 128x128, batch 64, one core", "core.gemm.128x128_b64.share", share),
-    both("sums of 24 of 144 rows of 512 numbers (embedding bag), one core, a second", "core.bag.24of144x512.rows_per_s"),
-    both("the same as a ratio to the dense product", "core.bag.24of144x512.vs_dense.ratio"),
+    both("embedding bag: sums of 24 of 144 rows of 512 numbers, batch 2,048, one core, sums a second", "core.bag.24of144x512.rows_per_s"),
+    both("embedding bag: speed relative to the dense product", "core.bag.24of144x512.vs_dense.ratio"),
     both("16-layer residual net of 284 thousand weights, batch 64, one core, states a second", "core.net284k.states_per_s_core"),
-    both("the same", "core.net284k.share", share),
+    both("16-layer residual net, share of peak", "core.net284k.share", share),
     both("training step of a 144-128-64-6 net, batch 64, one core", "core.step_144_128_64_6_b64_ms", { unit: "ms" }),
-    bothOf("layer of 512 to 2,048 units, batch 1,536, one thread: forward; gradients by inputs; by weights; of peak", cores("")),
-    bothOf("the same on two threads, of the peak of two", cores(".t2")),
-    bothOf("training step of a 512-2048-2048-512 net, batch 1,536, one thread; two, of the peak of as many", [
+    bothOf("layer of 512 to 2,048 units, batch 1,536, one thread, share of peak: forward; input gradient; weight gradient", cores("")),
+    bothOf("layer on two threads, share of the peak of two: forward; input gradient; weight gradient", cores(".t2")),
+    bothOf("training step of a 512-2048-2048-512 net, batch 1,536, share of the peak of as many threads: one thread; two", [
       "core.train.mlp2048.share",
       "core.train.mlp2048.share.t2",
     ]),
@@ -95,25 +95,25 @@ export function tables(find) {
   };
   const control = [
     table(head, [
-      both("CartPole solved, from the start of the process (20 seeds) or of a warm revisit (5), s", "control.ppo.cartpole.solve_s"),
+      both("CartPole: time to solve, s (terminal: whole process, 20 seeds; page: warm revisit, 5 seeds)", "control.ppo.cartpole.solve_s"),
       [
-        "seeds solved",
+        "CartPole: seeds solved",
         get("control.ppo.cartpole.solved_of_20") && `${get("control.ppo.cartpole.solved_of_20").value} of 20`,
         get("control.ppo.cartpole.solved_of_5_page") && `${get("control.ppo.cartpole.solved_of_5_page").value} of 5`,
       ],
       ...environments.map((id) =>
         both(
-          `${id.split("-")[0]} steps by the public call, one core, a second`,
+          `${id.split("-")[0]}: steps a second by the public call, one core`,
           `control.${id.split("-")[0].toLowerCase()}.steps_per_s_core`,
         ),
       ),
-      both("CartPole, 100 steps a call, one core, steps a second", "control.cartpole.fused_steps_per_s_core"),
-      both("PPO with two 4-64-64 networks, 4 epochs, two threads, steps a second", "control.ppo.cartpole.steps_per_s"),
-      both("PPO with one 4-32-32 trunk, 1 epoch, two threads, steps a second", "control.ppo.cartpole.small.steps_per_s"),
-      both("what a monitor that is read ten times a second costs", "control.monitor.overhead", { times: 100, unit: "%" }),
+      both("CartPole: steps a second, 100 steps a call, one core", "control.cartpole.fused_steps_per_s_core"),
+      both("PPO on CartPole: two 4-64-64 networks, 4 epochs, two threads, steps a second", "control.ppo.cartpole.steps_per_s"),
+      both("PPO on CartPole: one 4-32-32 trunk, 1 epoch, two threads, steps a second", "control.ppo.cartpole.small.steps_per_s"),
+      both("monitor read ten times a second: added training time", "control.monitor.overhead", { times: 100, unit: "%" }),
     ]),
     table(
-      ["", "solved at", "solved", "lowest of these", "steps", "time, s"],
+      ["environment", "goal (mean return)", "seeds solved", "lowest mean return of a seed", "steps to solve", "time to solve, s"],
       environments.map((id) => [
         id,
         plain(`control.${id}.solved_at`),
@@ -124,8 +124,8 @@ export function tables(find) {
       ]),
     ),
     table(
-      ["return after", "1M steps", "10M", "50M"],
-      // What 50 million steps give is measured of one environment.
+      ["greedy return after", "1M steps", "10M steps", "50M steps"],
+      // 50 million steps are measured for one environment only.
       environments.map((id) => {
         const millions = id === "CartPole-v1" ? [1, 10, 50] : [1, 10];
         return [id, ...millions.map((million) => spread(`control.${id}.return_after_${million}M`))];
@@ -141,46 +141,49 @@ export function tables(find) {
     label,
     ...["gnubg", "linear", "random"].map((against) => {
       if (!opponents.includes(against)) return;
-      const said = seeds.map((seed) => points(`backgammon.${id}.seed${seed}.${against}`)).filter(Boolean);
-      return said.length ? said.join("; ") : undefined;
+      const formatted = seeds.map((seed) => points(`backgammon.${id}.seed${seed}.${against}`)).filter(Boolean);
+      return formatted.length ? formatted.join("; ") : undefined;
     }),
   ];
   const three = [101, 102, 103];
   const backgammon = [
     table(head, [
-      both("the strong learner plays and learns, games a second, one core", "backgammon.td.games_per_s_core"),
-      both("rolls answered with every result, one core, a second", "backgammon.rules.decisions_per_s_core"),
+      both("strong learner: self-play with learning, one core, games a second", "backgammon.td.games_per_s_core"),
+      both("rules: rolls with all their results, one core, rolls a second", "backgammon.rules.decisions_per_s_core"),
       both(
-        "the published configuration's self-play without learning, network evaluations a second, one core",
+        "published configuration: self-play without learning, one core, network evaluations a second",
         "backgammon.selfplay.evals_per_s_core",
       ),
       both(
-        "its games a minute at 100 evaluations, without learning, two threads " +
+        "published configuration: self-play without learning, 100 evaluations a move, two threads, games a minute " +
           "(published: 849 with 14 workers; evaluations a move not stated [1])",
         "backgammon.selfplay.games_per_min",
       ),
-      both("the same with learning on", "backgammon.published.games_per_min"),
+      both(
+        "published configuration: self-play with learning, 100 evaluations a move, two threads, games a minute",
+        "backgammon.published.games_per_min",
+      ),
     ]),
     table(
-      ["points a game against", "GNU Backgammon", "the linear evaluation", "random moves"],
+      ["points a game, agent", "against GNU Backgammon", "against pubeval", "against random moves"],
       [
         strength("strong, 60 s of one core, seeds 101 to 103", "minute", three, ["gnubg", "linear", "random"]),
-        strength("the same without handmade inputs", "no-handmade", three, ["gnubg"]),
-        strength("the same without the bear-off table", "no-bearoff", three, ["gnubg"]),
-        strength("the same without either", "bare", three, ["gnubg"]),
-        strength("strong, ten minutes, seeds 101 to 103", "ten-minutes", three, ["gnubg"]),
-        strength("strong, an hour, seed 101", "hour", [101], ["gnubg"]),
-        ["the same with 100 evaluations a move", points("backgammon.hour.seed101.gnubg--evals100")],
-        strength("as published, ten minutes, seed 101", "published", [101], ["gnubg", "random"]),
-        strength("as published, an hour, seed 101", "published-hour", [101], ["gnubg", "random"]),
+        strength("strong without handmade inputs, 60 s of one core, seeds 101 to 103", "no-handmade", three, ["gnubg"]),
+        strength("strong without the bear-off table, 60 s of one core, seeds 101 to 103", "no-bearoff", three, ["gnubg"]),
+        strength("strong without either, 60 s of one core, seeds 101 to 103", "bare", three, ["gnubg"]),
+        strength("strong, ten minutes of one core, seeds 101 to 103", "ten-minutes", three, ["gnubg"]),
+        strength("strong, an hour of one core, seed 101", "hour", [101], ["gnubg"]),
+        ["strong, an hour of one core, seed 101, 100 evaluations a move", points("backgammon.hour.seed101.gnubg--evals100")],
+        strength("published configuration, ten minutes of one core, seed 101", "published", [101], ["gnubg", "random"]),
+        strength("published configuration, an hour of one core, seed 101", "published-hour", [101], ["gnubg", "random"]),
       ],
     ),
     table(
-      ["after 60 s in the page", "points a game"],
+      ["strong learner after 60 s of training in the page, one run, seed 101, 200 games", "points a game"],
       ["random", "linear"].map((name) => {
         const [mean, error] = ["points", "error"].map((what) => get(`backgammon.td.after_60s.${what}_against_${name}_page`));
         return [
-          name === "random" ? "against random moves" : "against the linear evaluation",
+          name === "random" ? "against random moves" : "against pubeval",
           mean && `+${mean.value.toFixed(2)} ± ${error.value.toFixed(2)}`,
         ];
       }),
@@ -192,7 +195,7 @@ export function tables(find) {
     label,
     ...["greedy", "greedy_any", "greedy_optimal", "greedy_at_4", "greedy_at_6", "greedy_at_8"].map((what) => percent(`cube.${id}.${what}`)),
   ];
-  /** `gives` names what a search of that kind counts: of a large cube nobody knows the least number of turns. */
+  /** `gives` names the columns of this search; the 3x3x3 has no column of optimal solutions. */
   const beam = (label, prefix, gives, suffix = "") => [
     label,
     ...["solved", "optimal"].map((what) => (what === "solved" || gives.includes(what) ? percent(`${prefix}.${what}${suffix}`) : undefined)),
@@ -201,7 +204,15 @@ export function tables(find) {
   ];
   const cubes = [
     table(
-      ["greedy play from every state of the 2x2x2", "solved", "any move", "optimally", "at distance 4", "6", "8"],
+      [
+        "greedy play from every state of the 2x2x2",
+        "solved",
+        "solved, may undo",
+        "solved optimally",
+        "solved at 4",
+        "solved at 6",
+        "solved at 8",
+      ],
       [
         greedy("walk length, 20 s on two cores", "walk"),
         greedy("exact distances, 20 s", "exact"),
@@ -213,17 +224,22 @@ export function tables(find) {
       ],
     ),
     table(
-      ["beam search", "solved", "optimally", "turns", "time", "at most"],
+      ["beam search", "solved", "solved optimally", "quarter turns", "time a state", "longest time"],
       [
-        beam("2x2x2 by walk length, 20 s, beam 256, uniform states", "cube.walk.beam", ["optimal", "moves"]),
+        beam("2x2x2, walk length, 20 s, beam 256, 5,000 uniform states, means", "cube.walk.beam", ["optimal", "moves"]),
         beam(
-          "2x2x2 in the page after 60 s, beam 256, 20 states of each distance from 1 to 14",
+          "2x2x2 in the page, 60 s, beam 256, 20 states of each distance from 1 to 14, medians",
           "cube.2x2x2.beam_256.after_60s",
           ["optimal"],
           "_page",
         ),
-        beam("3x3x3 by walk length, 300 s, beam 4,096, uniform states", "cube.three.beam", ["moves"]),
-        beam("3x3x3 in the page after 300 s, beam 4,096, scrambles", "cube.3x3x3.beam_4096.after_300s", ["moves"], "_page"),
+        beam("3x3x3, walk length, 300 s, beam 4,096, 200 uniform states, means", "cube.three.beam", ["moves"]),
+        beam(
+          "3x3x3 in the page, 300 s, beam 4,096, 200 scrambles of 100 moves, medians",
+          "cube.3x3x3.beam_4096.after_300s",
+          ["moves"],
+          "_page",
+        ),
       ],
     ),
     table(head, [
@@ -233,7 +249,7 @@ export function tables(find) {
         "cube.dqn.step_ms",
         { unit: "ms" },
       ),
-      both("the same with priorities and sampling", "cube.dqn.full_step_ms", { unit: "ms" }),
+      both("training step of that network with sampling and priorities", "cube.dqn.full_step_ms", { unit: "ms" }),
     ]),
   ];
 
@@ -256,37 +272,37 @@ export function tables(find) {
     const row = (what) => `logic.${id}.${what}`;
     return [label, of(row("perfect"), row("of")), of(row("confirmed"), row("of")), say(row("updates"))];
   };
-  // A member is called perfect once it passes the check of its population. Only what is solved was confirmed.
-  const passed = "64 grids right (Life: 512 states)";
+  // A member is perfect if it passes the population's check. A run is solved only after a confirmation.
+  const passed = "passed the check: 64 grids (Life: 512 states)";
   const logic = [
     table(
       [
-        "a population with new beginnings, two threads",
+        "population with restarts, two threads",
         "solved: confirmed on 1,000 grids (Life: 512 states)",
         "time, s",
-        "longest",
-        "processor s",
+        "longest time, s",
+        "processor time, s",
         "members side by side",
-        "begun anew, of all seeds",
-        `${passed}, of all members`,
-        "page, warm revisit, s",
+        "members restarted, all seeds",
+        `${passed}, all seeds`,
+        "page: time from a warm revisit, s",
       ],
       [
         population("Game of Life", "life", true),
-        population("the same without states that its evaluation found wrong", "life-unmined-population", false),
+        population("Game of Life without hard examples", "life-unmined-population", false),
         population("checkerboard", "checkerboard", true),
       ],
     ),
     table(
-      ["single members, none begins anew", passed, "confirmed on 1,000 grids (Life: 512 states)", "updates until 64 grids right"],
+      ["single members, no restarts", passed, "confirmed on 1,000 grids (Life: 512 states)", "updates until the check passes"],
       [
-        member("Life, within 1,500 updates", "life-members"),
-        member("the same without states that its evaluation found wrong", "life-unmined"),
-        member("Life as published, within 3,000", "life-published"),
-        member("checkerboard, within 500", "checkerboard-members"),
-        member("checkerboard at the published shape, within 500", "checkerboard-shape"),
-        member("checkerboard as published, within 500", "checkerboard-published"),
-        member("asynchronous checkerboard, within 512", "asynchronous"),
+        member("Game of Life, within 1,500 updates", "life-members"),
+        member("Game of Life without hard examples, within 1,500 updates", "life-unmined"),
+        member("Game of Life, published settings, within 3,000 updates", "life-published"),
+        member("checkerboard, within 500 updates", "checkerboard-members"),
+        member("checkerboard, published shape, within 500 updates", "checkerboard-shape"),
+        member("checkerboard, published settings, within 500 updates", "checkerboard-published"),
+        member("asynchronous checkerboard, within 512 updates", "asynchronous"),
       ],
     ),
     table(head, [
@@ -296,9 +312,9 @@ export function tables(find) {
         "logic.checkerboard.step_ms_core",
         { unit: "ms" },
       ),
-      both("the same on two threads", "logic.checkerboard.step_ms", { unit: "ms" }),
-      both("update of the published Game of Life, batch 20", "logic.life.step_ms", { unit: "ms" }),
-      both("gates of a hardened circuit times cells a second, one core", "logic.hard.gate_cells_per_s_core"),
+      both("update of the published checkerboard on two threads", "logic.checkerboard.step_ms", { unit: "ms" }),
+      both("update of the published Game of Life, batch 20, two threads", "logic.life.step_ms", { unit: "ms" }),
+      both("hardened circuit: gate evaluations (gates x cells), one core, a second", "logic.hard.gate_cells_per_s_core"),
     ]),
   ];
 
@@ -311,19 +327,19 @@ export function tables(find) {
         .map((id) => get(`words.${id}.${name}.tokens_per_s`))
         .map((row) => row && `${words(row)}, ${row.unit.match(/torch \S+ (\S+),/)?.[1]}`),
     ],
-    each(`ours${path ? " in bf16" : ""} as a ratio to it`, `${path}.ratio_to_${name}`),
+    each(`Hothouse${path ? " in bf16" : ""} relative to PyTorch${path ? " in bf16" : ""}`, `${path}.ratio_to_${name}`),
   ];
   const language = table(
     ["tokens a second", ...presets],
     [
       each("f32, two threads", ".tokens_per_s"),
-      each("the same, of the f32 multiply-add peak of two cores", ".share"),
+      each("f32, two threads, share of the f32 multiply-add peak of two cores", ".share"),
       ...versus("", "pytorch"),
-      each("bf16 products (AVX512-BF16)", ".bf16.tokens_per_s"),
+      each("bf16 products (AVX512-BF16), two threads", ".bf16.tokens_per_s"),
       ...versus(".bf16", "pytorch_bf16"),
-      each("in the page, f32, two threads", ".tokens_per_s_page"),
-      each("the same, of the peak of two threads", ".share_page"),
-      ["memory of a run, reckoned", ...presets.map((id) => say(`words.${id}.bytes`, { times: 1e-6, unit: "MB" }))],
+      each("page, f32, two threads", ".tokens_per_s_page"),
+      each("page, f32, two threads, share of the peak of two threads", ".share_page"),
+      ["memory of a run, calculated", ...presets.map((id) => say(`words.${id}.bytes`, { times: 1e-6, unit: "MB" }))],
     ],
   );
   const learned = table(
@@ -368,10 +384,10 @@ export function tables(find) {
         "steps a second, one core",
         "`SameStep`",
         "`NextStep`",
-        "Gymnasium's own",
+        "Gymnasium",
         "EnvPool, one thread",
-        "arrays alone",
-        "`SameStep` to the fastest rival",
+        "arrays only",
+        "`SameStep` relative to the fastest rival",
       ],
       [
         steps("4,096 x CartPole (Gymnasium: one vector)", "cartpole", "4096.", all),
@@ -380,7 +396,11 @@ export function tables(find) {
       ],
     ),
     table(
-      ["a policy of two layers of 64 on 1,024 states of CartPole, one core", "states a second", "to the same calls without Python"],
+      [
+        "a policy of two layers of 64 on 1,024 states of CartPole, one core",
+        "states a second",
+        "relative to the same calls without Python",
+      ],
       [["", say("python.policy.states_per_s_core"), say("python.policy.ratio")]],
     ),
   ];
@@ -390,7 +410,7 @@ export function tables(find) {
   return { text, missing: [...missing] };
 }
 
-/** Where a room's block begins and ends in a text; nothing where the text has no such marks. */
+/** Start and end of a room's block in a text; undefined if the marks are missing. */
 function marks(text, room) {
   const from = `<!-- figures:${room} -->`;
   const began = text.indexOf(from);
@@ -398,16 +418,16 @@ function marks(text, room) {
   return began < 0 || ended < 0 ? undefined : [began + from.length, ended];
 }
 
-/** What a text has between the marks of a room. */
+/** The text between the marks of a room. */
 export const inside = (text, room) => text.slice(...(marks(text, room) ?? [0, 0]));
 
-/** A text with another block between the marks of a room; nothing where it has no such marks. */
+/** Replaces the block between the marks of a room; undefined if the marks are missing. */
 export function between(text, room, block) {
   const found = marks(text, room);
   return found && `${text.slice(0, found[0])}\n\n${block}\n\n${text.slice(found[1])}`;
 }
 
-/** Lines of tables by their labels; `the same` may come again, so a label has a number. */
+/** Lines of tables by label and number, since several lines may have the same label. */
 function labelled(block) {
   const lines = new Map();
   for (const line of block.split("\n").filter((line) => line.startsWith("|") && !/^[|\s-]*$/.test(line))) {
@@ -419,7 +439,7 @@ function labelled(block) {
   return lines;
 }
 
-/** The lines in which the tables of two blocks differ, each as it was and as it is now; nothing for one that the other lacks. */
+/** Lines that differ between the tables of two blocks, as `[before, after]`; undefined if one block lacks the line. */
 export function changes(before, after) {
   const [was, now] = [before, after].map(labelled);
   const labels = [...new Set([...was.keys(), ...now.keys()])];

@@ -116,8 +116,8 @@ const LISTS: [(&str, &str); 13] = [
     ("crates/web/src/rooms.rs", "lists rooms, each a module of the page"),
     ("crates/python/src/rooms/mod.rs", "lists what rooms have in Python"),
     ("www/rooms/index.ts", "lists rooms of the page"),
-    ("scripts/figures/parts.mjs", "README's figures"),
-    ("scripts/figures/tables.mjs", "README's tables"),
+    ("scripts/figures/parts.mjs", "measures the figures of docs/benchmarks.md"),
+    ("scripts/figures/tables.mjs", "builds the tables of docs/benchmarks.md"),
 ];
 
 /// Rooms whose names are everyday words: as a name's lower-case part they say nothing of the room.
