@@ -165,7 +165,7 @@ test("two seeds run at a time, and no seed starts after a failure", async () => 
   assert.deepEqual(begun, [1, 2]);
 });
 
-/** Stand-in for the tools of a part: records commands and returns canned answers. */
+/** Substitute for the tools of a part: records commands and returns canned answers. */
 const recorded = (commands, answer) => ({
   quick: false,
   file: (name) => name,
