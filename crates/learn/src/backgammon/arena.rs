@@ -1,34 +1,33 @@
-//! Two players against each other with duplicate dice: every sequence of rolls is played twice, each player having each side
-//! once, so that what luck gives in one game it mostly takes back in the other. Money play without a cube: single games,
-//! gammons and backgammons count 1, 2 and 3.
+//! Duels of two players with duplicate dice. Every sequence of rolls is played twice, with the sides exchanged, so that luck mostly
+//! cancels. Games are money play without a cube: single games, gammons and backgammons count 1, 2 and 3.
 //!
-//! It refuses to trust a player: a choice that the roll cannot lead to ends the duel. It keeps no record of the games.
+//! A choice that the roll does not allow ends the duel with an error. Games are not recorded.
 //!
-//! The dice are a function of the seed, the pair and the turn; players answer alike whatever else is in the batch; so a tally depends on
-//! nothing else, however many games run abreast and however the work is cut into slices.
+//! The dice are a function of the seed, the pair and the turn. Players answer independently of the rest of a batch. A tally therefore does
+//! not depend on the number of concurrent games or on the size of the slices.
 
 use super::Player;
 use math::Rng;
 use math::rng::Sequence;
 use worlds::backgammon::{Board, Id, Results, Roll};
 
-/// Apart from the streams that learners draw from.
+/// Stream of the dice, distinct from the learners' streams.
 const DICE: u32 = 0x4455_454C;
-/// A game that has no end after so many turns counts nothing: both have forgotten what to do.
+/// Maximum number of turns of a game; longer games count 0 points. Only untrained players play such games.
 const LONGEST: u32 = 10_000;
 
-/// What became of a number of pairs, as the first player sees it.
+/// Results of completed pairs, for the first player.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     pub pairs: u64,
-    /// Points won less points lost.
+    /// Points won minus points lost.
     pub points: i64,
-    /// Of the points of each pair.
+    /// Sum of the squared points of each pair.
     pub squares: u64,
     /// Single games, gammons and backgammons won.
     pub won: [u64; 3],
     pub lost: [u64; 3],
-    /// Without an end after as many turns as are played.
+    /// Games stopped at the maximum number of turns.
     pub endless: u64,
 }
 
@@ -37,12 +36,12 @@ impl Tally {
         2 * self.pairs
     }
 
-    /// Points a game; 0 before any.
+    /// Points per game; 0 before any game.
     pub fn mean(&self) -> f64 {
         self.points as f64 / self.games().max(1) as f64
     }
 
-    /// Of the mean, over pairs; unknown before there are two.
+    /// Standard error of the mean, over pairs; `None` before there are two.
     pub fn standard_error(&self) -> Option<f64> {
         if self.pairs < 2 {
             return None;
@@ -53,7 +52,7 @@ impl Tally {
         Some((variance / n).sqrt() / 2.0)
     }
 
-    /// Share of games won, whatever they counted.
+    /// Share of games won, of any value.
     pub fn win_share(&self) -> f64 {
         self.won.iter().sum::<u64>() as f64 / self.games().max(1) as f64
     }
@@ -73,22 +72,22 @@ impl Tally {
     }
 }
 
-/// A player broke the rules.
+/// A player returned an invalid answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DuelError {
-    #[error("{name} answered {asked} decisions with {answered} boards; this duel cannot go on, use another player")]
+    #[error("expected {asked} boards from {name}, got {answered}; use another player")]
     Count { name: String, asked: usize, answered: usize },
     #[error(
-        "{name} moved from {from} with {high} and {low} to {to}, which this roll cannot lead to; this duel cannot go on, \
+        "{name} moved from {from} to {to}, which is illegal with {high} and {low}; \
          use another player"
     )]
     Illegal { name: String, from: Id, high: u8, low: u8, to: Id },
 }
 
-/// One game: whose turn it is, as an index into the two players, and the board before the roll.
+/// One game: the index of the player to move, and the board before the roll.
 struct Running {
     pair: u64,
-    /// Which of the two games of the pair, and who began it.
+    /// True for the second game of the pair, which the second player begins.
     second: bool,
     turn: usize,
     turns: u32,
@@ -96,18 +95,18 @@ struct Running {
     dice: Sequence,
 }
 
-/// Pairs of games under way. It holds no player: whoever advances it brings the same two every time.
+/// Games of a duel in progress. Contains no player: the caller passes the same two to every call.
 pub struct Duel {
     seed: u32,
     pairs: u64,
     /// Pairs begun.
     begun: u64,
     running: Vec<Running>,
-    /// Points of pairs from the first that is not in the tally yet; nothing where a game still runs.
+    /// Points of the pairs not yet in the tally, oldest first; `None` for a game that is still running.
     open: std::collections::VecDeque<[Option<i32>; 2]>,
     tally: Tally,
     scratch: Results,
-    /// By player: the games that wait for it, their decisions, and its answers.
+    /// By player: games that wait for a decision, the decisions, and the choices.
     waiting: [Vec<usize>; 2],
     decisions: [Vec<(Board, Roll)>; 2],
     chosen: [Vec<Board>; 2],
@@ -115,7 +114,7 @@ pub struct Duel {
 }
 
 impl Duel {
-    /// So many pairs of games, of which `abreast` run at a time.
+    /// Creates a duel of `pairs` pairs with at most `abreast` concurrent games.
     pub fn new(seed: u32, pairs: u64, abreast: usize) -> Duel {
         let mut duel = Duel {
             seed,
@@ -136,8 +135,7 @@ impl Duel {
         duel
     }
 
-    /// Pairs that have ended without a gap since the first, so that short games do not count more than long ones while the
-    /// duel goes on.
+    /// Results of the pairs before the first unfinished one. Counting pairs in order avoids a bias towards short games.
     pub fn tally(&self) -> &Tally {
         &self.tally
     }
@@ -146,12 +144,12 @@ impl Duel {
         self.running.is_empty()
     }
 
-    /// Turns played so far, of both players.
+    /// Turns played so far by both players.
     pub fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// One turn in each game that runs. Both players think at once.
+    /// Plays one turn of each running game. Both players compute concurrently.
     pub fn advance(&mut self, one: &mut dyn Player, other: &mut dyn Player) -> Result<(), DuelError> {
         for player in 0..2 {
             self.waiting[player].clear();
@@ -162,7 +160,7 @@ impl Duel {
             let roll = if game.turns == 0 { Roll::drawn_to_open(&mut game.dice) } else { Roll::drawn(&mut game.dice) };
             let (board, turn) = (game.board, game.turn);
             match board.results(roll, &mut self.scratch) {
-                &[forced] => self.played(i, forced),
+                &[forced] => self.apply_move(i, forced),
                 _ => {
                     self.waiting[turn].push(i);
                     self.decisions[turn].push((board, roll));
@@ -170,11 +168,11 @@ impl Duel {
             }
         }
         let ([mine, theirs], [mut ours, mut others]) = (&self.decisions, std::mem::take(&mut self.chosen));
-        math::par::join(|| asked(one, mine, &mut ours), || asked(other, theirs, &mut others));
+        math::par::join(|| choose_all(one, mine, &mut ours), || choose_all(other, theirs, &mut others));
         self.chosen = [ours, others];
-        self.obey(0, one)?;
-        self.obey(1, other)?;
-        // From the last, so that what moves into a gap has been seen.
+        self.apply_choices(0, one)?;
+        self.apply_choices(1, other)?;
+        // In reverse order, so that `swap_remove` moves only games already checked.
         for i in (0..self.running.len()).rev() {
             if let Some(points) = self.ending(i) {
                 let game = self.running.swap_remove(i);
@@ -185,8 +183,8 @@ impl Duel {
         Ok(())
     }
 
-    /// Plays what a player has chosen.
-    fn obey(&mut self, player: usize, answering: &dyn Player) -> Result<(), DuelError> {
+    /// Checks and applies a player's choices.
+    fn apply_choices(&mut self, player: usize, answering: &dyn Player) -> Result<(), DuelError> {
         let (asked, answered) = (self.decisions[player].len(), self.chosen[player].len());
         if asked != answered {
             return Err(DuelError::Count { name: answering.name(), asked, answered });
@@ -197,13 +195,13 @@ impl Duel {
                 let (name, high, low) = (answering.name(), roll.high(), roll.low());
                 return Err(DuelError::Illegal { name, from: from.id(), high, low, to: to.id() });
             }
-            self.played(self.waiting[player][k], to);
+            self.apply_move(self.waiting[player][k], to);
         }
         Ok(())
     }
 
-    /// A player leaves this board, and it is the other's turn.
-    fn played(&mut self, i: usize, after: Board) {
+    /// Applies a move: the other player is to move from `after`.
+    fn apply_move(&mut self, i: usize, after: Board) {
         let game = &mut self.running[i];
         game.board = after.turned();
         game.turn = 1 - game.turn;
@@ -211,7 +209,7 @@ impl Duel {
         self.moves += 1;
     }
 
-    /// Points of the first player, where a game has ended; nobody's after too many turns.
+    /// Points of the first player if the game has ended; 0 points at the maximum number of turns.
     fn ending(&self, i: usize) -> Option<i32> {
         let game = &self.running[i];
         let points = game.board.points();
@@ -230,9 +228,9 @@ impl Duel {
         }
     }
 
-    /// Begins the next game, where one is left.
+    /// Begins the next game, if one is left.
     fn begin(&mut self) {
-        // The game that was begun last is the first of its pair or the second.
+        // The game begun last is the first of its pair or the second.
         let second = self.open.len() as u64 + self.tally.pairs > self.begun;
         if !second && self.begun == self.pairs {
             return;
@@ -243,22 +241,22 @@ impl Duel {
         } else {
             self.open.push_back([None; 2]);
         }
-        // 2^32 words of dice a pair: no game comes so far.
+        // 2^32 words of dice per pair; no game needs that many.
         let dice = Rng::new(self.seed, DICE).sequence(pair << 32);
         let turn = usize::from(second);
         self.running.push(Running { pair, second, turn, turns: 0, board: Board::START, dice });
     }
 }
 
-/// Lets a player think about all its decisions together.
-fn asked(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
+/// Asks a player for all its decisions in one call.
+fn choose_all(player: &mut dyn Player, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>) {
     chosen.clear();
     if !decisions.is_empty() {
         player.choose(decisions, chosen);
     }
 }
 
-/// A whole duel at once.
+/// Plays a complete duel.
 pub fn duel(one: &mut dyn Player, other: &mut dyn Player, seed: u32, pairs: u64, abreast: usize) -> Result<Tally, DuelError> {
     let mut duel = Duel::new(seed, pairs, abreast);
     while !duel.is_over() {

@@ -1,17 +1,16 @@
-//! Players that never learn, to measure others by: one that plays anything, and Gerald Tesauro's public evaluation of 1993
-//! ("pubeval", put into the public domain as a benchmark), linear in 122 inputs with one set of weights for races and one for
-//! all else.
+//! Fixed players that serve as baselines. [`Random`] plays any legal result; [`Linear`] is Gerald Tesauro's public evaluation of 1993
+//! ("pubeval"), in the public domain. It is linear in 122 inputs, with one set of weights for races and one for all other positions.
 //!
-//! It refuses to improve on them: a baseline is worth having because it stays the same.
+//! A baseline must stay the same, so neither player is improved here.
 //!
-//! The numbers are those that OpenBSD's games/backgammon/backgammon/pubeval.c and GNU Backgammon's pub_eval.c agree on. They
-//! have five decimals and the inputs are multiples of 1/30, so that scores are whole numbers here and ties are ties anywhere.
+//! The weights are those on which OpenBSD's games/backgammon/backgammon/pubeval.c and GNU Backgammon's pub_eval.c agree. They have five
+//! decimals and the inputs are multiples of 1/30. Scores are therefore stored as integers, and ties are the same on every machine.
 
 use super::Player;
 use math::rng::hash_1;
 use worlds::backgammon::{Board, POINTS, Results, Roll};
 
-/// Plays any result of a roll, each as likely as the others. Which one is a function of its seed and the decision.
+/// Plays a uniformly random result of a roll. The choice is a function of the seed, the board and the roll.
 pub struct Random {
     key: [u32; 2],
     scratch: Results,
@@ -42,15 +41,15 @@ impl Player for Random {
     }
 }
 
-/// Tesauro's public evaluation: the result with the highest score, the first of several.
+/// Tesauro's public evaluation. Plays the result with the highest score, and the first of equal ones.
 #[derive(Default)]
 pub struct Linear {
     scratch: Results,
 }
 
-/// What a score of 1 is: the weights' 10⁻⁵ times the inputs' 1/30.
+/// Integer score that equals 1: the weights' 10⁻⁵ times the inputs' 1/30.
 const ONE: f64 = 3_000_000.0;
-/// Of whoever has borne off everything.
+/// Score of a side that has borne off all checkers.
 const DONE: i64 = i64::MAX;
 
 impl Linear {
@@ -58,7 +57,7 @@ impl Linear {
         Linear::default()
     }
 
-    /// The score of a board, seen by who has just moved. `race` says whether the sides had passed each other before the move.
+    /// Score of a board for the player who has just moved. `race` is true if the sides had passed each other before the move.
     pub fn score(after: &Board, race: bool) -> f64 {
         score(after, race) as f64 / ONE
     }
@@ -105,13 +104,13 @@ fn score(after: &Board, race: bool) -> i64 {
     score + 15 * i64::from(theirs.bar()) * weights.their_bar + 2 * i64::from(mine.off()) * weights.off
 }
 
-/// In units of 10⁻⁵.
+/// Weights in units of 10⁻⁵.
 struct Weights {
-    /// Point 24 first: a blot of the other side; of one's own side one checker, two or more, three, and half of each above 3.
+    /// Rows by point, from point 24 down. Columns: an opposing blot; one own checker; two or more; three; half of each above three.
     points: [[i64; 5]; POINTS],
-    /// Half of each of the other side's checkers on the bar.
+    /// Weight of half of an opposing checker on the bar.
     their_bar: i64,
-    /// For all fifteen borne off.
+    /// Weight of all fifteen checkers borne off.
     off: i64,
 }
 

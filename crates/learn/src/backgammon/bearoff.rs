@@ -1,9 +1,10 @@
-//! How many rolls a side still needs whose checkers are all home: for each of the 54,264 ways that up to fifteen stand on six
-//! points, the chance that it is not done after so many rolls, and for fifteen also that none is off yet. Each side plays for
-//! the least rolls by itself, as in one-sided bear-off databases; who wins follows from two such rows.
+//! Exact bear-off tables for a side whose checkers are all home. For each of the 54,264 positions of up to fifteen checkers on six points
+//! they contain the probability that the side is not done after n rolls. For fifteen checkers they also contain the probability that none
+//! is off. Each side minimizes its own number of rolls, as in one-sided bear-off databases. The winner's probability follows from two such
+//! rows.
 //!
-//! Chances are within a rounding of what those rows say; that a side sometimes does better by looking at the other one, or at the
-//! gammon, is left out. Built when first asked for, in tens of milliseconds.
+//! Results are exact to rounding under that rule; strategies that react to the other side or aim for a gammon are ignored. The tables are
+//! built at first use, in tens of milliseconds.
 
 use super::outcomes::{OUTCOMES, OutcomeProbs};
 use std::sync::OnceLock;
@@ -13,11 +14,11 @@ const HOME: usize = 6;
 const MOST: usize = CHECKERS as usize;
 /// C(21, 6)
 const POSITIONS: usize = 54_264;
-/// Those with less than fifteen checkers come first: C(20, 6).
+/// Number of positions with fewer than fifteen checkers, which come first: C(20, 6).
 const SOME_OFF: usize = 38_760;
-/// Rolls that are told apart; beyond, less than one in 10⁹ is left of the slowest.
+/// Number of rolls in a row. After them even the slowest position is done, up to less than one in 10⁹.
 const ROLLS: usize = 26;
-/// Rolls until the first checker is off, at most: all fifteen on the sixth point never take more than this many.
+/// Upper bound on the rolls before the first checker is off, reached with all fifteen on the sixth point.
 const FIRST: usize = 10;
 
 /// BINOMIAL[i][n] = C(n, i + 1)
@@ -43,8 +44,7 @@ const BINOMIAL: [[u32; MOST + HOME]; HOME] = {
 /// Checkers on points 1 to 6.
 type Points = [u8; HOME];
 
-/// The place in the table: positions in the order of their sums from the sixth point down, so that every move leads to an
-/// earlier one.
+/// Table index of a position. Positions are ordered by their sums from the sixth point down, so that every move leads to an earlier one.
 fn place(points: &Points) -> usize {
     let mut sum = 0;
     let mut place = 0;
@@ -55,7 +55,7 @@ fn place(points: &Points) -> usize {
     place as usize
 }
 
-/// Every position in the order of places.
+/// Every position in index order.
 fn positions() -> impl Iterator<Item = Points> {
     let mut sums = Some([0u8; HOME]);
     std::iter::from_fn(move || {
@@ -75,9 +75,9 @@ fn positions() -> impl Iterator<Item = Points> {
 }
 
 struct Tables {
-    /// left[place][n]: not done after n rolls.
+    /// left[place][n]: probability of not being done after n rolls.
     left: Vec<[f32; ROLLS]>,
-    /// From [`SOME_OFF`] on: all fifteen still there after n rolls.
+    /// Positions from [`SOME_OFF`] on: probability that all fifteen checkers remain after n rolls.
     whole: Vec<[f32; FIRST]>,
 }
 
@@ -86,12 +86,12 @@ fn tables() -> &'static Tables {
     TABLES.get_or_init(|| Tables { left: rolls_left(1), whole: rolls_left(SOME_OFF).split_off(SOME_OFF) })
 }
 
-/// For each position the chance that after n rolls none of the first `done` positions is reached, by play that takes the least
-/// rolls on average.
+/// For each position, the probability that none of the first `done` positions is reached after n rolls. Play minimizes the mean number of
+/// rolls.
 fn rolls_left<const N: usize>(done: usize) -> Vec<[f32; N]> {
     let mut left = vec![[0.0; N]; POSITIONS];
     let mut mean = vec![0.0f64; POSITIONS];
-    // best[die][moves][place]: where that many moves of a die lead at best.
+    // best[die][moves][place]: best position after that many moves of a die.
     let mut best = vec![[[0u16; 5]; HOME]; POSITIONS];
     for (now, points) in positions().enumerate() {
         if now < done {
@@ -156,13 +156,13 @@ fn home(side: Side) -> Option<Points> {
     home.then(|| std::array::from_fn(|i| counts[i + 1]))
 }
 
-/// How a race ends in which all checkers are home, seen by the player who has just moved; none where some are not.
+/// Outcome probabilities of a race with all checkers home, for the player who has just moved. `None` if any checker is not home.
 pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     let (mine, theirs) = (place(&home(board.mine())?), place(&home(board.theirs())?));
     let tables = tables();
     let (my_left, their_left) = (&tables.left[mine], &tables.left[theirs]);
-    let nobody = [0.0; FIRST];
-    let whole = |place: usize| if place < SOME_OFF { &nobody } else { &tables.whole[place - SOME_OFF] };
+    let none_whole = [0.0; FIRST];
+    let whole = |place: usize| if place < SOME_OFF { &none_whole } else { &tables.whole[place - SOME_OFF] };
     let (my_whole, their_whole) = (whole(mine), whole(theirs));
     let mut probs = [0.0; OUTCOMES];
     for n in 1..ROLLS {
@@ -178,8 +178,8 @@ pub fn outcome_probs(board: &Board) -> Option<OutcomeProbs> {
     Some(probs)
 }
 
-/// What a side still needs whose checkers are all home: for each number of rolls from 0 on the chance that it is not done after
-/// them, and that none of fifteen is off.
+/// Bear-off rows of a side whose checkers are all home: for each number of rolls from 0, the probability that it is not done, and the
+/// probability that none of its fifteen checkers is off.
 pub fn rolls(side: Side) -> Option<(&'static [f32], &'static [f32])> {
     let (place, tables) = (place(&home(side)?), tables());
     let whole: &[f32] = if place < SOME_OFF { &[] } else { &tables.whole[place - SOME_OFF] };

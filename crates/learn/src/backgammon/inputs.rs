@@ -1,79 +1,79 @@
-//! What the strong learner's networks read of a board that one player has left to the other: for each side how many checkers
-//! stand in every place, and what players count by eye: shots, primes, anchors, timing. Each input is a small whole number, 0
-//! where there is nothing to say, and each of its values is a row of the first layer (`math::graded`).
+//! Inputs of the strong learner's networks, read from a board that one player has left to the other. For each side they are the number of
+//! checkers in every place and handmade features: shots, primes, anchors, timing. Each input is a small integer, 0 if absent. Each value of
+//! an input is a row of the first layer (`math::graded`).
 //!
-//! It does not evaluate: nothing here says what is good. In a race only pips and places are read. What players count by eye is
-//! handmade, and can be left out: then there are places alone.
+//! The inputs describe a board and do not evaluate it. In a race only pips and places are read. Without the handmade features only places
+//! are read.
 
 use math::graded::Grade;
 use math::{Isa, kernel};
 use std::sync::OnceLock;
 use worlds::backgammon::{BAR, Board, Side};
 
-/// Places of a side: borne off, points, bar.
+/// Places of a side: borne off, 24 points, bar.
 const PLACES: usize = BAR + 1;
-/// What is read of each side apart from its places.
+/// Number of handmade features of each side.
 const READ: usize = 24;
-/// What is read of both together.
+/// Number of handmade features of both sides together.
 const BOTH: usize = 2;
 const USED: usize = 2 * (PLACES + READ) + BOTH;
-/// Inputs, filled up so that they compare eight at a time.
+/// Number of inputs, padded to a multiple of eight so that they are compared eight at a time.
 pub const INPUTS: usize = USED.next_multiple_of(8);
 
 pub type Inputs = [u8; INPUTS];
 
-/// How the values of an input share what is learned.
+/// Relation between the rows of an input's values.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// A step for each value up to the number given, then one that is repeated; all of a scale.
+    /// A learned step for each value up to the given number; higher values repeat the last step. All steps have the given scale.
     Graded(usize, f32),
-    /// A row for each.
+    /// An independent row for each value.
     Apart,
 }
 
-/// Greatest value and kind of what is read of a side, in the order of [`read_side`].
+/// Greatest value and kind of each handmade feature of a side, in the order of [`read_side`].
 const SIDE: [(usize, Kind); READ] = [
     (36, Kind::Graded(36, 0.2)),  // shots
-    (24, Kind::Graded(24, 0.25)), // pips that they cost
-    (28, Kind::Apart),            // home points by checkers on the bar before them
-    (63, Kind::Apart),            // home points
+    (24, Kind::Graded(24, 0.25)), // mean pips lost to them
+    (28, Kind::Apart),            // number of home points and of opposing checkers on the bar
+    (63, Kind::Apart),            // home points, as bits
     (7, Kind::Graded(7, 0.7)),    // prime
-    (6, Kind::Graded(6, 0.7)),    // broken prime
-    (36, Kind::Graded(36, 0.2)),  // how the other rear escapes
-    (36, Kind::Graded(36, 0.2)),  // how it will at the worst place
-    (25, Kind::Graded(25, 0.25)), // rear
-    (15, Kind::Graded(15, 0.4)),  // to pass the other rear
+    (6, Kind::Graded(6, 0.7)),    // most points made of six in a row
+    (36, Kind::Graded(36, 0.2)),  // rolls with which the opponent's rear checker escapes
+    (36, Kind::Graded(36, 0.2)),  // rolls that fail to escape from the worst place ahead
+    (25, Kind::Graded(25, 0.25)), // rearmost place
+    (15, Kind::Graded(15, 0.4)),  // checkers behind the opponent's rear checker
     (7, Kind::Apart),             // foremost anchor
     (4, Kind::Graded(4, 0.7)),    // anchors
-    (10, Kind::Graded(10, 0.5)),  // far back
+    (10, Kind::Graded(10, 0.5)),  // checkers on point 19 or farther back
     (40, Kind::Graded(40, 0.2)),  // pips, in sixes
     (24, Kind::Graded(24, 0.25)), // pips to spare, in fours
     (8, Kind::Graded(8, 0.5)),    // blots
     (5, Kind::Graded(5, 0.7)),    // blots at home
     (7, Kind::Graded(7, 0.5)),    // points
     (10, Kind::Graded(10, 0.5)),  // checkers above three on a point
-    (24, Kind::Graded(24, 0.25)), // moves of one die, in twos
-    (18, Kind::Graded(18, 0.3)),  // outfield in reach
-    (15, Kind::Graded(15, 0.4)),  // on the lowest three points
+    (24, Kind::Graded(24, 0.25)), // legal moves of a single die, in twos
+    (18, Kind::Graded(18, 0.3)),  // outfield points within reach
+    (15, Kind::Graded(15, 0.4)),  // checkers on the lowest three points
     (63, Kind::Graded(63, 0.15)), // in a race: pips, in twos
-    (15, Kind::Graded(15, 0.4)),  // in a race: not yet home
+    (15, Kind::Graded(15, 0.4)),  // in a race: checkers not yet home
 ];
 const TOGETHER: [(usize, Kind); BOTH] = [
     (48, Kind::Graded(48, 0.2)), // lead in contact, in fours
     (80, Kind::Graded(80, 0.2)), // lead in a race
 ];
 
-/// Where the rows of each input lie, and how they are made of what is learned.
+/// First-layer rows of each input, and their derivation from the learned steps.
 pub struct Layout {
-    /// The row of an input's value 1.
+    /// Row of each input's value 1.
     first: [u16; USED],
     most: [u8; USED],
     pub grades: Vec<Grade>,
-    /// Learned rows.
+    /// Number of learned steps.
     pub steps: usize,
 }
 
-/// The row that every board has.
+/// Row that is active for every board.
 const ALWAYS: u16 = 0;
 
 pub fn layout() -> &'static Layout {
@@ -106,8 +106,8 @@ impl Layout {
         self.grades.len()
     }
 
-    /// Whether a board can have been read so.
-    pub fn holds(&self, inputs: &Inputs) -> bool {
+    /// Returns true if every input is within its range and the padding is 0.
+    pub fn is_valid(&self, inputs: &Inputs) -> bool {
         let (used, rest) = inputs.split_at(USED);
         used.iter().zip(&self.most).all(|(value, most)| value <= most) && rest.iter().all(|&value| value == 0)
     }
@@ -116,7 +116,7 @@ impl Layout {
         self.first[input] + u16::from(value) - 1
     }
 
-    /// Every row of a board.
+    /// Collects all active rows of a board.
     pub fn all(&self, inputs: &Inputs, rows: &mut Vec<u16>) {
         rows.clear();
         rows.push(ALWAYS);
@@ -127,7 +127,7 @@ impl Layout {
         }
     }
 
-    /// The rows that tell a board from another one.
+    /// Computes the rows that differ between two boards.
     pub fn changes(&self, isa: Isa, from: &Inputs, to: &Inputs, changes: &mut Changes) {
         let first = &self.first;
         kernel!(isa, |_s: S, first: &[u16; USED], from: &Inputs, to: &Inputs, changes: &mut Changes| {
@@ -139,7 +139,7 @@ impl Layout {
                     let byte = differ.trailing_zeros() as usize / 8;
                     differ &= !(255 << (8 * byte));
                     let input = 8 * eight + byte;
-                    // A place is written whether or not there is a row: what is not counted is written over.
+                    // The write is unconditional; an entry that is not counted is overwritten by the next one.
                     let before = first[input].wrapping_sub(1);
                     changes.added[added] = before.wrapping_add(u16::from(b[byte]));
                     changes.taken[taken] = before.wrapping_add(u16::from(a[byte]));
@@ -152,7 +152,7 @@ impl Layout {
     }
 }
 
-/// Rows to add and to take away.
+/// Rows to add and rows to remove.
 pub struct Changes {
     added: [u16; INPUTS],
     taken: [u16; INPUTS],
@@ -175,7 +175,7 @@ impl Changes {
     }
 }
 
-/// A side and where it stands: bit p is place p.
+/// Checkers of a side. Bit p of a mask is place p.
 struct View {
     counts: [u8; PLACES],
     some: u32,
@@ -197,25 +197,25 @@ impl View {
         self.some & !self.many & POINTS
     }
 
-    /// The place farthest back.
+    /// Place of the checker farthest back.
     #[inline(always)]
     fn rear(&self) -> u32 {
         31 - (self.some | 1).leading_zeros()
     }
 }
 
-/// Bits 1 to 24.
+/// Mask of points 1 to 24.
 const POINTS: u32 = (1 << BAR) - 2;
 const HOME: u32 = 0b111_1110;
 
-/// Places of one side as the other counts them: point p is 25 - p, and the bar 0.
+/// Converts one side's places to the other side's numbering: point p becomes 25 - p, and the bar becomes 0.
 #[inline(always)]
-fn seen(mask: u32) -> u32 {
+fn mirrored(mask: u32) -> u32 {
     mask.reverse_bits() >> (31 - BAR)
 }
 
-/// Reads boards that one player has left to the other. Whole numbers only: every instruction set reads the same, some count
-/// bits faster.
+/// Reads the inputs of boards that one player has left to the other. Integer arithmetic only, so the result is the same on every
+/// instruction set.
 pub fn read(isa: Isa, handmade: bool, boards: &[Board], inputs: &mut [Inputs]) {
     let (most, ways_past) = (&layout().most, ways_past());
     kernel!(isa, |_s: S, most: &[u8; USED], ways_past: &[u8; 4096], handmade: bool, boards: &[Board], inputs: &mut [Inputs]| {
@@ -253,15 +253,15 @@ fn read_one(most: &[u8; USED], ways_past: &[u8; 4096], handmade: bool, board: &B
     inputs
 }
 
-/// What is read of one side, in contact with the other.
+/// Handmade features of one side while the sides are in contact.
 #[inline(always)]
 fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
-    let (walls, targets) = (seen(other.many) & POINTS, seen(other.blots()));
+    let (walls, targets) = (mirrored(other.many) & POINTS, mirrored(other.blots()));
     let (shots, cost) = hits(side, walls, targets);
     let made = side.many & POINTS;
     let home = (made & HOME).count_ones() as usize;
     let waiting = usize::from(other.counts[BAR].min(3));
-    // The other side's rear, and what lies before it.
+    // The opponent's rear checker, and the points made in front of it.
     let rear = BAR as u32 - other.rear();
     let ahead = made & (!1 << rear);
     let escapes = |place: u32| ways_past[(made >> (place + 1)) as usize & 4095];
@@ -305,7 +305,7 @@ fn read_side(ways_past: &[u8; 4096], side: &View, other: &View) -> [u8; READ] {
     ]
 }
 
-/// Of 36 ways the dice fall, how many hit one of the targets, and the pips that the hits cost, as a mean over all 36.
+/// Number of the 36 rolls that hit one of the targets, and the mean over all 36 of the pips that the hits cost.
 #[inline(always)]
 fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     if targets == 0 {
@@ -314,7 +314,7 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     let bar = 1u32 << BAR;
     let waiting = side.counts[BAR];
     let free = side.some & POINTS;
-    // After one die: anywhere it lands, and where another may go on from.
+    // Places after one die: all landings, and those from which another die may continue.
     let (mut lands, mut goes, mut enters) = ([0u32; 7], [0u32; 7], [0u32; 7]);
     for die in 1..=6 {
         lands[die] = free >> die;
@@ -359,7 +359,7 @@ fn hits(side: &View, walls: u32, targets: u32) -> (u8, u8) {
     (ways as u8, (cost / 36) as u8)
 }
 
-/// How many points lie side by side at most.
+/// Length of the longest run of adjacent points.
 #[inline(always)]
 fn prime(mut made: u32) -> u8 {
     let mut length = 0;
@@ -370,7 +370,7 @@ fn prime(mut made: u32) -> u8 {
     length
 }
 
-/// How many of any six places that follow each other are made, at most: sums of all windows side by side, bit by bit.
+/// Largest number of made points in any window of six places. Adds all windows in parallel, bit by bit.
 #[inline(always)]
 fn broken_prime(made: u32) -> u8 {
     let (one, two) = (made ^ made >> 1, made & made >> 1);
@@ -388,7 +388,7 @@ fn broken_prime(made: u32) -> u8 {
     most
 }
 
-/// By which of the next twelve places are walls: of 36 ways the dice fall, how many take one checker farther than six.
+/// Number of the 36 rolls that move one checker more than six places, for each pattern of walls on the next twelve places.
 fn ways_past() -> &'static [u8; 4096] {
     static WAYS: OnceLock<[u8; 4096]> = OnceLock::new();
     WAYS.get_or_init(|| {
@@ -414,8 +414,8 @@ mod tests {
     use crate::backgammon::random_play;
     use worlds::backgammon::{Results, Roll};
 
-    /// Boards of games that are played at random, each as one player left it to the other.
-    fn met(count: usize) -> Vec<Board> {
+    /// Boards from random games, as one player left them to the other.
+    fn random_boards(count: usize) -> Vec<Board> {
         let mut boards = Vec::new();
         random_play::play(count, [5, 5], |_, _, results, numbers| boards.push(results[numbers.below(results.len() as u32) as usize]));
         boards
@@ -428,20 +428,20 @@ mod tests {
     }
 
     #[test]
-    fn every_instruction_set_reads_the_same_and_every_input_is_met() {
-        let boards = met(4000);
+    fn inputs_agree_on_every_instruction_set_and_all_occur() {
+        let boards = random_boards(4000);
         let first = read_all(Isa::Portable, &boards);
         for isa in Isa::available() {
             assert!(read_all(isa, &boards) == first, "{isa:?}");
         }
         for input in 0..USED {
-            assert!(first.iter().any(|inputs| inputs[input] > 0), "input {input} is never there");
+            assert!(first.iter().any(|inputs| inputs[input] > 0), "input {input} never occurs");
         }
     }
 
     #[test]
-    fn without_what_is_handmade_there_are_places_alone() {
-        let boards = met(300);
+    fn without_handmade_features_only_places_are_read() {
+        let boards = random_boards(300);
         let mut bare = vec![[0; INPUTS]; boards.len()];
         read(Isa::best(), false, &boards, &mut bare);
         const SECOND: usize = PLACES + READ;
@@ -454,8 +454,8 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_leads_from_one_board_to_the_other() {
-        let boards = met(300);
+    fn changes_transform_the_rows_of_one_board_into_those_of_another() {
+        let boards = random_boards(300);
         let inputs = read_all(Isa::best(), &boards);
         let (layout, mut changes, mut rows) = (layout(), Changes::default(), Vec::new());
         let set = |inputs: &Inputs, rows: &mut Vec<u16>| {
@@ -471,8 +471,8 @@ mod tests {
         }
     }
 
-    /// Whether a checker can be hit with these dice in this order, or with the first of them. Places as the mover counts them.
-    fn hits_by_hand(mine: &mut [u8; PLACES], theirs: &[u8; PLACES], dice: &[usize]) -> bool {
+    /// Returns true if the dice, played in this order or only the first of them, can hit a checker. Places are the mover's.
+    fn can_hit(mine: &mut [u8; PLACES], theirs: &[u8; PLACES], dice: &[usize]) -> bool {
         let [die, then @ ..] = dice else { return false };
         let from = if mine[BAR] > 0 { BAR..=BAR } else { 1..=BAR - 1 };
         for from in from.filter(|from| from > die) {
@@ -482,7 +482,7 @@ mod tests {
             }
             mine[from] -= 1;
             mine[from - die] += 1;
-            let hit = there == 1 || hits_by_hand(mine, theirs, then);
+            let hit = there == 1 || can_hit(mine, theirs, then);
             mine[from] += 1;
             mine[from - die] -= 1;
             if hit {
@@ -495,8 +495,8 @@ mod tests {
     #[test]
     fn shots_are_the_rolls_that_can_hit() {
         const SHOTS: usize = 2 * PLACES + READ;
-        let (boards, mut scratch) = (met(3000), Results::new());
-        let (mut asked, mut waiting, mut beyond) = (0, 0, 0);
+        let (boards, mut scratch) = (random_boards(3000), Results::new());
+        let (mut tested, mut waiting, mut beyond) = (0, 0, 0);
         for (board, inputs) in boards.iter().zip(read_all(Isa::best(), &boards)) {
             if !board.contact() || board.points() != 0 {
                 continue;
@@ -506,28 +506,28 @@ mod tests {
             for roll in Roll::ALL {
                 let (high, low) = (usize::from(roll.high()), usize::from(roll.low()));
                 let hit = if high == low {
-                    hits_by_hand(&mut mine, &theirs, &[high; 4])
+                    can_hit(&mut mine, &theirs, &[high; 4])
                 } else {
-                    [[high, low], [low, high]].iter().any(|dice| hits_by_hand(&mut mine, &theirs, dice))
+                    [[high, low], [low, high]].iter().any(|dice| can_hit(&mut mine, &theirs, dice))
                 };
                 ways += if hit { roll.ways() } else { 0 };
-                // The rules forbid some of them, since as many dice have to be played as can be, and allow no others.
+                // The rules exclude some hits, because as many dice as possible must be played. They allow no others.
                 let results = board.turned().results(roll, &mut scratch);
                 let allowed = results.iter().any(|after| after.theirs().bar() > board.mine().bar());
                 assert!(hit || !allowed, "{board:?} {roll:?}");
                 beyond += u32::from(hit && !allowed);
             }
             assert_eq!(u32::from(inputs[SHOTS]), ways, "{board:?}");
-            asked += 1;
+            tested += 1;
             waiting += u32::from(mine[BAR] > 0);
         }
-        assert!(asked > 2500 && waiting > 200 && beyond < 50, "{asked} {waiting} {beyond}");
+        assert!(tested > 2500 && waiting > 200 && beyond < 50, "{tested} {waiting} {beyond}");
     }
 
     #[test]
-    fn outfield_in_reach_is_every_open_point_from_the_seventh_on_that_one_die_leads_to() {
+    fn reachable_outfield_counts_open_points_from_the_seventh_that_one_die_reaches() {
         const OUTFIELD: usize = PLACES + 20;
-        let boards = met(1000);
+        let boards = random_boards(1000);
         for (board, inputs) in boards.iter().zip(read_all(Isa::best(), &boards)) {
             if !board.contact() {
                 continue;
@@ -548,7 +548,7 @@ mod tests {
             let slow = (0..25).map(|low| (made >> low & 63).count_ones()).max();
             assert_eq!(Some(u32::from(broken_prime(made))), slow, "{made:b}");
         }
-        // Nothing in the way: nine rolls of two numbers, each twice, and 2-2 to 6-6.
+        // With no walls: nine non-doubles, each in two ways, and 2-2 to 6-6.
         assert_eq!(ways_past()[0], 23);
         assert_eq!(ways_past()[0b11_1111], 0);
     }

@@ -1,6 +1,6 @@
-//! The six outcomes of a game and how likely they are, as who has just moved sees them.
+//! Probabilities of a game's six outcomes, for the player who has just moved.
 
-/// Outcomes of a game, in the order of `Chances`.
+/// Number of outcomes, in the order of `Chances`.
 pub const OUTCOMES: usize = 6;
 
 pub type OutcomeProbs = [f32; OUTCOMES];
@@ -10,19 +10,19 @@ pub fn turned(probs: &OutcomeProbs) -> OutcomeProbs {
     [d, e, f, a, b, c]
 }
 
-/// Of a game that has ended, by its points: below 0 where it is lost.
+/// Probabilities of a game that has ended with these points; negative points are a loss.
 pub fn ended(points: i32) -> OutcomeProbs {
     let ending = if points > 0 { points - 1 } else { 2 - points };
     std::array::from_fn(|i| if i as i32 == ending { 1.0 } else { 0.0 })
 }
 
-/// Points a game, in one order of additions.
+/// Expected points per game. The order of additions is fixed.
 pub fn equity(probs: &OutcomeProbs) -> f32 {
     let [a, b, c, d, e, f] = *probs;
     (a - d) + 2.0 * (b - e) + 3.0 * (c - f)
 }
 
-/// The place of the best one for who moved: the first where several are.
+/// Index of the entry with the highest equity; the first of equal ones.
 pub fn best(all: &[OutcomeProbs]) -> usize {
     let mut best = (0, f32::NEG_INFINITY);
     for (i, probs) in all.iter().enumerate() {

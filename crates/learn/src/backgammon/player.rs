@@ -1,63 +1,62 @@
-//! Who chooses among the results of a roll, and what it thinks of them.
+//! The interface of a player: it chooses among the results of a roll and estimates their values.
 
 use serde::{Deserialize, Serialize};
 use worlds::backgammon::{Board, Chances, Roll};
 
-/// Somebody who plays. Many decisions at once, so that whoever thinks with a network can think about all of them together.
+/// A player. Decisions are batched so that network players evaluate them in one call.
 pub trait Player: Send + Sync {
-    /// In a few words, for a table of results.
+    /// Short name for a table of results.
     fn name(&self) -> String;
 
-    /// Puts into `chosen` the result it prefers for each decision, in order. The same decisions get the same answer, whatever else is
-    /// asked with them.
+    /// Appends the chosen result of each decision to `chosen`, in order. The choice does not depend on the other decisions in the batch.
     fn choose(&mut self, decisions: &[(Board, Roll)], chosen: &mut Vec<Board>);
 
-    /// Every distinct result of a roll with what it thinks of it, what it would play first; nothing where it has no opinion to tell.
+    /// Ranks every distinct result of a roll, best first. Empty if the player has no evaluation.
     fn rank(&mut self, _board: Board, _roll: Roll) -> Vec<Candidate> {
         Vec::new()
     }
 
-    /// Whether it plays what a policy or the visits of a tree prefer, and not always what it values most.
+    /// Returns true if the player follows a policy or visit counts, which need not agree with the highest equity.
     fn has_policy(&self) -> bool {
         false
     }
 
-    /// What it expects of a board before the roll, seen by the player about to roll; nothing where it has no opinion.
+    /// Outcome probabilities of a board before the roll, for the player about to roll. `None` if the player has no evaluation.
     fn expects(&mut self, _board: Board) -> Option<Chances> {
         None
     }
 }
 
-/// One result of a roll as a player sees it.
+/// One result of a roll with the player's estimates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// After the move, seen by whoever moved.
+    /// Board after the move, seen by the player who moved.
     pub board: Board,
-    /// Of whoever moved.
+    /// Outcome probabilities for the player who moved.
     pub chances: Chances,
-    /// Points a game that it expects: of the chances, unless a search says otherwise.
+    /// Expected points per game. Equals the equity of `chances` unless a search replaced it.
     pub equity: f32,
-    /// The same before any search.
+    /// Equity before any search.
     pub first_equity: f32,
-    /// What the player would have looked at first, before any search: shares that sum to 1.
+    /// Probability that the player assigns to the move before any search; all priors sum to 1.
     pub prior: f32,
-    /// Share of the search's evaluations that went to it; 0 where nothing was searched.
+    /// Share of the search's evaluations spent on this move; 0 without a search.
     pub share: f32,
     pub depth: Depth,
 }
 
-/// How far somebody looked beyond a result; equities of different depth are not to be compared.
+/// Search depth of an equity. Equities of different depths are not comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Depth {
-    /// Not searched: what was seen at first sight.
+    /// Static evaluation without a search.
     #[default]
     Static,
-    /// One ply: so many of the other side's 21 rolls, each with the best reply.
+    /// One ply: this many of the opponent's 21 rolls, each with the best reply.
     Rolls { rolls: u8 },
-    /// A tree, so many ways down which went through it.
+    /// Tree search: number of simulations that passed through the move.
     Visits { visits: u32 },
-    /// Known: the game ends there, or a table has it.
+    /// Exact value: the game ends there, or a table contains the position.
     Exact,
 }

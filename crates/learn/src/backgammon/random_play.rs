@@ -1,16 +1,16 @@
-//! Games at random, for tests.
+//! Random games for tests.
 
 use math::Rng;
 use math::rng::Sequence;
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Plays `count` turns: `meet` gets each position, its roll and its results, of which `numbers` draws one.
-pub fn play(count: usize, key: [u32; 2], mut meet: impl FnMut(&Board, Roll, &[Board], &mut Sequence)) {
+/// Plays `count` turns at random. `visit` receives each position, its roll, its results, and the sequence that then draws one of them.
+pub fn play(count: usize, key: [u32; 2], mut visit: impl FnMut(&Board, Roll, &[Board], &mut Sequence)) {
     let (mut numbers, mut scratch, mut board) = (Rng::new(key[0], key[1]).sequence(0), Results::new(), Board::START);
     for _ in 0..count {
         let roll = Roll::drawn(&mut numbers);
         let results = board.results(roll, &mut scratch);
-        meet(&board, roll, results, &mut numbers);
+        visit(&board, roll, results, &mut numbers);
         let left = results[numbers.below(results.len() as u32) as usize];
         board = if left.points() == 0 { left.turned() } else { Board::START };
     }

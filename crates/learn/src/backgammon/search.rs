@@ -1,51 +1,50 @@
-//! The strong learner's player: what its networks think of every result of a roll, and a search over what may follow.
+//! The strong learner's player. It evaluates every result of a roll with its networks and can search one move ahead.
 //!
-//! The search spends evaluations on the few results that look best: one of them is one roll of the other player with the
-//! reply it thinks best for that, for which all replies are valued together. Sequential halving (Karnin, Koren and Somekh 2013; at
-//! the root of a search with Gumbel noise Danihelka et al. 2022, of which playing to win needs none): all that are left get the
-//! same rolls, in an order that mixes high and low, and the worse half is dropped, until two are left; with all 21 rolls a
-//! value is the exact expectation one move ahead. What is backed up are the chances of the six outcomes.
+//! The search spends its evaluations on the few results with the highest static equity. One evaluation is one roll of the opponent with the
+//! opponent's best reply; all replies are evaluated in one batch. The evaluations are distributed by sequential halving (Karnin, Koren and
+//! Somekh 2013; Danihelka et al. 2022 use it at the root with Gumbel noise, which play at full strength does not need). All remaining
+//! results get the same rolls, in an order that mixes high and low. The worse half is then dropped, until one is left. With all 21 rolls a
+//! value is the exact one-ply expectation. The probabilities of the six outcomes are backed up.
 
 use super::net::{Network, Valuer};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
 use super::{Candidate, Depth, Player};
 use worlds::backgammon::{Board, Chances, Roll};
 
-/// Equity that a prior takes e times less for.
+/// Equity difference that divides a prior by e.
 const TAU: f32 = 0.05;
-/// Results that a search begins with at most, the evaluations for which it begins with one more, and how much worse than
-/// the best they may look.
+/// Maximum number of results that a search starts with, evaluations needed for each of them, and maximum equity below the best.
 const WIDTH: usize = 8;
 const ONE_MORE: usize = 21;
 const GAP: f32 = 0.25;
-/// Rolls in the order in which they are tried, as places in [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
+/// Order in which rolls are tried, as indices into [`Roll::ALL`]: 6-1, 5-2, 4-3, 3-3, and so on.
 const ORDER: [usize; 21] = [15, 11, 8, 5, 18, 1, 12, 19, 6, 2, 17, 10, 9, 3, 13, 16, 4, 20, 7, 0, 14];
 
-/// Plays what it values most, or finds best by a search.
+/// Plays the result with the highest equity, static or searched.
 pub struct SearchPlayer {
     network: Network,
     evals: u32,
     valuer: Valuer,
     branches: Vec<Branch>,
-    /// Places of branches, the best first.
+    /// Indices of branches, best first.
     order: Vec<usize>,
 }
 
-/// A result of the roll and what was found beyond it.
+/// A result of the roll with its static value and its search results.
 #[derive(Clone, Copy)]
 struct Branch {
     board: Board,
     probs: OutcomeProbs,
     exact: bool,
     prior: f32,
-    /// Rolls tried, what they came to, and how many of the 36 ways they are.
+    /// Rolls tried, the weighted sum of their values, and the number of the 36 dice combinations that they cover.
     tried: usize,
     sum: OutcomeProbs,
     ways: u32,
 }
 
 impl Branch {
-    /// What is thought of it by now, by who moved.
+    /// Current estimate for the player who moved.
     fn chances(&self) -> OutcomeProbs {
         if self.ways == 0 {
             return self.probs;
@@ -65,7 +64,7 @@ impl SearchPlayer {
         SearchPlayer { network, evals, valuer: Valuer::default(), branches: Vec::new(), order: Vec::new() }
     }
 
-    /// Finds the order of all results of a roll.
+    /// Evaluates all results of a roll and orders them, best first.
     fn rank_results(&mut self, board: &Board, roll: Roll) {
         self.valuer.value_rolls(&self.network, board, &[roll]);
         self.branches.clear();
@@ -103,7 +102,7 @@ impl SearchPlayer {
             let halvings = left.next_power_of_two().trailing_zeros() as usize;
             let rolls = budget / halvings / left;
             for i in 0..left {
-                budget -= self.spend(self.order[i], rolls);
+                budget -= self.try_rolls(self.order[i], rolls);
             }
             let branches = &self.branches;
             self.order[..left].sort_by(|&a, &b| branches[b].equity().total_cmp(&branches[a].equity()));
@@ -111,8 +110,8 @@ impl SearchPlayer {
         }
     }
 
-    /// Tries so many rolls more from a branch, where there are; tells how many.
-    fn spend(&mut self, place: usize, rolls: usize) -> usize {
+    /// Tries up to `rolls` more rolls of a branch; returns the number tried.
+    fn try_rolls(&mut self, place: usize, rolls: usize) -> usize {
         let mut branch = self.branches[place];
         let end = (branch.tried + rolls).min(ORDER.len());
         if branch.exact || end == branch.tried {

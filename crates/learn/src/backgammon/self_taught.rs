@@ -1,34 +1,32 @@
-//! What a shell can ask of a learner that teaches itself by playing, and what it tells of a round.
+//! Interface of the learners that train by self-play, and the statistics of a round.
 
 use super::player::Player;
 use crate::{Iteration, Learner, progress};
 
 progress! {
     games,
-    /// Decisions played.
+    /// Moves played.
     moves,
-    /// Boards that a network valued.
+    /// Boards evaluated by a network.
     evaluations,
-    /// Steps of the optimiser.
+    /// Optimizer steps.
     updates,
 }
 
-/// One round in numbers; losses are means over its updates.
+/// Statistics of one round. Losses are means over its updates.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
     pub loss: f32,
-    /// Length of the whole gradient.
+    /// Norm of the whole gradient.
     pub grad_norm: f32,
     pub lr: f32,
-    /// Of the games that ended in this round: their mean length in moves of either player, and the shares that ended in a
-    /// gammon and in a backgammon.
+    /// Over the games that ended in this round: mean length in moves of both players, and shares of gammons and of backgammons.
     pub mean_length: f32,
     pub gammons: f32,
     pub backgammons: f32,
-    /// Seconds by the clock that was set, by part: [`PARTS`].
+    /// Seconds per part of [`PARTS`]; 0 without a clock.
     pub parts_s: [f64; PARTS.len()],
-    /// Boards valued, where rounds are alike by now: games end as often as they begin, so that how fast one goes tells how fast the
-    /// next will.
+    /// Number of boards evaluated, once games end as often as they begin. From then on it predicts the duration of later rounds.
     pub steady_evaluations: Option<u64>,
 }
 
@@ -57,19 +55,17 @@ impl From<Stats> for Iteration {
     }
 }
 
-/// Where the time of a round goes: rules and choosing, what a network reads of a board, the network, the tree, targets,
-/// learning, and waiting for another machine.
+/// Parts of a round's time: rules and move choice, network inputs, network, tree, targets, learning, and waiting for another device.
 pub const PARTS: [&str; 7] = ["rules", "inputs", "network", "tree", "targets", "learning", "device"];
 
-/// Whoever teaches itself by playing. Its iterations are rounds of playing and learning. The same seed gives the same games and
-/// weights, whatever the threads.
+/// A learner that trains by self-play. Each iteration is a round of games followed by learning. The same seed gives the same games and
+/// weights for any number of threads.
 pub trait SelfTaught: Learner<Stats = Stats, Progress = Progress> {
-    /// The player that it is now, which goes on unchanged while the learner learns. With more than one evaluation a decision
-    /// it searches.
+    /// Player with the current weights; later training does not change it. It searches if `evals`, the evaluations per decision, exceeds 1.
     fn player(&self, evals: u32) -> Box<dyn Player> {
         self.player_with(self.weights(), evals)
     }
 
-    /// The player that it was when these were its weights.
+    /// Player with the given weights.
     fn player_with(&self, weights: &[f32], evals: u32) -> Box<dyn Player>;
 }

@@ -149,7 +149,7 @@ impl Games {
         }
         let samples = boards.iter().zip(targets).map(|(board, &target)| {
             let (&inputs, &[open, net]) = board.split_first_chunk().expect("as long as that") else { return Err(missing(BOARDS)) };
-            let is_sound = inputs::layout().holds(&inputs) && usize::from(net) < NETS;
+            let is_sound = inputs::layout().is_valid(&inputs) && usize::from(net) < NETS;
             if is_sound { Ok(Sample { inputs, open, net, target }) } else { Err(bad(BOARDS)) }
         });
         Ok(Games { first, samples: samples.collect::<Result<_, _>>()?, of })
