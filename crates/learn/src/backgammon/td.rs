@@ -1,11 +1,10 @@
-//! The strong learner: it plays against itself, always what it thinks best, and learns the six chances of every board that a
-//! player left (Tesauro, "Temporal difference learning and TD-Gammon", 1995). In rounds: some games from weights that hold still,
-//! then each board once, in shuffled minibatches, towards the λ-return of the outcome, and Adam.
+//! The strong learner. It plays against itself with its best moves and learns the six outcome probabilities of every board that a player
+//! left (Tesauro, "Temporal difference learning and TD-Gammon", 1995). A round plays some games with fixed weights. It then trains on each
+//! board once, in shuffled minibatches with Adam, towards the λ-return of the outcome.
 //!
-//! It explores by its dice alone. A game ends for it where the bear-off table knows the rest, if that is used. What plays for others has
-//! the
-//! mean of the weights over the last stretch of the training, which grows with it. A game depends on seed, its number and the
-//! weights of its round, so threads change nothing.
+//! The dice are the only exploration. With the bear-off table enabled, a training game ends where the table contains the position. The
+//! player for matches and analysis uses an average of the weights over the latest part of the training, which grows with its length. A game
+//! depends only on the seed, its number and the weights of its round, so the number of threads has no effect.
 
 pub(super) mod shared;
 
@@ -25,60 +24,56 @@ settings! {
     #[derive(Copy)]
     pub struct StrongConfig {
         live lr: f32 = 1e-3, [log(1e-5, 0.05).up_to(0.1), "Learning rate", "",
-            "How far each update moves the networks at the beginning. Too small and nothing happens; too large and they forget what they \
-             knew."];
+            "Step size of each update at the start of training. A small rate learns slowly; a large one can undo what was learned."];
         live lr_steps: f32 = 2000.0, [log(1.0, 1e6), "Learning-rate decay", "updates",
-            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
-             number."];
+            "After this many updates the learning rate has fallen to 0.7 of its start. It then falls with the square root of the updates."];
         live lambda: f32 = 0.7, [linear(0.0, 1.0), "TD λ", "",
-            "At 0 a position is worth what the next one is thought to be worth, at 1 what the game came to in the end."];
-        live games: usize = 128, [count(1.0, 4096.0), "Games a round", "games",
-            "How many games are played by the same networks before they learn from them."];
-        live batch: usize = 512, [count(16.0, 8192.0), "Minibatch: positions an update", "positions",
-            "How many positions each update of the networks is a mean over."];
-        live look_after: u64 = 3_600_000, [whole(0.0, 1e7), "Look ahead after", "games",
-            "From so many games on it learns from means over all that may be rolled next, which says more and takes some twenty times as \
-             long. 0 never does."];
-        live look_games: usize = 32, [count(1.0, 4096.0), "Games a round then", "games",
-            "How many games are then played by the same networks before they learn from them."];
-        live look_lambda: f32 = 0.7, [linear(0.0, 1.0), "TD λ then", "",
-            "How much an outcome counts then beside the mean over all rolls."];
-        live look_passes: usize = 3, [count(1.0, 16.0), "Epochs then: passes over the games", "",
-            "How often each position is then learned from."];
-        live look_lr: f32 = 1.0, [log(0.01, 10.0), "Learning rate then", "times",
-            "The learning rate is then so many times what it would be."];
-        fixed hidden: usize = 256, [count(16.0, 1024.0), "Hidden units: width of the networks", "units",
-            "Units in the first layer of each network, a multiple of 16. More can know more, and take longer."];
-        fixed narrow: usize = 32, [count(8.0, 256.0), "Width of the layers behind", "units",
-            "Units in each layer behind the first, a multiple of 8."];
-        fixed depth: usize = 1, [count(1.0, 8.0), "Depth: layers behind the first", "layers",
-            "How many such layers each network has before the six outcomes."];
+            "At 0 the target of a position is the estimate of the next position; at 1 it is the result of the game."];
+        live games: usize = 128, [count(1.0, 4096.0), "Games per round", "games",
+            "Games played with the same networks before the networks learn from them."];
+        live batch: usize = 512, [count(16.0, 8192.0), "Minibatch size", "positions",
+            "Positions per update of the networks."];
+        live look_after: u64 = 3_600_000, [whole(0.0, 1e7), "Look-ahead start", "games",
+            "After this many games the targets are averages over all next rolls. Targets are more accurate and take about twenty times as long. \
+             0: never."];
+        live look_games: usize = 32, [count(1.0, 4096.0), "Look-ahead games per round", "games",
+            "Games per round once look-ahead has started."];
+        live look_lambda: f32 = 0.7, [linear(0.0, 1.0), "Look-ahead TD λ", "",
+            "Weight of the game's result relative to the average over all rolls, once look-ahead has started."];
+        live look_passes: usize = 3, [count(1.0, 16.0), "Look-ahead epochs", "",
+            "Passes over the games of a round, once look-ahead has started."];
+        live look_lr: f32 = 1.0, [log(0.01, 10.0), "Look-ahead learning rate", "times",
+            "Factor on the learning rate, once look-ahead has started."];
+        fixed hidden: usize = 256, [count(16.0, 1024.0), "Hidden units", "units",
+            "Units in the first layer of each network; a multiple of 16. Wider networks are stronger and slower."];
+        fixed narrow: usize = 32, [count(8.0, 256.0), "Upper layer width", "units",
+            "Units in each layer above the first; a multiple of 8."];
+        fixed depth: usize = 1, [count(1.0, 8.0), "Upper layers", "layers",
+            "Layers of each network between the first layer and the six outcomes."];
         fixed handmade: bool = true, [SWITCH, "Handmade inputs", "",
-            "Beside where checkers stand, the networks read 24 numbers of each side that players count by eye (shots, primes, anchors, \
-             timing), and the lead. Off, they read places alone."];
+            "Adds 24 numbers per side that players count by eye (shots, primes, anchors, timing), and the lead. Off, the networks see only \
+             the checkers in each place."];
         fixed bearoff: bool = true, [SWITCH, "Exact bear-off table", "",
-            "Where all checkers are home, a table of exact chances answers, in learning and in play. Off, the networks learn these \
-             endings too."];
+            "Uses exact probabilities once all checkers are home, in training and in play. Off, the networks learn these endings too."];
     }
 }
 
-/// Why there is no learner with such settings, or from such a file.
+/// Error of creating, configuring or restoring the learner.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StrongError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error("what the networks are made of and what they read stays as it began; begin a new run with these settings")]
+    #[error("the networks' layers and inputs are fixed; begin a new run with these settings")]
     Fixed,
     #[error(transparent)]
     Saved(#[from] SavedError),
-    #[error("games {found:?} were brought where {due:?} are due; bring those of this round in their order")]
+    #[error("expected games {due:?}, got {found:?}; pass the games of this round in order")]
     OtherGames { found: std::ops::Range<u64>, due: std::ops::Range<u64> },
 }
 
 impl StrongConfig {
-    /// Bytes that a run with these settings takes, about, and rather more than less: for who has to refuse one that does not fit
-    /// before anything is allocated. Games may be far longer than they usually are, so it may take much less. Settings that cannot be
-    /// used take more than there is.
+    /// Estimated memory of a run with these settings in bytes, rather too high than too low. A shell uses it to refuse a run before
+    /// anything is allocated. Games may be far longer than usual, so a run may take much less. Returns `u64::MAX` for invalid settings.
     pub fn bytes(&self) -> u64 {
         if self.check().is_err() {
             return u64::MAX;
@@ -86,9 +81,9 @@ impl StrongConfig {
         let shape = self.shape();
         let (weights, float) = (shape.len() as f64, size_of::<f32>() as f64);
         let games = self.games.max(if self.look_after == u64::MAX { 0 } else { self.look_games }) as f64;
-        // Usually a tenth of it, but players who have learned nothing may never get past each other.
+        // Usually a tenth of it, but untrained players may never get past each other.
         let samples = games * LONGEST as f64 * size_of::<Sample>() as f64;
-        // Once all rolls are looked at, some games value the boards of 21.
+        // With look-ahead, fewer games run at once, and each evaluates the boards of 21 rolls.
         let (self_plays, looking) = (SLICE.min(self.games), LOOKAHEAD_SLICE.min(self.games));
         let looking = if self.look_after == u64::MAX { 0 } else { looking };
         let self_plays =
@@ -109,61 +104,61 @@ impl StrongConfig {
     }
 }
 
-/// Streams of random numbers of one seed. A game's is its number's own.
+/// Random streams of one seed. The dice of a game also depend on the game's number.
 const WEIGHTS: u32 = 0x5754_5300;
 const SHUFFLE: u32 = 0x5348_5546;
 const DICE: u32 = 0x4449_4345;
 
-/// Games that are played side by side, in one slice of work or in several.
+/// Number of games played concurrently, without and with look-ahead. A group takes one slice or several.
 const SLICE: usize = 16;
 const LOOKAHEAD_SLICE: usize = 4;
-/// No game of sensible players lasts as long; one that does is broken off, and its boards are worth what they were thought to be.
+/// Maximum number of moves of a game. A longer game is stopped, and its boards keep their estimates as outcome.
 const LONGEST: usize = 2000;
-/// The player's weights are a mean over about the last of so many parts of all evaluations so far.
+/// The player's weights average about the last 1/`PARTS_OF_MEAN` of all evaluations so far.
 const PARTS_OF_MEAN: f32 = 8.0;
 
-/// Results that a roll has at most in some games; all rolls together have about a quarter of that each.
+/// Maximum number of results of a roll, in practice. Averaged over all rolls it is about a quarter of that.
 const RESULTS: usize = 400;
 
-/// Boards that a move values, at most.
+/// Maximum number of boards evaluated for a move.
 fn boards(lookahead: bool) -> usize {
     if lookahead { Roll::ALL.len() * RESULTS / 4 } else { RESULTS }
 }
 
-/// Moves that each of so many games plays in a slice of so many multiply-adds, one at least.
+/// Number of moves that each of `games` games plays in a slice of `longest` multiply-adds; at least one.
 fn moves(shape: Shape, games: usize, lookahead: bool, longest: f64) -> usize {
     let each = games as f64 * boards(lookahead) as f64 * shape.products();
     ((longest / each) as usize).clamp(1, LONGEST)
 }
 
-/// What a game brought, apart from its samples.
+/// Result of a game without its samples.
 #[derive(Clone, Copy)]
-struct Brought {
+struct GameResult {
     samples: usize,
     moves: u64,
     evaluations: u64,
     outcome: OutcomeProbs,
 }
 
-/// One game of self-play: its buffers, and the samples that it brought.
+/// One game of self-play: its buffers and its samples.
 struct SelfPlay {
     dice: Sequence,
-    /// The place of the board that is left next, and whether the game is over.
+    /// Index of the board to leave next.
     next: usize,
     is_over: bool,
     valuer: Valuer,
     samples: Vec<Sample>,
-    /// What was thought of each board, or known.
+    /// Estimate, or exact value, of each board left so far.
     estimates: Vec<OutcomeProbs>,
-    /// What each was thought to lead to, over all rolls; empty where that was not asked.
+    /// Mean value over all rolls of the best replies to each board; empty without look-ahead.
     ahead: Vec<OutcomeProbs>,
     moves: u64,
-    /// Points of the game's end, or of the end to be expected.
+    /// Final outcome, or the last estimate of a stopped game.
     outcome: OutcomeProbs,
 }
 
 impl SelfPlay {
-    /// Of one that has played the longest of games.
+    /// Memory of a game of maximum length, in bytes.
     fn bytes(shape: Shape, boards: usize) -> f64 {
         let game = LONGEST * (size_of::<Sample>() + 2 * size_of::<OutcomeProbs>());
         Valuer::bytes(shape, boards) + game as f64
@@ -183,10 +178,10 @@ impl SelfPlay {
         }
     }
 
-    /// One whole game, and what is to be learned from it. With `lookahead`, all rolls are tried at each board.
+    /// Plays one whole game and sets its targets. With `lookahead`, all rolls are tried at each board.
     fn play(&mut self, network: &Network, seed: u32, game: u64, lambda: f32, lookahead: bool) {
         self.begin(network, seed, game);
-        self.go_on(network, lambda, lookahead, LONGEST);
+        self.advance_moves(network, lambda, lookahead, LONGEST);
     }
 
     fn begin(&mut self, network: &Network, seed: u32, game: u64) {
@@ -195,30 +190,30 @@ impl SelfPlay {
         self.estimates.clear();
         self.ahead.clear();
         (self.moves, self.is_over) = (0, false);
-        // Of a game that was given up.
+        // Discards the count of an abandoned game.
         self.valuer.evaluations = 0;
         let roll = Roll::drawn_to_open(&mut self.dice);
         self.valuer.value_rolls(network, &Board::START, &[roll]);
         self.next = self.valuer.best(0);
     }
 
-    /// Plays so many moves more, or fewer where the game ends.
-    fn go_on(&mut self, network: &Network, lambda: f32, lookahead: bool, moves: usize) {
+    /// Plays up to `moves` more moves; stops at the end of the game.
+    fn advance_moves(&mut self, network: &Network, lambda: f32, lookahead: bool, moves: usize) {
         for _ in 0..moves {
             if self.is_over {
                 return;
             }
-            self.is_over = self.leave();
+            self.is_over = self.record_move();
             if self.is_over {
-                self.aim(lambda);
+                self.set_targets(lambda);
             } else {
-                self.look(network, lookahead);
+                self.choose_next(network, lookahead);
             }
         }
     }
 
-    /// Leaves the next board to the other player; whether the game is over then.
-    fn leave(&mut self) -> bool {
+    /// Records the chosen board as a sample; returns true if the game is over.
+    fn record_move(&mut self) -> bool {
         let (left, probs) = (self.valuer.boards[self.next], self.valuer.probs[self.next]);
         self.moves += 1;
         self.estimates.push(probs);
@@ -228,8 +223,8 @@ impl SelfPlay {
         self.samples.len() == LONGEST
     }
 
-    /// Rolls, and finds the board to leave next.
-    fn look(&mut self, network: &Network, lookahead: bool) {
+    /// Rolls the dice and chooses the next board.
+    fn choose_next(&mut self, network: &Network, lookahead: bool) {
         let board = self.valuer.boards[self.next].turned();
         let roll = Roll::drawn(&mut self.dice);
         if !lookahead {
@@ -250,29 +245,29 @@ impl SelfPlay {
         self.ahead.push(outcomes::turned(&ahead));
     }
 
-    /// Sets the targets, backwards: what the next board was thought to be worth, and what came of it.
-    fn aim(&mut self, lambda: f32) {
-        let mut came = self.outcome;
+    /// Sets the targets backwards in time, from the next board's estimate and the outcome.
+    fn set_targets(&mut self, lambda: f32) {
+        let mut target = self.outcome;
         for t in (0..self.samples.len()).rev() {
             if let Some(next) = self.estimates.get(t + 1) {
                 let ahead = self.ahead.get(t).copied().unwrap_or(outcomes::turned(next));
                 let mut surprise = [0.0; OUTCOMES];
                 for i in 0..OUTCOMES {
-                    surprise[i] = came[i] - next[i];
+                    surprise[i] = target[i] - next[i];
                 }
-                came = outcomes::turned(&surprise);
+                target = outcomes::turned(&surprise);
                 for i in 0..OUTCOMES {
-                    came[i] = ahead[i] + lambda * came[i];
+                    target[i] = ahead[i] + lambda * target[i];
                 }
             }
-            self.samples[t].target = came;
+            self.samples[t].target = target;
         }
         self.valuer.stopwatch.spent(net::TARGETS);
     }
 
-    /// What the game that it has just played brought.
-    fn brought(&mut self) -> Brought {
-        Brought {
+    /// Returns the result of the finished game and resets the evaluation count.
+    fn take_result(&mut self) -> GameResult {
+        GameResult {
             samples: self.samples.len(),
             moves: self.moves,
             evaluations: std::mem::take(&mut self.valuer.evaluations),
@@ -281,41 +276,41 @@ impl SelfPlay {
     }
 }
 
-/// What the learner is about.
+/// Current stage of a round.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// So many games of the round are played.
+    /// Games: number played.
     Playing(usize),
-    /// So many minibatches of a network are learned.
+    /// Training: network index, and number of minibatches completed.
     Learning(usize, usize),
 }
 
-/// The strong learner: see the top of the file.
+/// The strong learner. The module documentation describes the algorithm.
 pub struct Strong {
     settings: StrongConfig,
     seed: u32,
     shape: Shape,
     isa: Isa,
     learned: Vec<f32>,
-    /// The player's: a mean of those.
+    /// Average of `learned`, used by the player.
     weights: Vec<f32>,
     moments: [Vec<f32>; 2],
-    /// Of each network.
+    /// Optimizer steps of each network.
     steps: [u64; NETS],
     network: Network,
     trainer: Trainer,
     self_plays: Vec<SelfPlay>,
-    /// How many of them have a game that the round has not taken up yet.
+    /// Number of games in progress, not yet added to the round.
     under_way: usize,
-    /// Multiply-adds of a slice, at most.
+    /// Maximum number of multiply-adds of a slice.
     longest: f64,
     samples: [Vec<Sample>; NETS],
     stage: Stage,
     progress: Progress,
     round: Round,
-    /// A loss or the gradient's length was no number in the last round.
+    /// True if a loss or a gradient norm of the last round was not finite.
     diverged: bool,
-    /// Others play its games.
+    /// True if remote workers play its games.
     shared: bool,
     clock: Option<fn() -> f64>,
 }
@@ -363,10 +358,10 @@ impl Strong {
         })
     }
 
-    /// Goes on exactly from what [`Learner::parts`] gave, with the same settings and seed.
+    /// Restores a learner from its [`Learner::parts`], exactly, with the same settings and seed.
     pub fn restore(settings: StrongConfig, seed: u32, isa: Isa, find: &Find) -> Result<Strong, StrongError> {
         settings.check()?;
-        // Before anything is allocated: the checkpoint is of networks as wide as the settings say.
+        // Checked before anything is allocated: the checkpoint's networks have the width of the settings.
         let floats = |name: &str| state::floats_of(find, name, settings.shape().len());
         let (learned, weights) = (floats("strong.learned")?, floats("strong.weights")?);
         let moments = [floats("strong.adam.m")?, floats("strong.adam.v")?].map(<[f32]>::to_vec);
@@ -387,7 +382,7 @@ impl Strong {
         &self.settings
     }
 
-    /// Goes on with other settings, between two rounds; refuses those that need another learner ([`StrongConfig::can_become`]).
+    /// Changes the settings between two rounds. Returns an error for changes that need a new learner ([`StrongConfig::can_become`]).
     pub fn set_config(&mut self, settings: StrongConfig) -> Result<(), StrongError> {
         settings.check()?;
         if !self.settings.can_become(&settings) {
@@ -404,11 +399,11 @@ impl Strong {
     }
 
     fn rate(&self, net: usize) -> f32 {
-        let worn = 1.0 + self.steps[net] as f32 / self.settings.lr_steps;
-        self.settings.lr / worn.sqrt() * if self.looks_ahead() { self.settings.look_lr } else { 1.0 }
+        let decay = 1.0 + self.steps[net] as f32 / self.settings.lr_steps;
+        self.settings.lr / decay.sqrt() * if self.looks_ahead() { self.settings.look_lr } else { 1.0 }
     }
 
-    /// Whether this round looks at all rolls: asked where its first game has not been counted or its last one has.
+    /// Returns true if this round looks ahead. Valid before its first game is counted and after.
     fn looks_ahead(&self) -> bool {
         self.progress.games - self.round.games >= self.settings.look_after
     }
@@ -421,7 +416,7 @@ impl Strong {
         if self.looks_ahead() { self.settings.look_games } else { self.settings.games }
     }
 
-    /// Plays on in the games that are under way, or in the next of the round, and takes them up once all of them are over.
+    /// Continues the games in progress, or begins the next ones; adds them to the round when all of them are over.
     fn play(&mut self, played: usize) -> Stage {
         let begins = self.under_way == 0;
         if begins {
@@ -435,46 +430,46 @@ impl Strong {
         }
         self.under_way = 0;
         for i in 0..count {
-            let game = self.self_plays[i].brought();
+            let game = self.self_plays[i].take_result();
             let samples = std::mem::take(&mut self.self_plays[i].samples);
-            self.count(&game, &samples);
+            self.add_game(&game, &samples);
             self.self_plays[i].samples = samples;
         }
-        self.after(played + count)
+        self.next_stage(played + count)
     }
 
-    /// Some moves of each game that is under way.
+    /// Plays some moves of each game in progress.
     fn play_slice(&mut self, begins: bool) {
         let (lookahead, lambda, first) = (self.looks_ahead(), self.lambda(), self.progress.games);
         let (network, seed) = (&self.network, self.seed);
         let moves = moves(self.shape, self.under_way, lookahead, self.longest);
         let (start, clock) = (self.now(), self.clock);
         let self_plays = &mut self.self_plays[..self.under_way];
-        // One that goes on has its time taken, as a sample of all.
+        // Times one running game as a sample of all.
         let timed = self_plays.iter().position(|self_play| begins || !self_play.is_over).unwrap_or(0);
         par::each_mut(self_plays, |i, self_play| {
             self_play.valuer.stopwatch.begin(if i == timed { clock } else { None });
             if begins {
                 self_play.begin(network, seed, first + i as u64);
             }
-            self_play.go_on(network, lambda, lookahead, moves);
+            self_play.advance_moves(network, lambda, lookahead, moves);
         });
         let spent_s = self.self_plays[timed].valuer.stopwatch.spent_s;
         let share = (self.now() - start) / spent_s.iter().sum::<f64>().max(f64::EPSILON);
         self.round.parts_s.iter_mut().zip(spent_s).for_each(|(sum, spent)| *sum += share * spent);
     }
 
-    /// Takes up the next game of the round, and what it brought.
-    fn count(&mut self, game: &Brought, brought: &[Sample]) {
+    /// Adds the next game and its samples to the round.
+    fn add_game(&mut self, game: &GameResult, samples: &[Sample]) {
         let games = self.games();
-        for sample in brought {
-            let samples = &mut self.samples[usize::from(sample.net)];
-            if samples.len() == samples.capacity() {
-                // To twice its size, but no more than a round can have.
-                let most = games * LONGEST - samples.len();
-                samples.reserve_exact(samples.len().max(1024).min(most));
+        for sample in samples {
+            let kept = &mut self.samples[usize::from(sample.net)];
+            if kept.len() == kept.capacity() {
+                // Doubles the capacity, limited to the most samples that a round can have.
+                let most = games * LONGEST - kept.len();
+                kept.reserve_exact(kept.len().max(1024).min(most));
             }
-            samples.push(*sample);
+            kept.push(*sample);
         }
         let [_, won_gammon, won_backgammon, _, lost_gammon, lost_backgammon] = game.outcome.map(f64::from);
         self.round.gammons += won_gammon + lost_gammon;
@@ -486,8 +481,8 @@ impl Strong {
         self.progress.games += 1;
     }
 
-    /// What comes once so many games of the round are played.
-    fn after(&mut self, played: usize) -> Stage {
+    /// Returns the stage after `played` games of the round.
+    fn next_stage(&mut self, played: usize) -> Stage {
         if played < self.games() {
             return Stage::Playing(played);
         }
@@ -500,7 +495,7 @@ impl Strong {
 
     fn learn(&mut self, net: usize, learned: usize) -> Stage {
         let all = &self.samples[net];
-        // The last minibatch takes what is left, if that is little.
+        // The last minibatch also takes a remainder smaller than a minibatch.
         let count = (all.len() / self.settings.batch).max(1);
         let passes = if self.looks_ahead() { self.settings.look_passes } else { 1 };
         let piece = learned % count;
@@ -572,8 +567,7 @@ impl Learner for Strong {
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        Err("The strong learner lends nothing to a GPU: of each board its first layer sums a few rows of whole numbers, chosen so that \
-             a result costs only those that the move changes")
+        Err("This learner trains on the CPU only: its integer first layer is updated incrementally and has no GPU kernel")
     }
 
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
@@ -608,7 +602,7 @@ impl Learner for Strong {
         !self.diverged && all.iter().all(|values| values.iter().all(|x| x.is_finite()))
     }
 
-    /// Those of the player.
+    /// Weights of the player, not of the learning networks.
     fn weights(&self) -> &[f32] {
         &self.weights
     }
@@ -632,12 +626,12 @@ mod tests {
 
     fn network() -> Network {
         let mut weights = SHAPE.first_weights(Isa::best(), 3, 1);
-        // Opinions that differ from board to board.
+        // Larger weights, so that boards get different estimates.
         weights.iter_mut().for_each(|w| *w *= 2.0);
         Network::new(Isa::best(), SHAPE, &weights)
     }
 
-    /// A game and the targets of its boards.
+    /// A complete game with the targets of its boards.
     fn played(lambda: f32, lookahead: bool) -> SelfPlay {
         let mut self_play = SelfPlay::new();
         self_play.play(&network(), 5, 2, lambda, lookahead);
@@ -651,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn at_one_a_target_is_the_outcome_and_at_zero_the_next_thought() {
+    fn lambda_one_targets_the_outcome_and_lambda_zero_the_next_estimate() {
         let (whole, next) = (played(1.0, false), played(0.0, false));
         let last = whole.estimates.len() - 1;
         for (t, sample) in whole.samples.iter().enumerate() {
@@ -660,7 +654,7 @@ mod tests {
             close(&sample.target, &if turns { outcomes::turned(&outcome) } else { outcome }, t);
             close(&next.samples[t].target, &outcomes::turned(&next.estimates[t + 1]), t);
         }
-        // In between it is the mixture of what comes next.
+        // In between, the target mixes the next estimate and the next target.
         let mixed = played(0.6, false);
         for t in 0..last - 1 {
             let came = mixed.samples[t + 1].target;
@@ -670,13 +664,13 @@ mod tests {
     }
 
     #[test]
-    fn with_all_rolls_at_zero_a_target_is_the_mean_of_the_best_replies_and_the_game_is_the_same() {
+    fn look_ahead_targets_the_mean_of_the_best_replies_and_leaves_the_game_unchanged() {
         let (plain, looked) = (played(0.0, false), played(0.0, true));
         assert!(plain.estimates == looked.estimates && looked.ahead.len() == looked.samples.len());
         for (t, sample) in looked.samples.iter().enumerate() {
             close(&sample.target, &looked.ahead[t], t);
         }
-        // The mean over the rolls, from the first board on: what followed is one of them.
+        // The expected mean over the rolls, from the first board on.
         let (mut valuer, network) = (Valuer::default(), network());
         let mut dice = Rng { key: [5, DICE, 2, 0] }.sequence(0);
         valuer.value_rolls(&network, &Board::START, &[Roll::drawn_to_open(&mut dice)]);
@@ -688,7 +682,7 @@ mod tests {
             mean.iter_mut().zip(best).for_each(|(sum, p)| *sum += roll.ways() as f32 / 36.0 * p);
         }
         close(&looked.samples[0].target, &outcomes::turned(&mean), 0);
-        // And what the next one's target says more than was thought of it is handed on in part.
+        // With λ above 0, the next target's difference from its estimate is added in part.
         let mixed = played(0.5, true);
         for t in 0..mixed.samples.len() - 1 {
             let (next, came) = (mixed.estimates[t + 1], mixed.samples[t + 1].target);
@@ -698,11 +692,11 @@ mod tests {
         }
     }
 
-    /// The largest networks that there are, and how many boards a step learns from at most.
+    /// The largest networks and the largest minibatch.
     const LARGEST: (Shape, usize) = (Shape { hidden: 1024, narrow: 256, depth: 8, handmade: true, bearoff: true }, 8192);
 
     #[test]
-    fn no_slice_is_longer_than_any_may_be() {
+    fn slices_stay_within_the_limit() {
         let (shape, batch) = LARGEST;
         let Shape { hidden, narrow, depth, .. } = shape;
         let settings = StrongConfig { hidden, narrow, depth, batch, ..StrongConfig::default() };
@@ -712,14 +706,14 @@ mod tests {
             let all = (moves * games * boards(lookahead)) as f64 * shape.products();
             assert!(moves > 1 && all <= state::LONGEST, "{moves} moves, {all:e} multiply-adds");
         }
-        // A step takes three times as much a board; the last one of a round takes what is left.
+        // A training step takes three times as long per board. The last minibatch of a round may be almost twice as large.
         assert!(3.0 * (2 * batch - 1) as f64 * shape.products() <= state::LONGEST);
-        // A usual game, of some 60 moves, is played in one slice.
+        // A typical game, of some 60 moves, fits in one slice.
         assert!(moves(StrongConfig::default().shape(), SLICE, false, state::LONGEST) > 120);
     }
 
     #[test]
-    fn games_in_many_slices_are_those_in_one() {
+    fn games_do_not_depend_on_slices() {
         let settings = StrongConfig { hidden: 32, games: 10, batch: 128, ..StrongConfig::default() };
         let settings = StrongConfig { look_after: 20, look_games: 3, ..settings };
         let run = |longest: f64| {
@@ -739,22 +733,22 @@ mod tests {
     }
 
     #[test]
-    fn a_round_counts_gammons_and_backgammons_of_either_side() {
+    fn gammons_and_backgammons_of_both_sides_are_counted() {
         let settings = StrongConfig { hidden: 32, games: 10, batch: 128, ..StrongConfig::default() };
         let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
-        // Single games, gammons and backgammons that are won, then those that are lost.
+        // Single games, gammons and backgammons won, then lost.
         for (ending, games) in [3, 1, 0, 2, 2, 1].into_iter().enumerate() {
             let mut outcome = [0.0; OUTCOMES];
             outcome[ending] = 1.0;
-            let game = Brought { samples: 0, moves: 50, evaluations: 900, outcome };
-            (0..games).for_each(|_| strong.count(&game, &[]));
+            let game = GameResult { samples: 0, moves: 50, evaluations: 900, outcome };
+            (0..games).for_each(|_| strong.add_game(&game, &[]));
         }
         let Round { games, gammons, backgammons, moves, evaluations, .. } = strong.round;
         assert_eq!((games, gammons, backgammons, moves, evaluations), (9, 3.0, 1.0, 450, 8100));
     }
 
     #[test]
-    fn games_that_others_bring_replace_those_under_way() {
+    fn received_games_replace_games_in_progress() {
         let settings = StrongConfig { hidden: 32, games: 6, batch: 128, ..StrongConfig::default() };
         let begin = |longest: f64| {
             let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");

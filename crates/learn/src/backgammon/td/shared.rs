@@ -1,10 +1,9 @@
-//! A round whose games others play: other processes, on other machines. What a game brings follows from seed, its number and the
-//! weights of its round alone, so a learner that is given games goes on as if it had played them itself, to the bit, whoever played
-//! them and in however many stretches.
+//! Rounds whose games remote workers play. The result of a game follows from the seed, its number and the weights of its round. A learner
+//! that receives games therefore continues exactly as if it had played them itself, for any split among workers.
 //!
-//! It refuses to know how rounds and games travel: both are parts by name, as a learner's are.
+//! Transport is left to the caller: rounds and games are named parts, as in a learner's checkpoint.
 
-use super::{Brought, LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError};
+use super::{GameResult, LONGEST, SelfPlay, Stage, Strong, StrongConfig, StrongError};
 use crate::backgammon::inputs::{self, INPUTS};
 use crate::backgammon::net::{NETS, Network, Sample, Shape};
 use crate::backgammon::outcomes::OUTCOMES;
@@ -13,24 +12,24 @@ use crate::{Data, Find, Parts, SavedError, Sharing};
 use math::{Isa, par};
 use std::ops::Range;
 
-/// What the games of a round are played with.
+/// Everything needed to play the games of a round.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     seed: u32,
     shape: Shape,
     lambda: f32,
     lookahead: bool,
-    /// Those that nobody has brought yet.
+    /// Games not received yet, by global number.
     pub games: Range<u64>,
     learned: Vec<f32>,
 }
 
-/// What some games brought, in order.
+/// Results of consecutive games.
 #[derive(Default)]
 pub struct Games {
     first: u64,
     samples: Vec<Sample>,
-    of: Vec<Brought>,
+    results: Vec<GameResult>,
 }
 
 const ROUND: &str = "round";
@@ -70,11 +69,11 @@ impl Round {
         Ok(Round { seed, shape, lambda, lookahead, games: start..end, learned })
     }
 
-    /// Plays some of its games, on all threads; none that it has not.
+    /// Plays the games of `games` that belong to this round, on all threads.
     pub fn play(&self, isa: Isa, games: Range<u64>) -> Games {
         let games = games.start.max(self.games.start)..games.end.min(self.games.end);
         let network = Network::new(isa, self.shape, &self.learned);
-        let mut brought = Games { first: games.start, ..Games::default() };
+        let mut played = Games { first: games.start, ..Games::default() };
         let at_once = par::threads().max(1) * 2;
         let mut self_plays: Vec<SelfPlay> = std::iter::repeat_with(SelfPlay::new).take(at_once).collect();
         let mut next = games.start;
@@ -84,15 +83,15 @@ impl Round {
                 self_play.play(&network, self.seed, next + i as u64, self.lambda, self.lookahead);
             });
             for self_play in &mut self_plays[..count] {
-                brought.of.push(self_play.brought());
-                brought.samples.extend_from_slice(&self_play.samples);
+                played.results.push(self_play.take_result());
+                played.samples.extend_from_slice(&self_play.samples);
             }
             next += count as u64;
         }
-        brought
+        played
     }
 
-    /// A number that two builds share where they play the same game alike: whoever plays for a learner has to have the learner's.
+    /// Hash of one short game. Builds with equal fingerprints play games identically; a worker's must equal the learner's.
     pub fn fingerprint(isa: Isa) -> u64 {
         let shape = StrongConfig { hidden: 16, ..StrongConfig::default() }.shape();
         let learned = shape.first_weights(isa, 1, super::WEIGHTS);
@@ -110,14 +109,14 @@ impl Round {
     }
 }
 
-/// Bytes of a board in [`BOARDS`]: what is read of it, the outcomes that it allows, and which network learns from it.
+/// Bytes of a board in [`BOARDS`]: its inputs, its possible outcomes, and the network that learns from it.
 const BOARD: usize = INPUTS + 2;
 
 impl Games {
     pub fn parts(&self) -> Parts {
         let mut numbers = vec![self.first];
-        numbers.extend(self.of.iter().flat_map(|game| [game.samples as u64, game.moves, game.evaluations]));
-        let outcomes: Vec<f32> = self.of.iter().flat_map(|game| game.outcome).collect();
+        numbers.extend(self.results.iter().flat_map(|game| [game.samples as u64, game.moves, game.evaluations]));
+        let outcomes: Vec<f32> = self.results.iter().flat_map(|game| game.outcome).collect();
         let mut boards = Vec::with_capacity(BOARD * self.samples.len());
         for sample in &self.samples {
             boards.extend_from_slice(&sample.inputs);
@@ -126,7 +125,7 @@ impl Games {
         let targets: Vec<f32> = self.samples.iter().flat_map(|sample| sample.target).collect();
         vec![
             (GAMES.into(), vec![numbers.len()], Data::U64(numbers)),
-            (OUTCOME.into(), vec![self.of.len(), OUTCOMES], Data::F32(outcomes)),
+            (OUTCOME.into(), vec![self.results.len(), OUTCOMES], Data::F32(outcomes)),
             (BOARDS.into(), vec![self.samples.len(), BOARD], Data::U8(boards)),
             (TARGETS.into(), vec![self.samples.len(), OUTCOMES], Data::F32(targets)),
         ]
@@ -138,30 +137,30 @@ impl Games {
         let outcomes = floats_of(find, OUTCOME, OUTCOMES * counts.len())?.as_chunks::<OUTCOMES>().0;
         let (boards, []) = bytes(find, BOARDS)?.as_chunks::<BOARD>() else { return Err(missing(BOARDS)) };
         let targets = floats_of(find, TARGETS, OUTCOMES * boards.len())?.as_chunks::<OUTCOMES>().0;
-        let of: Vec<Brought> = counts
+        let results: Vec<GameResult> = counts
             .iter()
             .zip(outcomes)
-            .map(|(&[samples, moves, evaluations], &outcome)| Brought { samples: samples as usize, moves, evaluations, outcome })
+            .map(|(&[samples, moves, evaluations], &outcome)| GameResult { samples: samples as usize, moves, evaluations, outcome })
             .collect();
-        let most = of.iter().map(|game| game.samples).max().unwrap_or(0);
-        if most > LONGEST || of.iter().map(|game| game.samples).sum::<usize>() != boards.len() {
+        let most = results.iter().map(|game| game.samples).max().unwrap_or(0);
+        if most > LONGEST || results.iter().map(|game| game.samples).sum::<usize>() != boards.len() {
             return Err(missing(GAMES));
         }
         let samples = boards.iter().zip(targets).map(|(board, &target)| {
-            let (&inputs, &[open, net]) = board.split_first_chunk().expect("as long as that") else { return Err(missing(BOARDS)) };
+            let (&inputs, &[open, net]) = board.split_first_chunk().expect("BOARD is longer than INPUTS") else { return Err(missing(BOARDS)) };
             let is_sound = inputs::layout().is_valid(&inputs) && usize::from(net) < NETS;
             if is_sound { Ok(Sample { inputs, open, net, target }) } else { Err(bad(BOARDS)) }
         });
-        Ok(Games { first, samples: samples.collect::<Result<_, _>>()?, of })
+        Ok(Games { first, samples: samples.collect::<Result<_, _>>()?, results })
     }
 
     pub fn range(&self) -> Range<u64> {
-        self.first..self.first + self.of.len() as u64
+        self.first..self.first + self.results.len() as u64
     }
 }
 
 impl Strong {
-    /// What the rest of this round's games are played with; nothing while it learns.
+    /// Description of the remaining games of this round; `None` while the learner trains.
     pub fn round(&self) -> Option<Round> {
         let Stage::Playing(_) = self.stage else { return None };
         Some(Round {
@@ -179,21 +178,21 @@ impl Strong {
         self.progress.games..self.progress.games + (self.games() - played) as u64
     }
 
-    /// The next games of this round, as somebody played them with what [`Strong::round`] gave.
+    /// Adds the next games of this round, as a worker played them with [`Strong::round`].
     pub fn take_games(&mut self, games: &Games) -> Result<(), StrongError> {
         let (found, due) = (games.range(), self.due_games());
         if found.is_empty() || found.start != due.start || found.end > due.end {
             return Err(StrongError::OtherGames { found, due });
         }
-        // Those are games that were under way here.
+        // The received games replace any games in progress here.
         self.under_way = 0;
         let mut samples = games.samples.as_slice();
-        for game in &games.of {
-            let (brought, rest) = samples.split_at(game.samples);
+        for game in &games.results {
+            let (played, rest) = samples.split_at(game.samples);
             samples = rest;
-            self.count(game, brought);
+            self.add_game(game, played);
         }
-        self.stage = self.after(self.games() - (due.end - found.end) as usize);
+        self.stage = self.next_stage(self.games() - (due.end - found.end) as usize);
         Ok(())
     }
 }
