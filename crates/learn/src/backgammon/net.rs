@@ -1,9 +1,9 @@
-//! The strong learner's networks: board -> `hidden` units, a sum of rows of whole numbers (`math::graded`) -> `depth` layers of
-//! `narrow` rectified units -> the six outcomes of a game, as a softmax over those that the board still allows. Two of them, for
-//! contact and for races; what is finished needs none, nor does what stands in the bear-off table, where that is used.
+//! The strong learner's networks: board -> `hidden` units, a sum of integer rows (`math::graded`) -> `depth` layers of `narrow` rectified
+//! units -> the six outcomes of a game, as a softmax over those still possible. There are two networks, for contact and for races. Finished
+//! games need none, nor do positions of the bear-off table if it is enabled.
 //!
-//! Weights lie in one flat vector, network after network. A [`Network`] is what weights become for valuing: tables and packed
-//! matrices, which nobody changes while they are played with. Gradients are summed in one order, whoever computes them.
+//! All weights are in one flat vector, network after network. A [`Network`] is its inference form: tables and packed matrices, immutable
+//! during play. Gradients are summed in a fixed order, independent of the threads.
 
 use super::inputs::{self, Changes, Inputs};
 use super::outcomes::{self, OUTCOMES, OutcomeProbs};
@@ -12,29 +12,29 @@ use math::graded::{self, Grade};
 use math::{AdamStep, Epilogue, Isa, Rng, gemm, ops, par};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// Networks: contact, race.
+/// Number of networks: contact, race.
 pub const NETS: usize = 2;
 
-/// Who knows what a board is worth.
+/// Source of a board's value: exact probabilities, or a network by index.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Known {
-    Exactly(OutcomeProbs),
-    By(usize),
+pub enum Source {
+    Exact(OutcomeProbs),
+    Net(usize),
 }
 
-/// Of a board that one player has left to the other, seen by the former; `table` says whether the bear-off table answers.
-pub fn known(board: &Board, table: bool) -> Known {
+/// Source of the value of a board that one player has left to the other, for the former. `table` enables the bear-off table.
+pub fn source(board: &Board, table: bool) -> Source {
     if board.points() != 0 {
-        return Known::Exactly(outcomes::ended(board.points()));
+        return Source::Exact(outcomes::ended(board.points()));
     }
     if board.contact() {
-        return Known::By(0);
+        return Source::Net(0);
     }
     let probs = if table { bearoff::outcome_probs(board) } else { None };
-    probs.map_or(Known::By(1), Known::Exactly)
+    probs.map_or(Source::Net(1), Source::Exact)
 }
 
-/// The outcomes that a board allows, a bit each.
+/// Bit mask of the outcomes that are still possible.
 pub fn open(board: &Board) -> u8 {
     let contact = board.contact();
     let side = |loser: worlds::backgammon::Side| {
@@ -45,20 +45,20 @@ pub fn open(board: &Board) -> u8 {
     side(board.theirs()) | side(board.mine()) << 3
 }
 
-/// What the networks are, and what they are asked.
+/// Architecture of the networks and their use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Units of the first layer, units of each layer behind it, and how many of those there are.
+    /// Units of the first layer, units of each upper layer, and number of upper layers before the output.
     pub hidden: usize,
     pub narrow: usize,
     pub depth: usize,
-    /// They read what players count by eye, beside where checkers stand.
+    /// Enables the handmade inputs.
     pub handmade: bool,
-    /// The bear-off table answers instead of them where it can.
+    /// Uses the bear-off table where it applies.
     pub bearoff: bool,
 }
 
-/// A layer behind the first.
+/// A dense layer above the first layer.
 #[derive(Clone)]
 struct Layer<W> {
     out: usize,
@@ -72,12 +72,12 @@ impl Shape {
         inputs::layout().steps * self.hidden
     }
 
-    /// All but the first layer.
+    /// Number of weights of all layers but the first.
     fn upper_len(self) -> usize {
         self.layers().map(|(out, inp)| out * inp + out).sum()
     }
 
-    /// Outputs and inputs of each layer behind the first.
+    /// Outputs and inputs of each layer above the first.
     fn layers(self) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator {
         (0..self.depth + 1).map(move |i| {
             let out = if i == self.depth { OUTCOMES } else { self.narrow };
@@ -89,9 +89,9 @@ impl Shape {
         self.steps_len() + self.upper_len()
     }
 
-    /// Multiply-adds that take as long as valuing a board, about, and rather more than less.
+    /// Estimated cost of evaluating a board, in multiply-adds, rather too high than too low.
     pub fn products(self) -> f64 {
-        /// Of the rules and of reading the board.
+        /// Cost of the rules and of reading the board.
         const READ: usize = 20_000;
         let upper: usize = self.layers().map(|(out, inp)| out * inp).sum();
         (READ + inputs::INPUTS * self.hidden + upper) as f64
@@ -119,7 +119,7 @@ impl Shape {
         })
     }
 
-    /// Small where outcomes are told apart, so that the first games are learned from at once.
+    /// Initial weights. The output layer starts small, so that training progresses from the first games.
     pub fn first_weights(self, isa: Isa, seed: u32, stream: u32) -> Vec<f32> {
         let rng = Rng::new(seed, stream);
         let mut weights = vec![0.0; self.len()];
@@ -131,7 +131,7 @@ impl Shape {
             };
             fill(3 * i, 0.1, steps);
             for (at, Layer { inp, w, .. }) in self.upper_mut(upper).enumerate() {
-                // Random numbers of the first, of the last, and behind those of all nets, of the layers between.
+                // Stream index. The first and last layers of both networks come first, then all layers between.
                 let (place, size) = match at {
                     _ if at == self.depth => (3 * i + 2, 0.02),
                     0 => (3 * i + 1, (2.0 / inp as f32).sqrt()),
@@ -144,7 +144,7 @@ impl Shape {
     }
 }
 
-/// One network, packed for valuing.
+/// One network, packed for inference.
 #[derive(Clone)]
 struct PackedNet {
     table: Vec<u32>,
@@ -170,15 +170,15 @@ impl PackedNet {
         }
     }
 
-    fn take_upper(&mut self, isa: Isa, shape: Shape, upper: &[f32]) {
+    fn load_upper(&mut self, isa: Isa, shape: Shape, upper: &[f32]) {
         for (to, from) in self.layers.iter_mut().zip(shape.upper(upper)) {
             gemm::pack_rows(isa, from.w, to.out, to.inp, &mut to.w);
             to.b.copy_from_slice(from.b);
         }
     }
 
-    /// From the first layer to the logits of the outcomes. `narrow` gets what each layer between gives, one after the other.
-    fn upwards(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
+    /// Computes the outcome logits from the first layer's output. `narrow` receives the output of each layer between, in order.
+    fn forward_upper(&self, isa: Isa, hidden: &[f32], rows: usize, narrow: &mut [f32], logits: &mut [f32]) {
         let (mut x, mut narrow, mut logits) = (hidden, narrow, Some(logits));
         for (i, Layer { out, inp, w, b }) in self.layers.iter().enumerate() {
             let last = i + 1 == self.layers.len();
@@ -193,7 +193,7 @@ impl PackedNet {
     }
 }
 
-/// Weights, ready to value boards.
+/// Weights prepared for inference.
 #[derive(Clone)]
 pub struct Network {
     pub isa: Isa,
@@ -208,21 +208,21 @@ impl Network {
 
     pub fn new(isa: Isa, shape: Shape, weights: &[f32]) -> Network {
         let mut network = Network { isa, shape, nets: std::array::from_fn(|_| PackedNet::new(shape)) };
-        network.take(weights);
+        network.load(weights);
         network
     }
 
-    pub fn take(&mut self, weights: &[f32]) {
+    pub fn load(&mut self, weights: &[f32]) {
         let (isa, shape) = (self.isa, self.shape);
         for (net, weights) in self.nets.iter_mut().zip(weights.chunks_exact(shape.net_len())) {
             let (steps, upper) = weights.split_at(shape.steps_len());
             graded::fill(isa, shape.hidden, &inputs::layout().grades, steps, &mut net.table);
-            net.take_upper(isa, shape, upper);
+            net.load_upper(isa, shape, upper);
         }
     }
 }
 
-/// Tells by a clock where time goes; without one it is not asked.
+/// Measures the time of each part of [`PARTS`]. Without a clock it measures nothing.
 #[derive(Default)]
 pub struct Stopwatch {
     clock: Option<fn() -> f64>,
@@ -237,7 +237,7 @@ impl Stopwatch {
         self.since_s = clock.map_or(0.0, |clock| clock());
     }
 
-    /// What has passed since it was last asked went to this part.
+    /// Adds the time since the previous call to a part.
     pub fn spent(&mut self, part: usize) {
         if let Some(clock) = self.clock {
             let now_s = clock();
@@ -247,21 +247,22 @@ impl Stopwatch {
     }
 }
 
-/// Places in [`PARTS`].
+/// Indices into [`PARTS`].
 const RULES: usize = 0;
 const INPUTS: usize = 1;
 const NETWORK: usize = 2;
 pub const TARGETS: usize = 4;
 pub const LEARNING: usize = 5;
 
-/// Room for valuing many boards at once, kept from one time to the next.
+/// Reusable buffers for evaluating many boards at once.
 #[derive(Default)]
 pub struct Valuer {
-    /// What was read of each board valued last.
+    /// Inputs of each evaluated board.
     pub inputs: Vec<Inputs>,
     pub probs: Vec<OutcomeProbs>,
-    pub known: Vec<Option<usize>>,
-    /// What the rolls led to that were valued last, and where those of each end.
+    /// Network of each board; `None` if its value is exact.
+    pub nets: Vec<Option<usize>>,
+    /// Results of the last rolls, and the end of each roll's results.
     pub boards: Vec<Board>,
     ends_of: Vec<usize>,
     results: Results,
@@ -274,20 +275,20 @@ pub struct Valuer {
     narrow: Vec<f32>,
     logits: Vec<f32>,
     shares: Vec<f32>,
-    /// Boards that a network valued.
+    /// Number of boards evaluated by a network.
     pub evaluations: u64,
     pub stopwatch: Stopwatch,
 }
 
 impl Valuer {
-    /// Of one that has valued so many boards at once.
+    /// Memory after evaluating `boards` boards at once, in bytes.
     pub fn bytes(shape: Shape, boards: usize) -> f64 {
         let floats = shape.hidden + shape.depth * shape.narrow + 3 * OUTCOMES;
         let read = size_of::<Board>() + inputs::INPUTS + size_of::<Option<usize>>() + size_of::<u32>() + 1;
         (size_of::<Valuer>() + Results::BYTES) as f64 + boards as f64 * (4 * floats + read) as f64
     }
 
-    /// Values all that some rolls can lead to.
+    /// Evaluates all results of the given rolls.
     pub fn value_rolls(&mut self, network: &Network, board: &Board, rolls: &[Roll]) {
         let mut boards = std::mem::take(&mut self.boards);
         boards.clear();
@@ -301,40 +302,40 @@ impl Valuer {
         self.boards = boards;
     }
 
-    /// The place of the best of those that one of the rolls led to.
+    /// Index of the best result of one roll.
     pub fn best(&self, roll: usize) -> usize {
         let first = if roll > 0 { self.ends_of[roll - 1] } else { 0 };
         first + outcomes::best(&self.probs[first..self.ends_of[roll]])
     }
 
-    /// Values what a move can leave, each seen by who moved, into [`Valuer::probs`]. All of them come from `root`, seen by the
-    /// same player: what has not changed is summed once.
+    /// Evaluates boards for the player who moved, into [`Valuer::probs`]. `root`, seen by the same player, is the position they come from.
+    /// The first-layer sum of unchanged inputs is computed once.
     pub fn value(&mut self, network: &Network, root: &Board, boards: &[Board]) {
         self.probs.clear();
-        self.known.clear();
+        self.nets.clear();
         self.inputs.resize(boards.len().max(self.inputs.len()), [0; inputs::INPUTS]);
         for board in boards {
-            let (probs, by) = match known(board, network.shape.bearoff) {
-                Known::Exactly(probs) => (probs, None),
-                Known::By(net) => ([0.0; OUTCOMES], Some(net)),
+            let (probs, by) = match source(board, network.shape.bearoff) {
+                Source::Exact(probs) => (probs, None),
+                Source::Net(net) => ([0.0; OUTCOMES], Some(net)),
             };
             self.probs.push(probs);
-            self.known.push(by);
+            self.nets.push(by);
         }
         inputs::read(network.isa, network.shape.handmade, boards, &mut self.inputs);
         self.stopwatch.spent(INPUTS);
         for (net, packed) in network.nets.iter().enumerate() {
             self.which.clear();
-            let by = self.known.iter().zip(0..).filter(|(known, _)| **known == Some(net));
+            let by = self.nets.iter().zip(0..).filter(|(by, _)| **by == Some(net));
             self.which.extend(by.map(|(_, i)| i));
             if !self.which.is_empty() {
-                self.value_by(network, packed, root, boards);
+                self.evaluate_net(network, packed, root, boards);
             }
         }
         self.stopwatch.spent(NETWORK);
     }
 
-    fn value_by(&mut self, network: &Network, net: &PackedNet, root: &Board, boards: &[Board]) {
+    fn evaluate_net(&mut self, network: &Network, net: &PackedNet, root: &Board, boards: &[Board]) {
         let (isa, shape, rows) = (network.isa, network.shape, self.which.len());
         let wide = shape.hidden;
         let layout = inputs::layout();
@@ -356,7 +357,7 @@ impl Valuer {
             layout.changes(isa, &at_root, inputs, &mut self.changes);
             graded::sums(isa, wide, &net.table, &self.root, self.changes.added(), self.changes.taken(), &mut [], y);
         }
-        net.upwards(isa, &self.hidden[..rows * wide], rows, &mut self.narrow, &mut self.logits);
+        net.forward_upper(isa, &self.hidden[..rows * wide], rows, &mut self.narrow, &mut self.logits);
         graded::softmax_open(isa, OUTCOMES, OUTCOMES, &self.logits, &self.open, &mut self.shares);
         for (i, shares) in self.which.iter().zip(self.shares.as_chunks::<OUTCOMES>().0) {
             self.probs[*i as usize] = *shares;
@@ -365,7 +366,7 @@ impl Valuer {
     }
 }
 
-/// A board and what was to be expected of it.
+/// A board with its training target.
 #[derive(Clone, Copy)]
 pub struct Sample {
     pub inputs: Inputs,
@@ -374,19 +375,19 @@ pub struct Sample {
     pub target: OutcomeProbs,
 }
 
-/// Samples that one thread takes at a time.
+/// Number of samples in a block, the work of one thread at a time.
 const BLOCK: usize = 64;
-/// Shares of a table that are worked on at once.
+/// Number of parts of a table that are updated in parallel.
 const GROUPS: usize = 8;
 
-/// Room of a block of samples.
+/// Buffers of a block of samples.
 #[derive(Default)]
 struct Block {
-    /// Of all samples.
+    /// Active rows of all samples.
     rows: Vec<u16>,
-    /// Of one.
+    /// Active rows of one sample.
     spare: Vec<u16>,
-    /// Where each sample's rows begin.
+    /// Start of each sample's rows.
     starts: Vec<usize>,
     open: Vec<u8>,
     hidden: Vec<f32>,
@@ -395,58 +396,58 @@ struct Block {
     shares: Vec<f32>,
     d_narrow: Vec<f32>,
     d_hidden: Vec<f32>,
-    /// Slopes of all but the first layer.
+    /// Gradients of all layers but the first.
     upper: Vec<f32>,
     loss: f64,
 }
 
-/// A stretch of a table: whole inputs.
+/// A range of a table that contains whole inputs.
 struct Group {
     rows: std::ops::Range<usize>,
     steps: std::ops::Range<usize>,
-    /// With steps counted from the first of the stretch.
+    /// Steps are counted from the first of the range.
     grades: Vec<Grade>,
     d_rows: Vec<f32>,
 }
 
-/// One network that learns.
+/// Trains one network at a time.
 pub struct Trainer {
     shape: Shape,
     isa: Isa,
     blocks: Vec<Block>,
     groups: Vec<Group>,
     grads: Vec<f32>,
-    /// Weights of the layers behind the first, packed the other way.
-    turned: Vec<Vec<f32>>,
+    /// Weights of the upper layers, packed transposed.
+    transposed: Vec<Vec<f32>>,
 }
 
-/// Learning one minibatch came to this.
+/// Loss and gradient norm of one minibatch.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct StepStats {
     pub loss: f32,
     pub grad_norm: f32,
 }
 
-/// The longest gradient that is followed at its length.
+/// Maximum gradient norm; longer gradients are scaled down to it.
 const MOST_NORM: f32 = 1.0;
 
 impl Block {
-    /// Of one that has had a block's samples.
+    /// Memory of a block in use, in bytes.
     fn bytes(shape: Shape) -> usize {
-        // Both ways: what the layers gave, and their slopes.
+        // Forward and backward: outputs and their gradients.
         let floats = 2 * (shape.hidden + shape.depth * shape.narrow + OUTCOMES) + OUTCOMES;
-        // A row for each input, about, and a few more.
+        // About a row for each input, and a few more.
         let sample = 4 * floats + 2 * (inputs::INPUTS + 8) + size_of::<usize>() + 1;
         size_of::<Block>() + BLOCK * sample + 4 * shape.upper_len()
     }
 }
 
 impl Trainer {
-    /// Of one that learns from so many samples at a time.
+    /// Memory of a trainer with this minibatch size, in bytes.
     pub fn bytes(shape: Shape, batch: usize) -> f64 {
         let layout = inputs::layout();
         let rows = layout.rows() * shape.hidden * 4 + layout.grades.len() * size_of::<Grade>();
-        // The last minibatch takes what is left.
+        // The last minibatch may be almost twice as large.
         let blocks = (2 * batch).div_ceil(BLOCK);
         let once = rows + 4 * shape.net_len() + 8 * shape.upper_len();
         once as f64 + blocks as f64 * Block::bytes(shape) as f64
@@ -479,25 +480,26 @@ impl Trainer {
             blocks: Vec::new(),
             groups,
             grads: vec![0.0; shape.net_len()],
-            turned: shape.layers().map(|(out, inp)| vec![0.0; gemm::packed_rows_t_len(out, inp)]).collect(),
+            transposed: shape.layers().map(|(out, inp)| vec![0.0; gemm::packed_rows_t_len(out, inp)]).collect(),
         }
     }
 
-    /// The slopes of the mean cross-entropy of some samples, into what [`Trainer::grads`] has. `network` has the weights.
-    fn slopes(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
+    /// Computes the gradient of the samples' mean cross-entropy into [`Trainer::grads`]; returns the loss. `network` must contain
+    /// `weights`.
+    fn gradients(&mut self, network: &Network, net: usize, weights: &[f32], samples: &[Sample]) -> f32 {
         let (shape, isa, ready) = (self.shape, self.isa, &network.nets[net]);
-        for (turned, layer) in self.turned.iter_mut().zip(shape.upper(&weights[shape.steps_len()..])) {
-            gemm::pack_rows_t(isa, layer.w, layer.out, layer.inp, turned);
+        for (transposed, layer) in self.transposed.iter_mut().zip(shape.upper(&weights[shape.steps_len()..])) {
+            gemm::pack_rows_t(isa, layer.w, layer.out, layer.inp, transposed);
         }
         let count = samples.len().div_ceil(BLOCK);
         if self.blocks.len() < count {
             self.blocks.resize_with(count, Block::default);
         }
-        let turned = &self.turned;
+        let transposed = &self.transposed;
         let share = 1.0 / samples.len() as f32;
         par::each_mut(&mut self.blocks[..count], |i, block| {
             let samples = &samples[i * BLOCK..samples.len().min((i + 1) * BLOCK)];
-            block.slopes(isa, shape, ready, turned, samples, share);
+            block.gradients(isa, shape, ready, transposed, samples, share);
         });
         let (steps, upper) = self.grads.split_at_mut(shape.steps_len());
         upper.fill(0.0);
@@ -511,14 +513,14 @@ impl Trainer {
         let mut pairs = self.groups.iter_mut().zip(&mut parts);
         let mut work: [_; GROUPS + 1] = std::array::from_fn(|_| pairs.next());
         par::each_mut(&mut work, |_, work| {
-            if let Some((group, slopes)) = work {
-                group.gather(isa, shape.hidden, blocks, slopes);
+            if let Some((group, gradients)) = work {
+                group.gather(isa, shape.hidden, blocks, gradients);
             }
         });
         (loss / samples.len() as f64) as f32
     }
 
-    /// One step of the optimiser; `network` follows.
+    /// Takes one optimizer step and updates `network` to match.
     pub fn learn(
         &mut self,
         network: &mut Network,
@@ -529,7 +531,7 @@ impl Trainer {
         samples: &[Sample],
     ) -> StepStats {
         let (shape, isa) = (self.shape, self.isa);
-        let loss = self.slopes(network, net, weights, samples);
+        let loss = self.gradients(network, net, weights, samples);
         let grad_norm = ops::sum_of_squares(isa, &self.grads).sqrt();
         let step = AdamStep { grad_scale: (MOST_NORM / grad_norm.max(1e-12)).min(1.0), ..step };
         let at = shape.steps_len();
@@ -537,7 +539,7 @@ impl Trainer {
         let (g_low, g_up) = self.grads.split_at(at);
         ops::adam(isa, w_up, g_up, m_up, v_up, &step);
         let ready = &mut network.nets[net];
-        ready.take_upper(isa, shape, w_up);
+        ready.load_upper(isa, shape, w_up);
         let lens = || self.groups.iter().map(|g| g.steps.len() * shape.hidden);
         let [mut w, mut m, mut v] = [w_low, m_low, v_low].map(|low| split_by(low, lens()));
         let mut tables = split_by(&mut ready.table, self.groups.iter().map(|g| g.rows.len() * shape.hidden));
@@ -554,7 +556,7 @@ impl Trainer {
     }
 }
 
-/// Cuts a slice into pieces of these lengths.
+/// Splits a slice into parts of these lengths.
 fn split_by<T>(mut all: &mut [T], lens: impl Iterator<Item = usize>) -> [&mut [T]; GROUPS + 1] {
     let mut parts: [&mut [T]; GROUPS + 1] = std::array::from_fn(|_| Default::default());
     for (part, len) in parts.iter_mut().zip(lens) {
@@ -565,7 +567,7 @@ fn split_by<T>(mut all: &mut [T], lens: impl Iterator<Item = usize>) -> [&mut [T
 }
 
 impl Block {
-    fn slopes(&mut self, isa: Isa, shape: Shape, net: &PackedNet, turned: &[Vec<f32>], samples: &[Sample], share: f32) {
+    fn gradients(&mut self, isa: Isa, shape: Shape, net: &PackedNet, transposed: &[Vec<f32>], samples: &[Sample], share: f32) {
         let (layout, wide, n) = (inputs::layout(), shape.hidden, samples.len());
         let len = |x: &mut Vec<f32>, len: usize| x.resize(len.max(x.len()), 0.0);
         len(&mut self.hidden, n * wide);
@@ -586,25 +588,25 @@ impl Block {
             self.open.push(sample.open);
         }
         self.starts.push(self.rows.len());
-        net.upwards(isa, &self.hidden[..n * wide], n, &mut self.narrow, &mut self.logits);
+        net.forward_upper(isa, &self.hidden[..n * wide], n, &mut self.narrow, &mut self.logits);
         graded::softmax_open(isa, OUTCOMES, OUTCOMES, &self.logits, &self.open, &mut self.shares);
-        // The slope of the cross-entropy by the logits: what was said less what was to be said.
+        // Gradient of the cross-entropy by the logits: prediction minus target.
         self.loss = 0.0;
         for (sample, shares) in samples.iter().zip(self.shares.as_chunks_mut::<OUTCOMES>().0) {
-            for (said, &target) in shares.iter_mut().zip(&sample.target) {
+            for (predicted, &target) in shares.iter_mut().zip(&sample.target) {
                 if target > 0.0 {
-                    let ln = math::poly::ln_1(isa, said.max(1e-12));
+                    let ln = math::poly::ln_1(isa, predicted.max(1e-12));
                     self.loss -= f64::from(target) * f64::from(ln);
                 }
-                *said = (*said - target) * share;
+                *predicted = (*predicted - target) * share;
             }
         }
         let stretch = n * shape.narrow;
-        let mut slopes = &mut self.upper[..];
+        let mut gradients = &mut self.upper[..];
         for (i, (out, inp)) in shape.layers().enumerate().rev() {
-            let (rest, layer) = slopes.split_at_mut(slopes.len() - out * inp - out);
+            let (rest, layer) = gradients.split_at_mut(gradients.len() - out * inp - out);
             let (dw, db) = layer.split_at_mut(out * inp);
-            slopes = rest;
+            gradients = rest;
             let (below, here) = self.d_narrow.split_at_mut(i * stretch);
             let dy = if i == shape.depth { &self.shares[..n * OUTCOMES] } else { &here[..stretch] };
             let (x, dx) = match i.checked_sub(1) {
@@ -613,21 +615,21 @@ impl Block {
             };
             gemm::linear_rows_dw(isa, n, out, inp, dy, x, dw, false);
             ops::sum_cols(isa, n, out, dy, db, false);
-            gemm::linear_rows_dx(isa, n, out, inp, dy, &turned[i], dx, false);
+            gemm::linear_rows_dx(isa, n, out, inp, dy, &transposed[i], dx, false);
             ops::unary_backward_in_place(isa, ops::Unary::Relu, x, x, dx);
         }
     }
 }
 
 impl Group {
-    /// The slopes of this stretch from all samples, in their order.
-    fn gather(&mut self, isa: Isa, wide: usize, blocks: &[Block], slopes: &mut [f32]) {
+    /// Sums the gradients of this range over all samples, in order.
+    fn gather(&mut self, isa: Isa, wide: usize, blocks: &[Block], gradients: &mut [f32]) {
         self.d_rows.fill(0.0);
         let (first, end) = (self.rows.start as u16, self.rows.end as u16);
         let mut here = [0u16; inputs::INPUTS + 1];
         for block in blocks {
             for (i, range) in block.starts.windows(2).enumerate() {
-                // A sample's rows ascend.
+                // A sample's rows are in ascending order.
                 let rows = &block.rows[range[0]..range[1]];
                 let rows = &rows[rows.partition_point(|&r| r < first)..rows.partition_point(|&r| r < end)];
                 for (here, row) in here.iter_mut().zip(rows) {
@@ -637,7 +639,7 @@ impl Group {
                 graded::scatter(isa, wide, d, &here[..rows.len()], &mut self.d_rows);
             }
         }
-        graded::gather_slopes(isa, wide, &self.grades, &self.d_rows, slopes);
+        graded::gather_slopes(isa, wide, &self.grades, &self.d_rows, gradients);
     }
 }
 
@@ -648,20 +650,20 @@ mod tests {
 
     const SHAPE: Shape = Shape { hidden: 48, narrow: 32, depth: 1, handmade: true, bearoff: true };
 
-    /// Boards of a game played at random, and all that could have been left instead of each.
-    fn met(count: usize) -> Vec<(Board, Vec<Board>)> {
-        let mut met = Vec::new();
-        random_play::play(count, [6, 5], |board, _, results, _| met.push((*board, results.to_vec())));
-        met
+    /// Positions of a random game, each with all its results.
+    fn positions(count: usize) -> Vec<(Board, Vec<Board>)> {
+        let mut positions = Vec::new();
+        random_play::play(count, [6, 5], |board, _, results, _| positions.push((*board, results.to_vec())));
+        positions
     }
 
-    /// Larger where outcomes are told apart than at the start of learning.
+    /// Weights with a larger output layer than at the start of training.
     fn weights(isa: Isa, shape: Shape) -> Vec<f32> {
         let mut weights = shape.first_weights(isa, 8, 1);
         for net in weights.chunks_exact_mut(shape.net_len()) {
             for Layer { out, w, b, .. } in shape.upper_mut(&mut net[shape.steps_len()..]) {
-                let louder = if out == OUTCOMES { 20.0 } else { 1.0 };
-                w.iter_mut().for_each(|w| *w *= louder);
+                let factor = if out == OUTCOMES { 20.0 } else { 1.0 };
+                w.iter_mut().for_each(|w| *w *= factor);
                 b.iter_mut().enumerate().for_each(|(i, b)| *b = 0.01 * i as f32);
             }
         }
@@ -669,12 +671,12 @@ mod tests {
     }
 
     #[test]
-    fn a_board_is_worth_the_same_wherever_it_came_from() {
+    fn the_value_of_a_board_does_not_depend_on_its_root() {
         let mut first: [Option<Vec<OutcomeProbs>>; 2] = [None, None];
         for isa in Isa::available() {
             let network = Network::new(isa, SHAPE, &weights(Isa::best(), SHAPE));
             let (mut valuer, mut alone, mut all) = (Valuer::default(), Valuer::default(), Vec::new());
-            for (root, boards) in met(150) {
+            for (root, boards) in positions(150) {
                 valuer.value(&network, &root, &boards);
                 for (board, probs) in boards.iter().zip(&valuer.probs) {
                     alone.value(&network, board, &[*board]);
@@ -691,13 +693,13 @@ mod tests {
     }
 
     #[test]
-    fn any_board_that_there_is_can_be_valued() {
+    fn every_legal_board_can_be_evaluated() {
         let network = Network::new(Isa::best(), SHAPE, &weights(Isa::best(), SHAPE));
         let (mut numbers, mut valuer, mut valued) = (Rng::new(7, 7).sequence(0), Valuer::default(), 0);
         for _ in 0..20_000 {
             let mut sides = [[0; worlds::backgammon::BAR]; 2];
             for side in &mut sides {
-                // From far scattered to all in one place.
+                // From widely scattered to all checkers in one place.
                 let (from, span) = (numbers.below(25), 1 + numbers.below(25));
                 for _ in 0..numbers.below(16) {
                     side[((from + numbers.below(span)) % 25) as usize] += 1;
@@ -712,7 +714,7 @@ mod tests {
         assert!(valued > 4000, "{valued}");
     }
 
-    /// The cross-entropy in f64, and what each sample's first layer adds up to.
+    /// Reference cross-entropy in f64.
     fn loss(shape: Shape, weights: &[f64], samples: &[Sample]) -> f64 {
         let (layout, wide) = (inputs::layout(), shape.hidden);
         let (steps, upper) = weights.split_at(shape.steps_len());
@@ -749,9 +751,9 @@ mod tests {
         all / samples.len() as f64
     }
 
-    /// The random numbers of both networks' first layers, second layers and last layers come before those of the layers between.
+    /// Checks the stream index of each layer; see [`Shape::first_weights`].
     #[test]
-    fn each_layer_begins_with_random_numbers_of_its_own() {
+    fn each_layer_is_initialized_from_its_own_stream() {
         let shape = Shape { hidden: 16, narrow: 8, depth: 3, handmade: true, bearoff: true };
         let (isa, rng) = (Isa::best(), Rng::new(9, 2));
         let weights = shape.first_weights(isa, 9, 2);
@@ -769,16 +771,16 @@ mod tests {
     }
 
     #[test]
-    fn slopes_are_those_of_the_loss() {
-        slopes_are_right(SHAPE);
-        slopes_are_right(Shape { hidden: 32, narrow: 24, depth: 3, handmade: false, bearoff: false });
+    fn gradients_match_finite_differences() {
+        check_gradients(SHAPE);
+        check_gradients(Shape { hidden: 32, narrow: 24, depth: 3, handmade: false, bearoff: false });
     }
 
-    fn slopes_are_right(shape: Shape) {
+    fn check_gradients(shape: Shape) {
         let isa = Isa::best();
         let weights = weights(isa, shape);
         let mut network = Network::new(isa, shape, &weights);
-        let boards: Vec<Board> = met(90).iter().map(|(_, results)| results[0]).collect();
+        let boards: Vec<Board> = positions(90).iter().map(|(_, results)| results[0]).collect();
         let mut inputs = vec![[0; inputs::INPUTS]; boards.len()];
         inputs::read(isa, shape.handmade, &boards, &mut inputs);
         let sample = |(i, (board, inputs)): (usize, (&Board, Inputs))| {
@@ -789,15 +791,15 @@ mod tests {
         let samples: Vec<Sample> = boards.iter().zip(inputs).enumerate().map(sample).collect();
         let net = &weights[..shape.net_len()];
         let mut trainer = Trainer::new(isa, shape);
-        let said = trainer.slopes(&network, 0, net, &samples);
+        let before = trainer.gradients(&network, 0, net, &samples);
         let exact: Vec<f64> = net.iter().map(|&w| f64::from(w)).collect();
-        assert!((f64::from(said) - loss(shape, &exact, &samples)).abs() < 1e-5);
-        // The first block has been full. Most of what it holds are these.
+        assert!((f64::from(before) - loss(shape, &exact, &samples)).abs() < 1e-5);
+        // The first block is full. These buffers are most of its memory.
         let Block { hidden, narrow, logits, shares, d_narrow, d_hidden, upper, .. } = &trainer.blocks[0];
-        let held = [hidden, narrow, logits, shares, d_narrow, d_hidden, upper];
-        let held = 4 * held.iter().map(|numbers| numbers.len()).sum::<usize>();
-        assert!((held..2 * held).contains(&Block::bytes(shape)), "{held}");
-        // The steepest of each part, some from all over, and the last of all.
+        let buffers = [hidden, narrow, logits, shares, d_narrow, d_hidden, upper];
+        let bytes = 4 * buffers.iter().map(|numbers| numbers.len()).sum::<usize>();
+        assert!((bytes..2 * bytes).contains(&Block::bytes(shape)), "{bytes}");
+        // The steepest entries of each part, a sample of all steps, and the last outputs.
         let part = |range: std::ops::Range<usize>| {
             let mut places: Vec<usize> = range.collect();
             places.sort_by(|&a, &b| trainer.grads[b].abs().total_cmp(&trainer.grads[a].abs()));
@@ -816,12 +818,12 @@ mod tests {
             let (there, here) = ((slope(by) - slope(-by)) / (2.0 * by), f64::from(trainer.grads[place]));
             assert!((there - here).abs() < 1e-4 * (1.0 + 10.0 * there.abs()), "{place}: {here} {there}");
         }
-        // And a step goes down, with what is played with in step with what is learned.
+        // A step reduces the loss, and the inference weights follow the trained ones.
         let (mut learned, mut m, mut v) = (weights.clone(), vec![0.0; net.len()], vec![0.0; net.len()]);
         let step = AdamStep::new(1, 1e-3, 0.9, 0.999, 1e-8);
         trainer.learn(&mut network, 0, &mut learned[..len], [&mut m, &mut v], step, &samples);
-        let less = trainer.slopes(&network, 0, &learned[..len], &samples);
-        assert!(less < said - 1e-3, "{less} {said}");
+        let less = trainer.gradients(&network, 0, &learned[..len], &samples);
+        assert!(less < before - 1e-3, "{less} {before}");
         let fresh = Network::new(isa, shape, &learned);
         let layers = fresh.nets[0].layers.iter().zip(&network.nets[0].layers);
         assert!(layers.into_iter().all(|(a, b)| a.w == b.w && a.b == b.b));

@@ -70,13 +70,13 @@ impl SearchPlayer {
         self.branches.clear();
         let best = outcomes::equity(&self.valuer.probs[self.valuer.best(0)]);
         let mut all = 0.0;
-        for ((board, probs), known) in self.valuer.boards.iter().zip(&self.valuer.probs).zip(&self.valuer.known) {
+        for ((board, probs), net) in self.valuer.boards.iter().zip(&self.valuer.probs).zip(&self.valuer.nets) {
             let prior = math::poly::exp_1(self.network.isa, (outcomes::equity(probs) - best) / TAU);
             all += prior;
             self.branches.push(Branch {
                 board: *board,
                 probs: *probs,
-                exact: known.is_none(),
+                exact: net.is_none(),
                 prior,
                 tried: 0,
                 sum: [0.0; OUTCOMES],

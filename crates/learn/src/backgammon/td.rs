@@ -34,8 +34,8 @@ settings! {
         live batch: usize = 512, [count(16.0, 8192.0), "Minibatch size", "positions",
             "Positions per update of the networks."];
         live look_after: u64 = 3_600_000, [whole(0.0, 1e7), "Look-ahead start", "games",
-            "After this many games the targets are averages over all next rolls. Targets are more accurate and take about twenty times as long. \
-             0: never."];
+            "After this many games the targets are averages over all next rolls. They are more accurate and take about twenty times as \
+             long. 0: never."];
         live look_games: usize = 32, [count(1.0, 4096.0), "Look-ahead games per round", "games",
             "Games per round once look-ahead has started."];
         live look_lambda: f32 = 0.7, [linear(0.0, 1.0), "Look-ahead TD λ", "",
@@ -218,7 +218,7 @@ impl SelfPlay {
         self.moves += 1;
         self.estimates.push(probs);
         self.outcome = probs;
-        let Some(net) = self.valuer.known[self.next] else { return true };
+        let Some(net) = self.valuer.nets[self.next] else { return true };
         self.samples.push(Sample { inputs: self.valuer.inputs[self.next], open: net::open(&left), net: net as u8, target: probs });
         self.samples.len() == LONGEST
     }
@@ -374,7 +374,7 @@ impl Strong {
             progress: Progress { iterations, games, moves, evaluations, updates },
             ..Strong::new(settings, seed, isa)?
         };
-        strong.network.take(&strong.learned);
+        strong.network.load(&strong.learned);
         Ok(strong)
     }
 

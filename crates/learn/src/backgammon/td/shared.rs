@@ -147,7 +147,7 @@ impl Games {
             return Err(missing(GAMES));
         }
         let samples = boards.iter().zip(targets).map(|(board, &target)| {
-            let (&inputs, &[open, net]) = board.split_first_chunk().expect("BOARD is longer than INPUTS") else { return Err(missing(BOARDS)) };
+            let (&inputs, &[open, net]) = board.split_first_chunk().expect("longer than INPUTS") else { return Err(missing(BOARDS)) };
             let is_sound = inputs::layout().is_valid(&inputs) && usize::from(net) < NETS;
             if is_sound { Ok(Sample { inputs, open, net, target }) } else { Err(bad(BOARDS)) }
         });
