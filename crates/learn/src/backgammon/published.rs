@@ -1,17 +1,17 @@
-//! The configuration of AlphaZero.jl for backgammon by sile16, like for like (github.com/sile16/AlphaZero.jl; its figures, of a
-//! network of 283 thousand parameters: `notes/perf_progress.md`): 344 inputs, a residual network 128 wide with three blocks (both are
-//! settings), a policy over 676 actions, five chances as value, and self-play by PUCT with the dice as chance nodes (Silver et al.
-//! 2017). "Published" means this configuration.
+//! The published learner: the configuration of AlphaZero.jl for backgammon by sile16 (github.com/sile16/AlphaZero.jl; its results, with a
+//! network of 283 thousand parameters, are in `notes/perf_progress.md`). It has 344 inputs, a residual network 128 wide with three blocks
+//! (both are settings), a policy over 676 actions, and five probabilities as value. Self-play uses PUCT with the dice as chance nodes
+//! (Silver et al. 2017).
 //!
-//!   L = E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)],  π the shares of a search's visits
+//! L = E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)],  π: visit shares of a search
 //!
-//! A **round** is so many batches at each actor. While actors play with the weights that the round began with, the learner takes
-//! its steps on samples of the rounds before, and at the end the actors get its weights: playing and learning share all cores and
-//! neither waits, and what a round does depends on no clock and no number of threads. Searches begin anew with a round, so a game
-//! is saved by where it stands, and the round of an actor can be played anywhere (`shared.rs`).
+//! A **round** is a fixed number of batches at each actor. Actors play with the weights from the start of the round, while the learner
+//! trains on samples of earlier rounds. The actors get the new weights at the end of the round. Playing and training thus share all cores
+//! without waiting for each other, and a round depends on neither the clock nor the number of threads. Searches restart with each round, so
+//! a save contains positions but no trees, and an actor's round can be played anywhere (`shared.rs`).
 //!
-//! It refuses to be the strong one: there is no look-ahead by rolls and no table of endings, and a generation takes the
-//! place of the last whether or not it has beaten it; how it did is told.
+//! This learner stays close to its model: it has no look-ahead over rolls and no bear-off table. A new generation always replaces the
+//! previous one; the result of their match is reported.
 
 pub mod accelerator;
 mod config;
@@ -53,7 +53,7 @@ pub use inputs::{Decision, INPUTS, each as each_input};
 pub use local::LocalAccelerator;
 pub use net::{ACTIONS, Evaluator, HEADS, Shape, Weights, plan_learning, plan_leaves, plan_search, plan_whole};
 
-/// How a generation did against the one before, neither searching: points a game of the newer.
+/// Result of a match between a generation and the previous one, both without search. `points` is the newer one's points per game.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Generation {
     pub number: u64,
@@ -61,16 +61,16 @@ pub struct Generation {
     pub standard_error: f64,
 }
 
-/// Where steps have to be caught up with, as many at once as are due in this many batches.
+/// Limit on catching up: at most the updates of this many batches at once.
 const CATCH_UP: usize = 12;
-/// Games of a duel that run at once.
+/// Number of concurrent games of a duel.
 const ABREAST: usize = 64;
-/// Streams of random numbers of one seed.
+/// Random streams of one seed.
 const LEARN: u32 = 0x4C45_4152;
 const DUEL: u32 = 0x4455_454C;
 
 enum Phase {
-    /// Batches of this round that all actors have played, the actor after those that are a stretch ahead, if any, and updates done.
+    /// Progress in the round: batches played by all actors, end of the actors that are one stretch ahead (0 if none), updates completed.
     Play {
         batches: usize,
         ahead: usize,
@@ -81,12 +81,12 @@ enum Phase {
 
 const ROUND_BEGINS: Phase = Phase::Play { batches: 0, ahead: 0, updates: 0 };
 
-/// Whether others play its games.
+/// State of sharing the games with remote workers.
 #[derive(Default)]
 struct Shares {
     on: bool,
-    /// So many actors' rounds they have brought in this one.
-    brought: usize,
+    /// Number of actors of this round whose results were received.
+    received: usize,
 }
 
 /// The published learner.
@@ -94,25 +94,25 @@ pub struct Published {
     config: PublishedConfig,
     seed: u32,
     isa: Isa,
-    /// For players, whose batches are small.
+    /// Plan for players, whose batches are small.
     player_plan: Arc<Plan>,
-    /// What is learned, and what actors play with.
+    /// Training state, and the weights that actors play with.
     trainer: Trainer,
     playing: Weights,
-    /// Of the generation before.
+    /// Weights of the previous generation.
     last: Params,
     actors: Vec<Actor>,
     replay: Replay,
-    /// Places in it that a step learns from.
+    /// Replay indices of the current minibatch.
     drawn: Vec<u32>,
-    /// Samples that the last round brought.
+    /// Number of samples added by the last round.
     fresh: usize,
     phase: Phase,
     limits: Limits,
     sharing: Shares,
     progress: Progress,
     generation: Generation,
-    /// A loss or the gradient's length was no number in the last round.
+    /// True if a loss or a gradient norm of the last round was not finite.
     diverged: bool,
     clock: fn() -> f64,
     learning_s: f64,
@@ -152,9 +152,9 @@ impl Published {
         })
     }
 
-    /// What [`Learner::parts`] gave, made a learner again that goes on as if it had never stopped.
+    /// Restores a learner from its [`Learner::parts`]; training continues exactly as without the interruption.
     pub fn restore(config: PublishedConfig, seed: u32, isa: Isa, find: &Find) -> Result<Published, PublishedError> {
-        // Before anything is allocated: the checkpoint is of as many games as the settings say.
+        // Checked before anything is allocated: the checkpoint has as many games as the settings.
         config.check()?;
         let (games, traces) = (words(find, "games")?, words(find, "traces")?);
         if games.len() != config.actors * config.games * SAVED {
@@ -183,7 +183,7 @@ impl Published {
         if !rest.is_empty() || !samples.iter().all(replay::is_sound) {
             return Err(bad("replay").into());
         }
-        // Where there is less room than there was, the newest stay.
+        // If the capacity is smaller than before, the newest samples are kept.
         let oldest_first = samples.iter().cycle().skip(next as usize % samples.len().max(1)).take(samples.len());
         if samples.len() == it.config.replay {
             it.replay.samples.extend(samples);
@@ -198,7 +198,7 @@ impl Published {
         Ok(it)
     }
 
-    /// Games as they stand go on; nothing where they cannot be, or where samples are left that are none of theirs.
+    /// Restores the actors' games. Returns `None` for invalid games or if samples are left over.
     fn restore_games(&mut self, games: &[u32], traces: &[u32]) -> Option<()> {
         let each = self.config.games * SAVED;
         let mut traces = traces;
@@ -208,7 +208,7 @@ impl Published {
         traces.is_empty().then_some(())
     }
 
-    /// At a boundary.
+    /// Saved state of all games at the last boundary.
     fn games(&self) -> Games {
         if let Some(probe) = &self.away.probe {
             return probe.games.clone();
@@ -218,7 +218,7 @@ impl Published {
         Games { games, traces }
     }
 
-    /// What was learned by the end of the last round.
+    /// Training state at the end of the last round.
     fn state(&self) -> &TrainState {
         self.away.probe.as_ref().map_or(&self.trainer.state, |probe| &probe.state)
     }
@@ -227,8 +227,7 @@ impl Published {
         &self.config
     }
 
-    /// Goes on with other settings, between two rounds; refuses those that need another learner
-    /// ([`PublishedConfig::can_become`]).
+    /// Changes the settings between two rounds. Returns an error for changes that need a new learner ([`PublishedConfig::can_become`]).
     pub fn set_config(&mut self, config: PublishedConfig) -> Result<(), PublishedError> {
         config.check()?;
         if !self.config.can_become(&config) {
@@ -238,39 +237,39 @@ impl Published {
         Ok(())
     }
 
-    /// How the newest generation did, once there has been one.
+    /// Result of the newest generation; `None` before the first match.
     pub fn generation(&self) -> Option<Generation> {
         (self.generation.number > 0).then_some(self.generation)
     }
 
-    /// Steps of the optimiser in this round: no more than the samples of the last one are worth.
+    /// Number of optimizer steps in this round, limited by the samples of the last round.
     fn updates_due(&self) -> usize {
         let worth = (self.fresh * self.config.passes).div_ceil(self.config.minibatch);
         if self.replay.samples.is_empty() { 0 } else { worth.min(self.config.most_updates) }
     }
 
-    /// Updates that are done once so many batches are played: spread evenly over the round.
+    /// Number of updates to complete by the time `batches` batches are played: spread evenly over the round.
     fn updates_until(&self, batches: usize, updates: usize) -> usize {
         let (due, all) = (self.updates_due(), self.config.round_batches);
         let most = (CATCH_UP * due).div_ceil(all);
-        // Who played for it may have left it ahead.
+        // Training may already be ahead if workers played the games.
         (due * batches / all).min(updates + most).max(updates)
     }
 
-    /// The next stretch of a round of `all` batches, for actors whose results were not received.
+    /// Next stretch of a round of `all` batches, for actors whose results were not received.
     fn stretch(&self, batches: usize, ahead: usize, all: usize) -> Stretch {
-        self.limits.stretch(self.sharing.brought.max(ahead)..self.actors.len(), all - batches)
+        self.limits.stretch(self.sharing.received.max(ahead)..self.actors.len(), all - batches)
     }
 
-    /// Batches that all have played, and the actor after those that are ahead, once a stretch is played.
-    fn after(&self, batches: usize, stretch: &Stretch) -> (usize, usize) {
+    /// Progress after a stretch: batches that all actors have played, and the end of the actors that are ahead.
+    fn progress_after(&self, batches: usize, stretch: &Stretch) -> (usize, usize) {
         match stretch.batches > 0 && stretch.actors.end < self.actors.len() {
             true => (batches, stretch.actors.end),
             false => (batches + stretch.batches, 0),
         }
     }
 
-    /// Plays the next stretch and does the updates that are due and fit beside it; returns whether the round is complete.
+    /// Plays the next stretch and does the updates that are due and fit beside it; returns true when the round is complete.
     fn play(&mut self, batches: usize, ahead: usize, updates: usize) -> bool {
         let stretch = self.stretch(batches, ahead, self.config.round_batches);
         let due = self.updates_until(batches + stretch.batches, updates) - updates;
@@ -278,18 +277,18 @@ impl Published {
         let learned = self.beside(stretch.actors.clone(), due, pieces, |actor, playing| {
             (0..stretch.batches).for_each(|_| actor.step(playing));
         });
-        let (batches, ahead) = self.after(batches, &stretch);
+        let (batches, ahead) = self.progress_after(batches, &stretch);
         let updates = updates + learned;
         self.phase = Phase::Play { batches, ahead, updates };
         batches == self.config.round_batches && updates == self.updates_due()
     }
 
-    /// Runs `work` for some actors and, beside them, `pieces` pieces of the due updates at most; returns how many updates ended.
+    /// Runs `work` for some actors and, in parallel, at most `pieces` pieces of the due updates; returns the number of completed updates.
     fn beside(&mut self, actors: Range<usize>, due: usize, pieces: usize, work: impl Fn(&mut Actor, Playing) + Sync) -> usize {
         let clock = self.clock;
         let playing = Playing { config: &self.config, isa: self.isa, weights: &self.playing, clock };
         let untimed = Playing { clock: || 0.0, ..playing };
-        // One actor's time stands for all.
+        // Only the first actor is timed, as a sample of all.
         let timed = usize::from(actors.start > 0);
         let actors = &mut self.actors[actors];
         let (config, samples, drawn, trainer) = (&self.config, &self.replay.samples, &mut self.drawn, &mut self.trainer);
@@ -321,7 +320,7 @@ impl Published {
         learned
     }
 
-    /// Takes in what the actors brought, and gives them what was learned.
+    /// Collects the actors' results and passes them the new weights.
     fn end_round(&mut self) -> Stats {
         let (mut endings, mut fresh) = (Endings::default(), 0);
         let (first, evaluations) = (self.replay.next, self.evaluated());
@@ -349,7 +348,7 @@ impl Published {
         };
         const _: () = assert!(PARTS.len() == 7);
         self.diverged = !stats.is_finite();
-        // No more than can be learned from, also by who goes on from a save.
+        // The limit is the replay's capacity, as after a restore.
         self.fresh = fresh.min(self.config.replay);
         self.playing.set(&self.trainer.state.params);
         for actor in &mut self.actors {
@@ -358,7 +357,7 @@ impl Published {
         self.learning_s = 0.0;
         self.announce_round(first, fresh);
         self.progress.iterations += 1;
-        (self.phase, self.sharing.brought) = (ROUND_BEGINS, 0);
+        (self.phase, self.sharing.received) = (ROUND_BEGINS, 0);
         stats
     }
 
@@ -367,7 +366,7 @@ impl Published {
         PublishedPlayer::new(&self.player_plan, weights, self.config.rule(), evals.min(10_000))
     }
 
-    /// The generation that ends with this round against the one before.
+    /// Begins the match of this round's generation against the previous one, if one is due.
     fn begin_duel(&mut self) -> Option<Phase> {
         let pairs = self.config.duel_pairs as u64;
         if pairs == 0 || !(self.progress.iterations + 1).is_multiple_of(self.config.generation_rounds as u64) {
@@ -421,9 +420,9 @@ impl Learner for Published {
             }
             Phase::Duel(duel) => {
                 let (duel, one, other) = &mut **duel;
-                // Either of them plays by the rules; one that did not would end the duel where it stands.
-                let goes_on = duel.advance(one, other).is_ok() && !duel.is_over();
-                if goes_on {
+                // Both players follow the rules; an illegal move would end the duel early.
+                let continues = duel.advance(one, other).is_ok() && !duel.is_over();
+                if continues {
                     return Slice::Worked;
                 }
                 let tally = *duel.tally();
@@ -437,12 +436,12 @@ impl Learner for Published {
         self.away.probe.is_some()
             || matches!(self.phase, Phase::Play { batches: 0, ahead: 0, updates: 0 })
                 && self.trainer.is_between_steps()
-                && self.sharing.brought == 0
+                && self.sharing.received == 0
                 && self.away.offloaded.as_ref().is_none_or(Offloaded::is_idle)
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        if self.sharing.on { Err("Others play this run's games, each on a processor") } else { Ok(self) }
+        if self.sharing.on { Err("This run's games are played by remote workers on the CPU") } else { Ok(self) }
     }
 
     fn sharing(&mut self) -> Option<&mut dyn Sharing> {
@@ -514,7 +513,7 @@ impl SelfTaught for Published {
     }
 }
 
-/// Places of the samples that step n of a learner's life learns from, each shard's from random numbers of its own.
+/// Draws the replay indices of update `n`. Each shard uses its own part of the random stream.
 fn draw(config: &PublishedConfig, seed: u32, n: u64, samples: usize, drawn: &mut [u32]) {
     let rng = Rng::new(seed, LEARN);
     let rows = config.minibatch / SHARDS;
@@ -529,7 +528,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_learns_from_all_samples_that_are_kept_and_each_from_others() {
+    fn minibatches_cover_the_replay_uniformly_and_differ() {
         const KEPT: usize = 2000;
         let config = PublishedConfig::default();
         let (mut drawn, mut shares) = (vec![0; config.minibatch], [0usize; 10]);
@@ -548,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_in_many_slices_is_one_in_few() {
+    fn rounds_do_not_depend_on_slices() {
         let config = PublishedConfig {
             width: 32,
             blocks: 1,

@@ -500,7 +500,7 @@ fn whoever_shares_its_games_stays_on_the_processor() {
     run.wish(DeviceWish::Gpu);
     run.until(|run| run.run.waiting());
     bring(&mut run);
-    assert!(run.to(3).warnings()[0].0.contains("Others play this run's games"), "{:?}", run.warnings());
+    assert!(run.to(3).warnings()[0].0.contains("This run's games are played by remote workers"), "{:?}", run.warnings());
     assert!(!run.run.wants_machine() && !twin.is_at_work(1));
     run.run.share(false).unwrap();
     run.wish(DeviceWish::Cpu);

@@ -1,7 +1,7 @@
-//! What the published learner offloads to another machine: leaves of its searches, steps of its optimiser, or both.
+//! Interface for offloading work of the published learner to another device: leaf evaluations, optimizer steps, or both.
 //!
-//! Trees, games, samples and the weights of every finished round stay here. So a machine that is lost takes nothing along: leaves
-//! it did not answer are evaluated here, and the steps of the round begin anew.
+//! Trees, games, samples and the weights of every completed round stay with the learner. If the device fails, nothing is lost: its pending
+//! leaves are evaluated on the CPU, and the steps of the round are repeated.
 
 pub use super::replay::{DECISION_WORDS, decision_words};
 pub use crate::offload::TrainStateRef;
@@ -16,7 +16,7 @@ use math::Isa;
 use math::par::Movable;
 use worlds::backgammon::Results;
 
-/// What of a learner's work is offloaded.
+/// Parts of a learner's work that are offloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
     pub leaves: bool,
@@ -28,19 +28,19 @@ impl Work {
     pub const LEARNING: Work = Work { leaves: false, learning: true };
 }
 
-/// Tables are two groups, so that one group's leaves are evaluated while the other's trees grow.
+/// Number of actor groups. The leaves of one group are evaluated while the trees of the other grow.
 pub const LANES: usize = 2;
 
-/// What a machine has to be ready for.
+/// Sizes that a device must support.
 #[derive(Clone, Debug)]
 pub struct OffloadSpec {
     pub work: Work,
-    /// For plans.
+    /// Instruction set of the CPU plans.
     pub isa: Isa,
     pub shape: Shape,
-    /// Decisions of one lane at most.
+    /// Maximum number of decisions of one lane.
     pub lane_rows: usize,
-    /// Samples of one step, and places for samples.
+    /// Samples per step, and capacity for samples.
     pub minibatch: usize,
     pub replay: usize,
 }
@@ -50,8 +50,8 @@ impl Request for OffloadSpec {
     const WHAT: &'static str = "the published learner of backgammon";
 }
 
-/// Words of a packed sample: those of a sample (a decision, how the game ended for who decided, shares of visits), then a bit for each
-/// action that is legal.
+/// Words of a packed sample: those of a sample (decision, final outcome for the player to decide, visit shares), then a bit per action that
+/// is set if the action is legal.
 pub const PACKED_SAMPLE_WORDS: usize = replay::WORDS + ACTIONS.div_ceil(32);
 pub type PackedSample = [u32; PACKED_SAMPLE_WORDS];
 
@@ -66,50 +66,50 @@ pub fn packed_sample(sample: &Sample, scratch: &mut Results) -> PackedSample {
     packed_sample
 }
 
-/// What came of a lane's decisions, row by row.
+/// Network outputs for a lane's decisions, row by row.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The policy's hidden layer, [rows][width].
+    /// Hidden layer of the policy, [rows][width].
     pub hidden: Vec<f32>,
-    /// The five chances, [rows][[`super::HEADS`]].
+    /// The five probabilities, [rows][[`super::HEADS`]].
     pub heads: Vec<f32>,
 }
 
-/// What came of a round's steps.
+/// Training state after a round's steps.
 #[derive(Clone, Debug, Default)]
 pub struct TrainResult {
     pub weights: Vec<f32>,
     pub m: Vec<f32>,
     pub v: Vec<f32>,
-    /// Steps that Adam has taken in all: one whose gradient was no number does not count.
+    /// Total number of Adam steps. A step with a gradient that is not finite does not count.
     pub steps: u64,
-    /// Sums over the steps since the last time: policy loss, value loss, length of the gradient before it was clipped.
+    /// Sums over the steps since the previous result: policy loss, value loss, gradient norm before clipping.
     pub sums: [f64; 3],
 }
 
-/// Another machine at this work. What it was not offloaded it is not asked for.
+/// A device for offloaded work. Only methods of the offloaded [`Work`] are called.
 pub trait Accelerator: Movable {
-    /// From here on decisions are evaluated with these weights.
+    /// Sets the weights for later evaluations.
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault>;
 
-    /// Begins to evaluate a lane's decisions.
+    /// Starts evaluating a lane's decisions.
     fn ask(&mut self, lane: usize, decisions: &[[u32; DECISION_WORDS]]) -> Result<(), Fault>;
 
-    /// Whether the lane's answer is here; then it stands in `answer`. It may wait for a moment, where one can.
+    /// Writes the lane's results into `answer` and returns true if they are ready. May block briefly.
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault>;
 
-    /// Goes on learning from here.
+    /// Sets the training state.
     fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault>;
 
-    /// Puts samples into the places from this one on; they fit.
+    /// Stores samples from index `first` on; they fit.
     fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault>;
 
-    /// Begins one step on the samples in these places, as many as a minibatch has.
+    /// Starts one step on the samples at these indices, one minibatch.
     fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault>;
 
-    /// Asks for what came of the steps so far.
+    /// Requests the training state after the steps so far.
     fn request_result(&mut self) -> Result<(), Fault>;
 
-    /// Whether it is here; then it stands in `learned`.
+    /// Writes the requested state into `learned` and returns true if it is ready.
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault>;
 }

@@ -1,23 +1,23 @@
-//! What the network reads of a decision: 344 numbers, of which 50 at most are not 0. The side that is to move comes first and
-//! each side counts its own points, so nothing tells the players apart.
+//! Network inputs of a decision: 344 numbers, at most 50 of them nonzero. The side to move comes first and each side counts its own points,
+//! so the inputs do not identify the players.
 //!
-//! | first | each | what |
+//! | first | each | meaning |
 //! | --- | --- | --- |
-//! | 0 | 24 x 6 | of this side: a point has 1, 2, 3, 4, 5 checkers or more, and half of those beyond |
-//! | 144 | 3 | on the bar: one, two, half of those beyond |
-//! | 147 | 3 | borne off: fifths of the first, second and third five |
-//! | 150 | 4 | pips / 100; shares of the home board made, the longest prime, blots |
-//! | 154 | 3 | how far back the last checker is, checkers in the other's home and in one's own |
-//! | 157 | 157 | the same of the other side |
-//! | 314 | 2 | whether the sides can still meet; the lead in pips / 100 |
-//! | 316 | 21 + 6 | the roll, and the numbers it shows |
-//! | 343 | 1 | the second half of a double |
+//! | 0 | 24 x 6 | side to move: a point has at least 1, 2, 3, 4, 5 checkers; half the number beyond 5 |
+//! | 144 | 3 | on the bar: at least one, at least two, half the number beyond 2 |
+//! | 147 | 3 | borne off: share of the first, second and third five |
+//! | 150 | 4 | pips / 100; share of home points made; longest prime / 6; blots / 5 |
+//! | 154 | 3 | rear checker / 25; checkers in the opponent's home / 5; checkers in the own home / 15 |
+//! | 157 | 157 | the same for the other side |
+//! | 314 | 2 | 1 while the sides are in contact; lead in pips / 100 |
+//! | 316 | 21 + 6 | roll, and its numbers |
+//! | 343 | 1 | second half of a double |
 
 use worlds::backgammon::{BAR, Board, OFF, POINTS, Roll, Side};
 
 pub const INPUTS: usize = 344;
 
-/// Of one side.
+/// Offsets within one side.
 const BAR_AT: usize = POINTS * 6;
 const OFF_AT: usize = BAR_AT + 3;
 const WHOLE_AT: usize = OFF_AT + 3;
@@ -27,17 +27,17 @@ const ROLLS: usize = BOTH + 2;
 const NUMBERS: usize = ROLLS + Roll::ALL.len();
 const SECOND: usize = NUMBERS + 6;
 const _: () = assert!(SECOND + 1 == INPUTS);
-/// No decision has so many that are not 0: one for each checker at the most, seven of each side as a whole and six of both.
+/// Upper bound on the nonzero inputs of a decision: one per checker, seven per side and six for both.
 pub const MOST: usize = 64;
 
-/// What is to be decided: where the player on roll moves with this roll, or with what is left of a double.
+/// A move decision: a board with a roll, or with the second half of a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Seen by who is to move.
+    /// Board seen by the player to move.
     pub board: Board,
     /// Index into [`Roll::ALL`].
     pub roll: u8,
-    /// Two moves of a double have been made.
+    /// True if two moves of a double have been made.
     pub second: bool,
 }
 
@@ -52,13 +52,13 @@ impl Decision {
     }
 }
 
-/// Where a roll stands in [`Roll::ALL`].
+/// Index of a roll in [`Roll::ALL`].
 #[inline]
 pub fn place_of(roll: Roll) -> u8 {
     roll.high() * (roll.high() - 1) / 2 + roll.low() - 1
 }
 
-/// Tells what is not 0, in the order of the inputs.
+/// Passes each nonzero input with its index to `put`, in ascending order.
 #[inline(always)]
 pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     let board = &decision.board;
@@ -79,7 +79,7 @@ pub fn each(decision: &Decision, mut put: impl FnMut(usize, f32)) {
     }
 }
 
-/// One side's; gives its pips.
+/// Writes one side's inputs; returns its pips.
 #[inline(always)]
 fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
     const ON_POINTS: u32 = (1 << BAR) - 2;
@@ -118,7 +118,7 @@ fn side(side: Side, start: usize, put: &mut impl FnMut(usize, f32)) -> u32 {
             put(start + OFF_AT + third as usize, 0.2 * (u32::from(side.off()) - 5 * third).min(5) as f32);
         }
     }
-    // The longest run of points held by two or more: cut each by one until none is left.
+    // Longest run of points with two or more checkers. Each step shortens every run by one.
     let (mut run, mut prime) = (many & ON_POINTS, 0);
     while run != 0 {
         run &= run >> 1;
@@ -140,8 +140,8 @@ mod tests {
     use super::*;
     use crate::backgammon::random_play;
 
-    /// The same numbers by the table above, count by count.
-    fn plainly(decision: &Decision) -> Vec<f32> {
+    /// Reference implementation of the table above.
+    fn reference(decision: &Decision) -> Vec<f32> {
         let board = decision.board;
         let sides = [board.mine(), board.theirs()];
         let mut all = Vec::new();
@@ -174,25 +174,25 @@ mod tests {
     }
 
     #[test]
-    fn every_input_is_what_the_table_says_and_each_is_met() {
-        let (mut met, mut most) = (vec![false; INPUTS], 0);
+    fn inputs_match_the_reference_and_all_occur() {
+        let (mut seen, mut most) = (vec![false; INPUTS], 0);
         random_play::play(60_000, [3, 3], |board, roll, _, numbers| {
             let decision = Decision { second: roll.is_double() && numbers.below(2) == 1, ..Decision::new(*board, roll) };
             assert_eq!(decision.roll(), roll);
-            let (mut found, mut told, mut next) = (vec![0.0; INPUTS], 0, 0);
+            let (mut found, mut count, mut next) = (vec![0.0; INPUTS], 0, 0);
             each(&decision, |feature, value| {
                 assert!(feature >= next, "in their order, each once");
-                (found[feature], told, next) = (value, told + 1, feature + 1);
+                (found[feature], count, next) = (value, count + 1, feature + 1);
             });
-            most = most.max(told);
-            if met.iter().any(|met| !met) || numbers.below(16) == 0 {
-                let expected = plainly(&decision);
+            most = most.max(count);
+            if seen.iter().any(|seen| !seen) || numbers.below(16) == 0 {
+                let expected = reference(&decision);
                 for i in 0..INPUTS {
                     assert!((found[i] - expected[i]).abs() < 1e-6, "{board:?} input {i}");
                 }
             }
-            met.iter_mut().zip(&found).for_each(|(met, &x)| *met |= x != 0.0);
+            seen.iter_mut().zip(&found).for_each(|(seen, &x)| *seen |= x != 0.0);
         });
-        assert!(met.iter().filter(|met| !**met).count() < 20 && most <= 50, "{most} at once");
+        assert!(seen.iter().filter(|seen| !**seen).count() < 20 && most <= 50, "{most} at once");
     }
 }

@@ -1,4 +1,5 @@
-//! The offloaded work on this very processor, to the bits of the learner here: what other machines are held to.
+//! CPU implementation of the offload interface. Its results are bit-identical to the learner's own, so it serves as the reference for other
+//! devices.
 
 use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, OffloadSpec, PackedSample, TrainResult, TrainStateRef};
 use super::net::{self, Evaluator, Weights};
@@ -12,7 +13,7 @@ pub struct LocalAccelerator {
     plan: Arc<Plan>,
     evaluator: Evaluator,
     weights: Weights,
-    /// What was asked and not answered yet.
+    /// Decisions of each lane that await evaluation.
     lanes: [Vec<[u32; DECISION_WORDS]>; LANES],
     trainer: Trainer,
     samples: Vec<Sample>,
@@ -53,7 +54,7 @@ impl Accelerator for LocalAccelerator {
         let asked = std::mem::take(&mut self.lanes[lane]);
         self.evaluator.clear();
         for words in &asked {
-            let unsound = || Fault::Refused { why: "that is no decision".into() };
+            let unsound = || Fault::Refused { why: "invalid decision".into() };
             self.evaluator.see(&replay::read_decision(words).ok_or_else(unsound)?);
         }
         self.evaluator.run(&self.weights);

@@ -1,4 +1,4 @@
-//! What a learner takes of memory, reckoned before it is made.
+//! Memory of a learner, estimated before it is created.
 
 use super::config::{PublishedConfig, PublishedError};
 use super::net::{self, Weights};
@@ -10,15 +10,14 @@ use math::Isa;
 use worlds::backgammon::Results;
 
 impl PublishedConfig {
-    /// Bytes that a run with these settings takes, about, and rather more than less: for who has to refuse one that does not fit
-    /// before anything is allocated. A save takes a copy of the samples besides. Settings that cannot be used take more than there
-    /// is.
+    /// Estimated memory of a run with these settings in bytes, rather too high than too low. A shell uses it to refuse a run before
+    /// anything is allocated. A save needs a copy of the samples in addition. Returns `u64::MAX` for invalid settings.
     pub fn bytes(&self) -> u64 {
-        // A little for plans and names. Casts saturate.
-        self.reckoned().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
+        // A margin for plans and names. Casts saturate.
+        self.estimate().map_or(u64::MAX, |bytes| (1.05 * bytes) as u64)
     }
 
-    fn reckoned(&self) -> Result<f64, PublishedError> {
+    fn estimate(&self) -> Result<f64, PublishedError> {
         self.check()?;
         let (isa, shape) = (Isa::best(), self.shape());
         let search = net::plan_search(shape, self.batch, isa)?;
@@ -27,8 +26,8 @@ impl PublishedConfig {
         let learning = net::plan_learning(shape, rows, isa)?;
         let actors = self.actors as f64 * Actor::bytes(&search, self);
         let replay = self.replay as f64 * size_of::<replay::Sample>() as f64;
-        // The weights, those of the generation before, two moments, the gradient's shards and their sum; packed both ways, in panels that
-        // are filled up.
+        // Weights of this generation and the previous one, two moments, the gradient's shards and their sum, and two packed copies. Packed
+        // copies are padded to whole panels.
         const PANELS: f64 = 1.05;
         let weights = 4.0 * shape.parameters() as f64 * (2.0 + 2.0 + SHARDS as f64 + 1.0 + 2.0 * PANELS);
         let trainer = weights + SHARDS as f64 * (learning.arena_bytes() as f64 + Results::BYTES as f64);

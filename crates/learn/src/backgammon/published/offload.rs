@@ -143,7 +143,7 @@ impl Published {
         });
         let (batches, ahead) = match work.leaves {
             true => (offloaded.lanes.iter().map(|lane| lane.batches).min().unwrap_or(all), 0),
-            false => self.after(batches, &stretch),
+            false => self.progress_after(batches, &stretch),
         };
         self.phase = Phase::Play { batches, ahead, updates };
         if batches < all || updates < self.updates_due() * all / self.config.round_batches {
@@ -386,7 +386,7 @@ impl Offload for Published {
         let Probe { progress, games, state, offloaded, .. } = *probe;
         (self.progress, self.away.offloaded, self.phase) = (progress, offloaded, ROUND_BEGINS);
         (self.trainer.state, self.trainer.sums, self.learning_s) = (state, [0.0; 3], 0.0);
-        self.trainer.give_up();
+        self.trainer.abandon();
         self.trainer.pack();
         self.restore_games(&games.games, &games.traces).expect("they were saved from these tables");
     }

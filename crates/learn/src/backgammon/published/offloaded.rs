@@ -1,4 +1,4 @@
-//! Work of the published learner that another machine does, as it stands.
+//! State of the published learner's offloaded work.
 
 use super::accelerator::{Accelerator, Answer, DECISION_WORDS, LANES, TrainResult, Work};
 use super::selfplay::Games;
@@ -7,11 +7,11 @@ use crate::Fault;
 use crate::backgammon::Progress;
 use math::par::Pinned;
 
-/// Who works besides the processor.
+/// Devices that work for the learner besides the CPU.
 #[derive(Default)]
 pub(super) struct Away {
     pub offloaded: Option<Offloaded>,
-    /// A machine that failed between two slices.
+    /// Fault of a device that failed between two slices.
     pub failed: Option<Fault>,
     pub probe: Option<Box<Probe>>,
 }
@@ -20,37 +20,37 @@ pub(super) struct Offloaded {
     pub work: Work,
     pub accelerator: Pinned<Box<dyn Accelerator>>,
     pub lanes: [Lane; LANES],
-    /// The round's steps were all begun and their result asked for.
+    /// True once all steps of the round were started and their result was requested.
     pub result_requested: bool,
     pub learned: TrainResult,
     pub answer: Answer,
     pub words: Vec<[u32; DECISION_WORDS]>,
-    /// Since when there is nothing to do, and how long that and talking to the machine has been in this round.
+    /// Start of the current wait, and time of this round spent waiting for the device or calling it.
     pub waiting_since_s: Option<f64>,
     pub waited_s: f64,
 }
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Lane {
-    /// Batches of this round whose answers are in.
+    /// Batches of this round whose results were received.
     pub batches: usize,
-    /// One more is away.
+    /// True while a batch is being evaluated.
     pub asked: bool,
 }
 
 impl Offloaded {
-    /// Nothing is under way.
+    /// Returns true if no batch of the round has begun.
     pub fn is_idle(&self) -> bool {
         self.lanes.iter().all(|lane| lane.batches == 0 && !lane.asked)
     }
 }
 
-/// What there was before a probe, and how far its pass has come.
+/// Learner state before a probe, and the progress of its current pass.
 pub(super) struct Probe {
     pub progress: Progress,
     pub games: Games,
     pub state: TrainState,
     pub offloaded: Option<Offloaded>,
-    /// Boards valued before this pass.
+    /// Boards evaluated before this pass.
     pub before: u64,
 }

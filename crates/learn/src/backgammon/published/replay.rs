@@ -1,12 +1,13 @@
-//! Samples: what a search made of a decision, and how the game ended.
+//! Training samples: a search's visit counts and the final outcome of the game.
 
 use super::inputs::Decision;
 use super::net::ACTIONS;
 use super::tree::Edge;
 use worlds::backgammon::{BAR, Board, Roll};
 
-/// Words of a sample: four of each side's places, four bits each; the roll, the half and how many shares follow; how it ended for
-/// who decided (an index into `Chances`), or before the end who that is; and shares, 16 bits of an action above 16 of its visits.
+/// Words of a sample. Words 0 to 7: places, four words per side with four bits each. Word 8: roll, half of a double, number of shares. Word
+/// 9: outcome for the player who decides (an index into `Chances`), or the player's index before the end. Then the shares: action in the
+/// upper 16 bits, visits in the lower.
 pub const WORDS: usize = 40;
 const SHARES: usize = WORDS - 10;
 pub type Sample = [u32; WORDS];
@@ -15,7 +16,7 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     let mut sample = [0; WORDS];
     sample[..DECISION_WORDS].copy_from_slice(&decision_words(decision));
     let mut shares = 0;
-    // The most visited, where there are more than a sample holds; none where all of these were visited equally often.
+    // Keeps the most visited actions if there are more than a sample can store. Stores none if all were visited equally often.
     let (mut least, mut fits) = (1, edges.iter().filter(|edge| edge.visits >= 1).count());
     while fits > SHARES {
         least += 1;
@@ -30,7 +31,7 @@ pub fn sample(decision: &Decision, decider: u32, edges: &[Edge]) -> Sample {
     sample
 }
 
-/// Words of a decision: four of each side's places, four bits each; the roll, and from bit 8 on the half.
+/// Words of a decision: four words of places per side with four bits each; the roll; the half from bit 8.
 pub const DECISION_WORDS: usize = 9;
 
 pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
@@ -44,7 +45,7 @@ pub fn decision_words(decision: &Decision) -> [u32; DECISION_WORDS] {
     words
 }
 
-/// The reverse, where it can be.
+/// Inverse of [`decision_words`]; `None` for invalid words.
 pub fn read_decision(words: &[u32]) -> Option<Decision> {
     let (roll, second) = (words.get(8)? & 0xFF, words[8] >> 8 & 1 == 1);
     let side = |words: &[u32]| -> [u8; BAR] { std::array::from_fn(|i| (words[i / 8] >> (4 * (i % 8))) as u8 & 15) };
@@ -52,19 +53,19 @@ pub fn read_decision(words: &[u32]) -> Option<Decision> {
     ((roll as usize) < Roll::ALL.len() && board.points() == 0).then_some(Decision { board, roll: roll as u8, second })
 }
 
-/// Whether words that were saved are a sample. One without shares is: a search may be too short to try any action, or try more
-/// actions equally often than a sample holds. Only its outcome is learned from.
+/// Returns true if saved words are a valid sample. A sample may have no shares, if the search tried no action, or tried more actions
+/// equally often than a sample can store. Only its outcome is then used for training.
 pub fn is_sound(sample: &Sample) -> bool {
     let shares = (sample[8] >> 16) as usize;
     let sound = |&share: &u32| (share >> 16) < ACTIONS as u32 && share & 0xFFFF > 0;
     read_decision(sample).is_some() && shares <= SHARES && sample[9] < 6 && sample[10..10 + shares].iter().all(sound)
 }
 
-/// The newest samples, the oldest written over.
+/// The newest samples in a ring buffer.
 pub struct Replay {
     pub samples: Vec<Sample>,
     most: usize,
-    /// Where the next one goes once it is full.
+    /// Index that is overwritten next once the buffer is full.
     pub next: usize,
 }
 

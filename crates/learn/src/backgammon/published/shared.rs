@@ -258,13 +258,13 @@ impl Published {
             seed: self.seed,
             pieces: self.due_pieces(),
             weights: self.playing.params.values().to_vec(),
-            games: self.actors[self.sharing.brought..].iter().map(|actor| Brought::by(actor).games).collect(),
+            games: self.actors[self.sharing.received..].iter().map(|actor| Brought::by(actor).games).collect(),
         })
     }
 
     fn due_pieces(&self) -> Range<u64> {
         let first = self.first_piece();
-        first + self.sharing.brought as u64..first + self.actors.len() as u64
+        first + self.sharing.received as u64..first + self.actors.len() as u64
     }
 
     /// One slice while others play: steps of the round, if any are left.
@@ -287,7 +287,7 @@ impl Published {
             return Err(PublishedError::OtherPieces { found, due });
         }
         let Published { config, seed, .. } = self;
-        let brought = self.sharing.brought..self.sharing.brought + played.of.len();
+        let brought = self.sharing.received..self.sharing.received + played.of.len();
         let actors = &mut self.actors[brought.clone()];
         let before: Vec<Games> = actors.iter().map(|actor| Brought::by(actor).games).collect();
         let each = config.games * SAVED;
@@ -303,9 +303,9 @@ impl Published {
             }
             return Err(bad(GAMES).into());
         }
-        self.sharing.brought = brought.end;
+        self.sharing.received = brought.end;
         if let Phase::Play { batches, .. } = &mut self.phase
-            && self.sharing.brought == self.actors.len()
+            && self.sharing.received == self.actors.len()
         {
             *batches = self.config.round_batches;
         }

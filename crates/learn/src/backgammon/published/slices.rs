@@ -1,24 +1,24 @@
-//! How much of a round a slice does: no more multiply-adds than any slice may have, whatever the settings, but one unit at least. A unit
-//! is a batch of one actor, or a piece of a step of the optimiser; each alone is short enough. It is a function of the settings, so
-//! threads change nothing.
+//! Amount of work in a slice. A slice stays within the general limit on multiply-adds, but does at least one unit of work. A unit is a
+//! batch of one actor, or a piece of an optimizer step; either is short enough by itself. The amount is a function of the settings alone,
+//! so the number of threads has no effect.
 
 use super::config::PublishedConfig;
 use super::trainer::Cut;
 use std::ops::Range;
 
-/// Batches of each actor in a slice, at most.
+/// Maximum number of batches of each actor in a slice.
 const BATCHES: usize = 4;
 
 pub struct Limits {
-    /// Multiply-adds of a slice, at most, and of a batch of one actor.
+    /// Maximum number of multiply-adds of a slice, and multiply-adds of one actor's batch.
     longest: f64,
     batch: f64,
-    /// Batches that actors play before the next ones do, and how many actors play them in one slice.
+    /// Consecutive batches of an actor before the next actors play, and number of actors that play in one slice.
     batches: usize,
     actors: usize,
 }
 
-/// The actors that play in a slice, and the batches that each of them plays.
+/// Actors that play in a slice, and number of batches of each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stretch {
     pub batches: usize,
@@ -28,26 +28,26 @@ pub struct Stretch {
 impl Limits {
     pub fn new(config: &PublishedConfig, longest: f64) -> Limits {
         let batch = config.batch as f64 * config.shape().decision_products() as f64;
-        // The other half is for learning.
+        // The other half is for training.
         let half = longest / 2.0;
         let batches = ((half / (batch * config.actors as f64)) as usize).clamp(1, BATCHES);
         let actors = ((half / (batch * batches as f64)) as usize).clamp(1, config.actors);
         Limits { longest, batch, batches, actors }
     }
 
-    /// What comes next for these actors where each has so many batches left; nothing where it has none.
+    /// Next stretch for these actors with `left` batches remaining each; empty if `left` is 0.
     pub fn stretch(&self, actors: Range<usize>, left: usize) -> Stretch {
         let batches = self.batches.min(left);
         let end = if batches == 0 { actors.start } else { actors.end.min(actors.start + self.actors) };
         Stretch { batches, actors: actors.start..end }
     }
 
-    /// Multiply-adds of a stretch.
+    /// Number of multiply-adds of a stretch.
     pub fn played(&self, stretch: &Stretch) -> f64 {
         self.batch * (stretch.batches * stretch.actors.len()) as f64
     }
 
-    /// Pieces of steps beside so many multiply-adds of play; without any, one at least.
+    /// Number of pieces of updates that fit beside `played` multiply-adds of play; at least one if `played` is 0.
     pub fn pieces(&self, cut: &Cut, played: f64) -> usize {
         let fitting = ((self.longest - played) / cut.piece) as usize;
         if played > 0.0 { fitting } else { fitting.max(1) }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn no_slice_is_longer_than_any_may_be() {
+    fn slices_stay_within_the_limit() {
         stays_within(&largest());
         stays_within(&PublishedConfig { width: 512, minibatch: 8192, ..largest() });
         stays_within(&PublishedConfig { width: 16, blocks: 0, round_batches: 1000, ..largest() });
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_usual_is_not_cut() {
+    fn default_settings_are_not_cut() {
         let config = PublishedConfig::default();
         let limits = Limits::new(&config, LONGEST);
         let stretch = limits.stretch(0..config.actors, config.round_batches);

@@ -1,4 +1,4 @@
-//! What learns: weights and the optimiser's moments, and shards that work on a minibatch together.
+//! The trainer: weights, optimizer moments, and shards that process a minibatch in parallel.
 
 use super::inputs::{self, INPUTS};
 use super::net::{self, ACTIONS, HEADS, Shape};
@@ -11,9 +11,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::backgammon::Results;
 
-/// Shards of a minibatch.
+/// Number of shards of a minibatch.
 pub const SHARDS: usize = 4;
-/// Far below any logit, and no less than an f32 can add to one.
+/// Mask value far below any logit; an f32 sum with a logit stays finite.
 const ILLEGAL: f32 = -1e9;
 
 #[derive(Clone)]
@@ -22,51 +22,51 @@ pub struct TrainState {
     pub optimizer: Optimizer,
 }
 
-/// A step of the optimiser, cut into pieces, each one a part of the plan for some of the shards. A small step is one piece.
+/// Division of an optimizer step into pieces. A piece is a part of the plan for some of the shards. A small step is one piece.
 pub struct Cut {
-    /// Multiply-adds of a piece, at most.
+    /// Maximum number of multiply-adds of a piece.
     pub piece: f64,
     parts: Vec<Range<usize>>,
-    /// Shards of a piece.
-    abreast: usize,
+    /// Number of shards in a piece.
+    group_size: usize,
 }
 
 impl Cut {
-    /// Into pieces of so many multiply-adds, or of one product.
+    /// Divides a step into pieces of at most `longest` multiply-adds, or of one matrix product.
     pub fn new(plan: &Plan, shape: Shape, minibatch: usize, longest: f64) -> Cut {
         let whole = 3.0 * minibatch as f64 * shape.products() as f64;
         let product = plan.longest_call();
-        let abreast = ((longest / product) as usize).clamp(1, SHARDS);
-        let parts = plan.parts(longest / abreast as f64);
-        Cut { piece: whole.min(longest.max(product)), parts, abreast }
+        let group_size = ((longest / product) as usize).clamp(1, SHARDS);
+        let parts = plan.parts(longest / group_size as f64);
+        Cut { piece: whole.min(longest.max(product)), parts, group_size }
     }
 
     pub fn pieces(&self) -> usize {
         self.parts.len() * self.groups()
     }
 
-    /// Of shards.
+    /// Number of groups of shards.
     fn groups(&self) -> usize {
-        SHARDS.div_ceil(self.abreast)
+        SHARDS.div_ceil(self.group_size)
     }
 
-    /// The shards of a piece, and which part of the plan it is for them.
+    /// Shards of piece `n`, and the part of the plan that it runs.
     fn piece(&self, n: usize) -> (Range<usize>, Range<usize>) {
-        let first = n % self.groups() * self.abreast;
-        (first..SHARDS.min(first + self.abreast), self.parts[n / self.groups()].clone())
+        let first = n % self.groups() * self.group_size;
+        (first..SHARDS.min(first + self.group_size), self.parts[n / self.groups()].clone())
     }
 }
 
 pub struct Trainer {
     isa: Isa,
     pub cut: Cut,
-    /// Pieces of the step in progress that are done.
+    /// Completed pieces of the current step.
     done: usize,
     pub state: TrainState,
     packed: Packed,
     shards: Vec<Shard>,
     grads: Vec<f32>,
-    /// Over its steps: policy loss, value loss, length of the gradient before it was clipped.
+    /// Sums over its steps: policy loss, value loss, gradient norm before clipping.
     pub sums: [f64; 3],
 }
 
@@ -77,7 +77,7 @@ impl Trainer {
         let params = Params::new(plan.table(), seed);
         Ok(Trainer {
             isa,
-            // Half a slice: actors play beside it.
+            // Half a slice; actors use the other half.
             cut: Cut::new(&plan, shape, minibatch, LONGEST / 2.0),
             done: 0,
             packed: Packed::new(&plan, &params),
@@ -88,27 +88,27 @@ impl Trainer {
         })
     }
 
-    /// What computes the gradients of its steps; of several side by side the first.
+    /// Executor of the gradients; with several shards, the first one.
     pub fn executor_mut(&mut self) -> &mut Executor {
         &mut self.shards[0].executor
     }
 
-    /// After weights were set from outside.
+    /// Packs the weights after they were set from outside.
     pub fn pack(&mut self) {
         self.packed.pack(&self.state.params);
     }
 
-    /// Whether no step is in progress.
+    /// Returns true if no step is in progress.
     pub fn is_between_steps(&self) -> bool {
         self.done == 0
     }
 
-    /// Gives up the step in progress.
-    pub fn give_up(&mut self) {
+    /// Abandons the current step.
+    pub fn abandon(&mut self) {
         self.done = 0;
     }
 
-    /// The next piece of a step on the samples that were drawn, by their places; whether the step ends with it.
+    /// Runs the next piece of a step on the drawn samples, given by index; returns true if it completes the step.
     pub fn advance(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) -> bool {
         let (shards, part) = self.cut.piece(self.done);
         let (params, packed) = (&self.state.params, &self.packed);
@@ -130,12 +130,12 @@ impl Trainer {
         true
     }
 
-    /// A whole step.
+    /// Runs a whole step.
     pub fn step(&mut self, adam: &Adam, value_coef: f32, samples: &[Sample], drawn: &[u32]) {
         while !self.advance(adam, value_coef, samples, drawn) {}
     }
 
-    /// Takes the step with all shards' gradients.
+    /// Takes the optimizer step with the gradients of all shards.
     fn end_step(&mut self, adam: &Adam) {
         let TrainState { params, optimizer } = &mut self.state;
         self.shards.iter_mut().for_each(Shard::end);
@@ -151,11 +151,11 @@ impl Trainer {
     }
 }
 
-/// Works on one shard of each minibatch.
+/// Computes the gradients of one shard of each minibatch.
 struct Shard {
     executor: Executor,
     grads: Vec<f32>,
-    /// Policy and value.
+    /// Policy loss and value loss.
     losses: [f32; 2],
     scratch: Results,
     rows: usize,
@@ -167,7 +167,7 @@ impl Shard {
         Shard { executor: Executor::new(plan), grads, losses: [0.0; 2], scratch: Results::new(), rows }
     }
 
-    /// Takes in samples, as many as the shard has rows.
+    /// Writes samples into the inputs, up to the number of rows.
     fn read<'a>(&mut self, value_coef: f32, samples: impl Iterator<Item = &'a Sample>) {
         self.executor.input_mut("value_coef")[0] = value_coef;
         self.executor.input_mut("inputs").fill(0.0);
@@ -189,7 +189,7 @@ impl Shard {
         }
     }
 
-    /// Some of their gradient: a part of the plan.
+    /// Runs a part of the plan for the gradient.
     fn learn(&mut self, params: &Params, packed: &Packed, part: Range<usize>) {
         self.executor.train_part(params, packed, &mut self.grads, false, part);
     }
