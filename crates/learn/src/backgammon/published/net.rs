@@ -1,13 +1,13 @@
-//! The network, by default with the shape of AlphaZero.jl's (see `published.rs`), 283,433 parameters and 278,656 multiply-adds: 344
-//! inputs, 128 wide, three residual blocks with layer norm, a layer to 676 actions behind one hidden layer, and five chances behind
-//! two. Width and blocks can be others.
+//! The network. Its default shape is that of AlphaZero.jl (see `published.rs`), with 283,433 parameters and 278,656 multiply-adds: 344
+//! inputs, width 128, and three residual blocks with layer norm. The policy has one hidden layer and 676 actions; the value has two hidden
+//! layers and five probabilities. Width and number of blocks are settings.
 //!
-//! An action is where the two checkers stand that move: 26·a + b, where a is the place that the larger die is played from and
-//! b that of the smaller, 0 where a die is not played and 25 for the bar. A double is two decisions of two moves each, the higher
-//! place first; the second is seen after the first.
+//! An action is the pair of places from which checkers move: 26·a + b. The larger die is played from place a and the smaller from place b;
+//! 0 is a die that is not played, and 25 is the bar. A double is two decisions of two moves each, the higher place first; the second
+//! decision follows the first.
 //!
-//! A search computes less of the same network: the first layer as a sum of the rows of inputs that are not 0, to the same bits,
-//! and of the policy's last layer the rows of legal actions. Learning computes all of it.
+//! A search computes only a part of the network. It sums the first-layer rows of nonzero inputs, with bit-identical results, and evaluates
+//! the policy only for legal actions. Training computes the whole network.
 
 use super::inputs::{self, Decision, INPUTS};
 use graph::{Buffer, Executor, Graph, Init, Layout, NodeId, Packed, ParamSpec, Params, Plan, PlanError};
@@ -18,47 +18,47 @@ use worlds::backgammon::{BAR, Board, Chances};
 
 const PLACES: usize = BAR + 1;
 pub const ACTIONS: usize = PLACES * PLACES;
-/// To win, to win a gammon or more, to win a backgammon, to lose a gammon or more, to lose a backgammon.
+/// Number of value outputs: the probabilities of a win, a gammon or more, a backgammon, a lost gammon or more, and a lost backgammon.
 pub const HEADS: usize = 5;
 
-/// How large the network is.
+/// Size of the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Units of every layer but the last ones; a multiple of 16.
+    /// Width of all layers but the last ones; a multiple of 16.
     pub width: usize,
-    /// Residual blocks of two layers each.
+    /// Number of residual blocks of two layers each.
     pub blocks: usize,
 }
 
 impl Shape {
     pub const PUBLISHED: Shape = Shape { width: 128, blocks: 3 };
 
-    /// Multiply-adds of the whole network.
+    /// Number of multiply-adds of the whole network.
     pub const fn products(self) -> usize {
         self.width * (INPUTS + ACTIONS) + self.search_products()
     }
 
-    /// Of the dense layers that a search computes.
+    /// Number of multiply-adds of the dense layers that a search computes.
     pub const fn search_products(self) -> usize {
         self.width * ((2 * self.blocks + 3) * self.width + HEADS)
     }
 
-    /// Multiply-adds that take as long as a decision's way through a search, about, and rather more than less.
+    /// Estimated cost of one simulation in multiply-adds, rather too high than too low.
     pub const fn decision_products(self) -> usize {
-        /// Of the tree and the rules; rows of the first layer and of the policy's last.
+        /// Cost of the tree and the rules; number of rows of the first layer and the policy's last layer.
         const TREE: usize = 100_000;
         const ROWS: usize = inputs::MOST + 64;
         self.search_products() + ROWS * self.width + TREE
     }
 
     pub const fn parameters(self) -> usize {
-        // Of each layer biases, and of each norm scale and shift; the stem and the trunk have a norm each, and no layer but it.
+        // Each layer has biases, and each norm scale and shift. The stem and the trunk have a norm each without a layer.
         let layers = 2 * self.blocks + 3;
         self.products() + self.width * (3 * layers + 5) + ACTIONS + HEADS
     }
 }
 
-/// The first two places of a play as one number.
+/// Packs the first two places of a play into an action.
 #[inline]
 pub fn action(play: [u8; 2]) -> u16 {
     u16::from(play[0]) * PLACES as u16 + u16::from(play[1])
@@ -75,7 +75,7 @@ fn layer(g: &mut Graph, x: NodeId, name: &str) -> NodeId {
     g.norm(y, &format!("{name}.norm"))
 }
 
-/// From the first layer's sums, the policy's last hidden layer and the logits of the five chances.
+/// From the first layer's sums to the policy's last hidden layer and the five value logits.
 fn body(g: &mut Graph, blocks: usize, stem: NodeId) -> (NodeId, NodeId) {
     let stem = g.norm(stem, "stem.norm");
     let mut x = g.relu(stem);
@@ -100,7 +100,7 @@ fn logits(g: &mut Graph, policy: NodeId) -> NodeId {
     g.dense(policy, "policy.1", ACTIONS, Init::Uniform(0.01))
 }
 
-/// Whole, for the table of its parameters.
+/// Whole network; defines the parameter table.
 fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     let mut g = Graph::new();
     let x = g.input("inputs", [rows, INPUTS]);
@@ -110,13 +110,13 @@ fn whole(shape: Shape, rows: usize) -> (Graph, NodeId, NodeId) {
     (g, policy, value)
 }
 
-/// With the five chances in place of their logits.
+/// Compiles a plan whose value outputs are probabilities.
 fn plan(mut g: Graph, [policy, value]: [NodeId; 2], layout: Layout, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let value = g.sigmoid(value);
     Ok(Arc::new(Plan::new(&g, &[("policy", policy), ("value", value)], layout, isa)?))
 }
 
-/// For search: from the first layer's sums to the policy's hidden layer and the five chances.
+/// Plan for searching: from the first layer's sums to the policy's hidden layer and the five probabilities.
 pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let stem = g.input("stem", [rows, shape.width]);
@@ -124,7 +124,7 @@ pub fn plan_search(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// The same from the inputs on, in rows, for a device that makes them itself.
+/// Plan from the inputs to the same outputs, in row layout, for devices that compute the inputs themselves.
 pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let mut g = Graph::like(&whole(shape, rows).0);
     let x = g.input("inputs", [rows, INPUTS]);
@@ -133,17 +133,17 @@ pub fn plan_leaves(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, Pla
     plan(g, [policy, value], Layout::Rows, isa)
 }
 
-/// All 676 logits and the chances, as the published network gives them.
+/// Plan of the published network: all 676 logits and the five probabilities.
 pub fn plan_whole(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (g, policy, value) = whole(shape, rows);
     plan(g, [policy, value], Layout::Panels, isa)
 }
 
-/// The loss of a shard of samples: E[-Σ π·ln p] + c·E[Σ BCE(chance, outcome)], p over legal actions alone.
+/// Plan of the loss of a shard: E[-Σ π·ln p] + c·E[Σ BCE(probability, outcome)], with p over legal actions only.
 pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, PlanError> {
     let (mut g, policy, value) = whole(shape, rows);
     let g = &mut g;
-    // 0 where an action is legal, else far below any logit.
+    // 0 for legal actions, otherwise far below any logit.
     let mask = g.input("mask", [rows, ACTIONS]);
     let share = g.input("share", [rows, ACTIONS]);
     let outcome = g.input("outcome", [rows, HEADS]);
@@ -173,20 +173,20 @@ pub fn plan_learning(shape: Shape, rows: usize, isa: Isa) -> Result<Arc<Plan>, P
     Ok(Arc::new(Plan::training(g, &outputs, &gradients, isa)?))
 }
 
-/// Weights that do not change any more, ready to be searched with.
+/// Immutable weights, prepared for searching.
 pub struct Weights {
     width: usize,
     pub params: Params,
     packed: Packed,
-    /// The first layer by input, [344][width].
+    /// Transposed first layer, [344][width].
     stem: Buffer,
-    /// Among the parameters: the first layer's biases, the policy's last weights and biases.
+    /// Parameter ranges: the first layer's biases, the policy's last weights and biases.
     biases: Range<usize>,
     last: [Range<usize>; 2],
 }
 
 impl Weights {
-    /// Packed, they take about what they take otherwise, but for the first layer and the policy's last.
+    /// Packed weights take about as much memory as unpacked ones, except for the first and the policy's last layer.
     pub fn bytes(shape: Shape) -> f64 {
         4.0 * (2 * shape.parameters() + INPUTS * shape.width) as f64
     }
@@ -223,13 +223,12 @@ impl Weights {
     }
 }
 
-/// Of the network that a search's plan is of.
+/// Width of the network of a search plan.
 fn width(plan: &Plan) -> usize {
     plan.table().specs().iter().find(|spec| &*spec.name == "stem.bias").map_or(0, ParamSpec::len)
 }
 
-/// What the five heads say, made into chances that can be, and certain where the board is: who has borne off a checker loses
-/// no gammon.
+/// Converts the five heads into consistent outcome probabilities. A side that has borne off a checker cannot lose a gammon.
 #[inline]
 pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     let [win, gammon, backgammon, lose_gammon, lose_backgammon] = heads;
@@ -242,22 +241,22 @@ pub fn chances(heads: [f32; HEADS], board: &Board) -> Chances {
     Chances([win - gammon, gammon - backgammon, backgammon, lose - lose_gammon, lose_gammon - lose_backgammon, lose_backgammon])
 }
 
-/// The heads' targets of a game that ended so: an index into [`Chances`].
+/// Targets of the heads for a game that ended with this index into [`Chances`].
 pub fn outcome(ending: usize) -> [f32; HEADS] {
     let at = |holds: bool| f32::from(u8::from(holds));
     [at(ending < 3), at((1..3).contains(&ending)), at(ending == 2), at(ending > 3), at(ending > 4)]
 }
 
-/// Runs the network for search, some decisions at a time.
+/// Evaluates decisions for a search, in batches.
 pub struct Evaluator {
     isa: Isa,
     pub width: usize,
     pub rows: usize,
     executor: Executor,
-    /// Inputs that are not 0, of all decisions of the batch, and where each one's end.
+    /// Nonzero inputs of all decisions in the batch, and the end of each decision's inputs.
     inputs: Vec<(u32, f32)>,
     ends: Vec<usize>,
-    /// [rows][width]: the first layer's sums, and the policy's hidden layer.
+    /// First-layer sums and the policy's hidden layer, [rows][width].
     stem: Buffer,
     hidden: Buffer,
     heads: Vec<[f32; HEADS]>,
@@ -284,7 +283,7 @@ impl Evaluator {
         }
     }
 
-    /// Begins a new batch.
+    /// Starts a new batch.
     pub fn clear(&mut self) {
         self.inputs.clear();
         self.ends.clear();
@@ -307,7 +306,7 @@ impl Evaluator {
             self.isa,
             Stem {
                 width: self.width,
-                actor: &weights.stem,
+                table: &weights.stem,
                 biases: &weights.params.values()[weights.biases.clone()],
                 inputs: &self.inputs,
                 ends: &self.ends,
@@ -325,8 +324,8 @@ impl Evaluator {
         }
     }
 
-    /// What another machine made of a row instead: the policy's hidden layer, and the five chances.
-    pub fn put(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
+    /// Sets the outputs of a row computed on another device: the policy's hidden layer and the five probabilities.
+    pub fn set_row(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
         self.hidden[row * self.width..][..self.width].copy_from_slice(hidden);
         self.heads[row] = *heads;
     }
@@ -339,11 +338,11 @@ impl Evaluator {
         self.heads[row]
     }
 
-    /// The policy over these legal actions, into as many numbers, which must have room for a multiple of 16.
+    /// Writes the policy over the given legal actions. `to` needs room for a multiple of 16.
     pub fn policy(&self, weights: &Weights, row: usize, actions: &[u16], to: &mut [f32]) {
         let [w, b] = weights.last.clone().map(|range| &weights.params.values()[range]);
         let hidden = self.hidden(row);
-        // Softmax of these rows' products with the hidden layer.
+        // Softmax of the products of these rows with the hidden layer.
         kernel!(self.isa, |s: S, hidden: &[f32], w: &[f32], b: &[f32], actions: &[u16], to: &mut [f32]| {
             let n = actions.len();
             let to = &mut to[..n.next_multiple_of(16)];
@@ -379,17 +378,17 @@ impl Evaluator {
     }
 }
 
-/// Biases and the rows of inputs that are not 0, each times its input: in the order that a dense product adds them.
+/// First-layer kernel: biases plus the rows of nonzero inputs, each times its input. The order of additions is that of a dense product.
 struct Stem<'a> {
     width: usize,
-    actor: &'a [f32],
+    table: &'a [f32],
     biases: &'a [f32],
     inputs: &'a [(u32, f32)],
     ends: &'a [usize],
     to: &'a mut [f32],
 }
 
-/// The sums of V vectors from a column on.
+/// Computes V vectors of sums, starting at a column.
 #[inline(always)]
 fn stem_pass<S: Simd, const V: usize>(s: S, stem: &Stem, inputs: &[(u32, f32)], at: usize, to: &mut [f32]) {
     let length = V * S::LANES;
@@ -399,7 +398,7 @@ fn stem_pass<S: Simd, const V: usize>(s: S, stem: &Stem, inputs: &[(u32, f32)], 
         sums[v] = s.load(&biases[v * S::LANES..]);
     }
     for &(input, x) in inputs {
-        let row = &stem.actor[input as usize * stem.width + at..][..length];
+        let row = &stem.table[input as usize * stem.width + at..][..length];
         let x = s.splat(x);
         for v in 0..V {
             sums[v] = s.mul_add(x, s.load(&row[v * S::LANES..]), sums[v]);
@@ -440,8 +439,8 @@ mod tests {
     use std::collections::BTreeSet;
     use worlds::backgammon::Results;
 
-    /// Decisions of random games, halves of doubles too.
-    fn met(count: usize, seed: u32) -> Vec<Decision> {
+    /// Decisions of random games, including second halves of doubles.
+    fn decisions(count: usize, seed: u32) -> Vec<Decision> {
         let (mut scratch, mut all) = (Results::new(), Vec::new());
         random_play::play(count, [seed, 5], |board, roll, _, numbers| {
             let decision = Decision::new(*board, roll);
@@ -457,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_as_large_as_the_published_one() {
+    fn the_default_shape_matches_the_published_network() {
         assert_eq!([Shape::PUBLISHED.parameters(), Shape::PUBLISHED.products()], [283_433, 278_656]);
         for shape in [Shape::PUBLISHED, Shape { width: 16, blocks: 0 }, Shape { width: 272, blocks: 5 }] {
             let (graph, policy, value) = whole(shape, 32);
@@ -469,10 +468,10 @@ mod tests {
     }
 
     #[test]
-    fn actions_name_every_result_once_and_lead_to_it() {
-        let (mut scratch, mut whole_room) = (Results::new(), Results::new());
+    fn actions_are_unique_and_reach_every_result() {
+        let (mut scratch, mut whole_scratch) = (Results::new(), Results::new());
         let mut doubles = 0;
-        for decision in met(3000, 1).into_iter().filter(|decision| !decision.second) {
+        for decision in decisions(3000, 1).into_iter().filter(|decision| !decision.second) {
             let (board, roll) = (decision.board, decision.roll());
             let firsts: Vec<u16> = tree::legal(&decision, &mut scratch).collect();
             assert_eq!(firsts.iter().collect::<BTreeSet<_>>().len(), firsts.len());
@@ -490,14 +489,14 @@ mod tests {
                     reached.insert(after.id());
                 }
             }
-            let expected: BTreeSet<_> = board.results(roll, &mut whole_room).iter().map(Board::id).collect();
+            let expected: BTreeSet<_> = board.results(roll, &mut whole_scratch).iter().map(Board::id).collect();
             assert_eq!(reached, expected, "{board:?} {roll:?}");
         }
         assert!(doubles > 500);
     }
 
     #[test]
-    fn the_policy_over_legal_actions_is_the_whole_networks() {
+    fn the_search_plan_agrees_with_the_whole_network() {
         const ROWS: usize = 64;
         let shapes = [Shape::PUBLISHED, Shape { width: 48, blocks: 1 }, Shape { width: 176, blocks: 0 }];
         for (isa, shape) in Isa::available().into_iter().flat_map(|isa| shapes.map(|shape| (isa, shape))) {
@@ -506,7 +505,7 @@ mod tests {
             params.values_mut().iter_mut().for_each(|x| *x *= 1.5);
             let weights = Weights::new(&search, &params);
             let (mut evaluator, mut executor) = (Evaluator::new(&search, ROWS), Executor::new(&all));
-            let decisions = met(ROWS, 2);
+            let decisions = decisions(ROWS, 2);
             let panels = executor.input_mut("inputs");
             for (row, decision) in decisions.iter().enumerate() {
                 evaluator.see(decision);
@@ -518,7 +517,7 @@ mod tests {
             let mut scratch = Results::new();
             for (row, decision) in decisions.iter().enumerate() {
                 let of = |name: &str, i: usize, count: usize| executor.output(name)[(row / PANEL * count + i) * PANEL + row % PANEL];
-                // To the bit.
+                // Bit-identical.
                 assert_eq!(evaluator.heads(row), std::array::from_fn(|i| of("value", i, HEADS)));
                 let logits: Vec<f32> = (0..ACTIONS).map(|i| of("policy", i, ACTIONS)).collect();
                 let actions: Vec<u16> = tree::legal(decision, &mut scratch).collect();
@@ -534,15 +533,15 @@ mod tests {
     }
 
     #[test]
-    fn chances_sum_to_one_and_count_what_can_be() {
+    fn chances_sum_to_one_and_are_consistent() {
         let sum = |chances: Chances| chances.0.iter().sum::<f32>();
         let start = chances([0.6, 0.2, 0.05, 0.1, 0.02], &Board::START);
         assert!((sum(start) - 1.0).abs() < 1e-6 && (start.equity() - 0.33).abs() < 1e-6);
         assert!((f64::from(outcomes::equity(&start.0)) - start.equity()).abs() < 1e-6);
-        // More gammons than wins cannot be.
+        // More gammons than wins are impossible.
         let odd = chances([0.1, 0.3, 0.9, 0.95, 0.99], &Board::START);
         assert!(odd.0.iter().all(|&chance| chance >= 0.0) && (sum(odd) - 1.0).abs() < 1e-6);
-        // Whoever has borne off a checker is safe.
+        // A side that has borne off a checker cannot lose a gammon.
         let mut mine = [0; BAR];
         (mine[0], mine[5]) = (2, 2);
         let mut theirs = [0; BAR];

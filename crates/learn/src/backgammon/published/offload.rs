@@ -1,8 +1,8 @@
-//! The published learner while another machine does some of its work, and probes of that.
+//! Offloading of the published learner's work to another device, and probes of its speed.
 //!
-//! Where leaves are offloaded, actors are two lanes: one lane's trees grow while the other's leaves are away. As actors share nothing,
-//! and steps depend on nothing but their number and the samples, what comes of a round is the same as here, but for how the
-//! other machine rounds.
+//! If leaves are offloaded, the actors form two lanes: the trees of one lane grow while the leaves of the other are evaluated. Actors share
+//! nothing, and updates depend only on their number and the samples. A round therefore has the same results as on the CPU, except for
+//! rounding on the device.
 
 use super::accelerator::{Accelerator, Answer, LANES, OffloadSpec, TrainResult, TrainStateRef, Work, decision_words, packed_sample};
 use super::offloaded::{Lane, Offloaded, Probe};
@@ -15,7 +15,7 @@ use math::par::{self, Pinned};
 use std::ops::Range;
 use worlds::backgammon::Results;
 
-/// Of a round's batches, what a probe plays.
+/// Divisor of a round's batches that gives the batches of a probe.
 const PROBE_SHARE: usize = 8;
 
 impl Published {
@@ -57,9 +57,9 @@ impl Published {
         })
     }
 
-    /// Gives the samples in these places to whoever learns from them.
+    /// Sends the replay samples at these indices to the device that trains.
     fn store_samples(&self, accelerator: &mut Pinned<Box<dyn Accelerator>>, places: Range<usize>) -> Result<(), Fault> {
-        /// At a time.
+        /// Maximum number of samples per call.
         const MOST: usize = 4096;
         let mut scratch = Results::new();
         let first = places.start;
@@ -70,7 +70,7 @@ impl Published {
         Ok(())
     }
 
-    /// One slice while work is offloaded: whether the round has been played, or why there is nothing more to do.
+    /// Runs one slice of offloaded work; returns true when the round has been played. `Err` contains the slice to return instead.
     pub(super) fn play_offloaded(&mut self) -> Result<bool, Slice<Stats>> {
         let Some(mut offloaded) = self.away.offloaded.take() else { return Ok(false) };
         if let Some(since_s) = offloaded.waiting_since_s.take() {
@@ -94,23 +94,23 @@ impl Published {
                 Ok(true)
             }
             Err(fault) => {
-                self.go_on_here(&offloaded);
+                self.resume_locally(&offloaded);
                 Err(Slice::Stopped(fault))
             }
         }
     }
 
-    /// One slice of a round that is so many batches long.
+    /// Runs one slice of a round of `all` batches.
     fn advance_offloaded(&mut self, offloaded: &mut Offloaded, all: usize) -> Result<OffloadSlice, Fault> {
         let Phase::Play { batches, ahead, updates } = self.phase else { return Ok(OffloadSlice::Played) };
         let work = offloaded.work;
-        // What this slice plays; where leaves are offloaded, that depends on what has been answered.
+        // With offloaded leaves, the slice's work depends on the lane that has its results.
         let stretch = self.stretch(batches, ahead, if work.leaves { batches } else { all });
         let until = self.updates_until(batches + stretch.batches, updates);
         let pieces = self.limits.pieces(&self.trainer.cut, self.limits.played(&stretch));
         let (mut updates, mut due) = (updates, until - updates);
         if work.learning {
-            // No more than could be done here: that may be what does them.
+            // At most the number of updates that fit a slice here, because the device may be this CPU.
             let most = self.limits.pieces(&self.trainer.cut, 0.0).div_ceil(self.trainer.cut.pieces());
             let sent = due.min(most);
             self.step_offloaded(offloaded, sent)?;
@@ -120,7 +120,7 @@ impl Published {
         let mut actors = stretch.actors.clone();
         if work.leaves {
             (0..LANES).try_for_each(|lane| self.ask(offloaded, lane, all))?;
-            // The one that was asked first.
+            // The lane requested first.
             let asked = (0..LANES).filter(|&lane| offloaded.lanes[lane].asked);
             if let Some(lane) = asked.min_by_key(|&lane| offloaded.lanes[lane].batches) {
                 let answer = &mut offloaded.answer;
@@ -164,15 +164,15 @@ impl Published {
         Ok(OffloadSlice::Played)
     }
 
-    /// A word with the machine, which may wait for a moment.
-    fn timed<T>(&self, waited_s: &mut f64, talk: impl FnOnce() -> T) -> T {
+    /// Calls the device and measures the time; the call may block briefly.
+    fn timed<T>(&self, waited_s: &mut f64, call: impl FnOnce() -> T) -> T {
         let since_s = (self.clock)();
-        let said = talk();
+        let result = call();
         *waited_s += (self.clock)() - since_s;
-        said
+        result
     }
 
-    /// Sends a lane's next batch, unless one is away or all have been.
+    /// Sends a lane's next batch, unless one is pending or all were sent.
     fn ask(&mut self, offloaded: &mut Offloaded, lane: usize, all: usize) -> Result<(), Fault> {
         let actors = self.lane(lane);
         while !offloaded.lanes[lane].asked && offloaded.lanes[lane].batches < all {
@@ -182,11 +182,11 @@ impl Published {
                 offloaded.words.extend(actor.selected().map(decision_words));
             }
             if offloaded.words.is_empty() {
-                // Every way ended by the rules.
+                // Every simulation reached the end of a game.
                 self.beside(actors.clone(), 0, 0, |actor, playing| actor.back_up(playing));
                 offloaded.lanes[lane].batches += 1;
             } else {
-                // Also where that fails: then they are looked at here.
+                // Set before the call: after a failure these leaves are evaluated here.
                 offloaded.lanes[lane].asked = true;
                 let words = &offloaded.words;
                 self.timed(&mut offloaded.waited_s, || offloaded.accelerator.with_mut(|there| there.ask(lane, words)))?;
@@ -207,7 +207,7 @@ impl Published {
         Ok(())
     }
 
-    /// What was learned elsewhere in this round.
+    /// Stores the training state that the device computed in this round.
     fn take_result(&mut self, learned: &TrainResult) {
         let TrainState { params, optimizer } = &mut self.trainer.state;
         params.values_mut().copy_from_slice(&learned.weights);
@@ -218,9 +218,9 @@ impl Published {
         self.trainer.pack();
     }
 
-    /// In the middle of a round: what the machine did not answer is looked at here, both lanes come to stand alike, and its steps
-    /// are done anew.
-    fn go_on_here(&mut self, offloaded: &Offloaded) {
+    /// Continues the round on the CPU: evaluates pending leaves here, advances both lanes to the same batch, and resets the device's
+    /// updates so that they are repeated.
+    fn resume_locally(&mut self, offloaded: &Offloaded) {
         let Phase::Play { mut batches, ahead, updates } = self.phase else { return };
         if offloaded.work.leaves {
             let mut lanes = offloaded.lanes;
@@ -243,12 +243,12 @@ impl Published {
         self.phase = Phase::Play { batches, ahead, updates: done };
     }
 
-    /// A new round begins: whoever plays elsewhere needs its weights, and whoever learns there the samples of the last one, which
-    /// begin at this place.
+    /// Sends the state of a new round to the device: weights if it evaluates leaves, and the last round's samples, which start at `first`,
+    /// if it trains.
     pub(super) fn announce_round(&mut self, first: usize, fresh: usize) {
         let Some(mut offloaded) = self.away.offloaded.take() else { return };
         let since_s = (self.clock)();
-        let mut tell = || {
+        let mut send = || {
             if offloaded.work.leaves {
                 offloaded.accelerator.with_mut(|there| there.set_weights(self.trainer.state.params.values()))?;
             }
@@ -260,16 +260,16 @@ impl Published {
             }
             Ok(())
         };
-        let told = tell();
+        let sent = send();
         offloaded.waited_s = (self.clock)() - since_s;
-        match told {
+        match sent {
             Ok(()) => self.away.offloaded = Some(offloaded),
-            // The round has ended and is told first.
+            // The ended round is reported before the fault.
             Err(fault) => self.away.failed = Some(fault),
         }
     }
 
-    /// In this round, summed as actors' times are: over threads.
+    /// Time waited in this round, summed over threads as the actors' times are.
     pub(super) fn waited_s(&self) -> f64 {
         self.away.offloaded.as_ref().map_or(0.0, |offloaded| offloaded.waited_s * par::threads() as f64)
     }
@@ -278,7 +278,7 @@ impl Published {
 enum OffloadSlice {
     Worked,
     Waiting,
-    /// Everything is back.
+    /// All results were received.
     Played,
 }
 
@@ -287,28 +287,28 @@ impl Published {
         self.config.round_batches.div_ceil(PROBE_SHARE)
     }
 
-    /// In this round.
+    /// Number of boards evaluated in this round.
     pub(super) fn evaluated(&self) -> u64 {
         self.actors.iter().map(Actor::evaluated).sum()
     }
 
-    /// Whether games end as often as they begin by now.
+    /// Returns true once games end about as often as they begin.
     pub fn is_steady(&self) -> bool {
         self.progress.games >= (self.config.actors * self.config.games) as u64
     }
 
-    /// What another machine does now.
+    /// Work that is currently offloaded, except in a probe.
     pub fn offloaded(&self) -> Option<Work> {
         self.away.offloaded.as_ref().filter(|_| self.away.probe.is_none()).map(|offloaded| offloaded.work)
     }
 
-    /// From here on the machine does this work.
+    /// Offloads work to a device from now on.
     pub fn offload_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         self.away.offloaded = Some(self.connect(machine, work)?);
         Ok(())
     }
 
-    /// Begins a probe: passes over a part of a round with this work offloaded, of which nothing stays.
+    /// Begins a probe of this work: passes over a part of a round, whose results are discarded.
     pub fn probe_work(&mut self, machine: &dyn Machine, work: Work) -> Result<(), Fault> {
         let offloaded = self.connect(machine, work)?;
         self.away.probe = Some(Box::new(Probe {
@@ -322,18 +322,16 @@ impl Published {
     }
 }
 
-/// Where the time goes is not the same everywhere, so learning is tried out by itself as well.
+/// Offloading options, in the order of [`Offload::ways`]. Training alone is also tried, because the fastest division differs between
+/// machines.
 const WORK: [Work; 2] = [Work::LEARNING, Work::ALL];
 
 impl Offload for Published {
     fn ways(&self) -> &'static [&'static str] {
-        &[
-            "Learning on the GPU beside games on the processor turned out to be fastest.",
-            "Learning and valuing boards on the GPU turned out to be fastest.",
-        ]
+        &["Fastest: training on the GPU, games on the CPU.", "Fastest: training and evaluating boards on the GPU."]
     }
 
-    /// A probe plays on with the learner's own games.
+    /// A probe advances the learner's own games.
     fn trains_meanwhile(&self) -> bool {
         false
     }
@@ -348,7 +346,7 @@ impl Offload for Published {
 
     fn end_offload(&mut self) {
         if let Some(offloaded) = self.away.offloaded.take() {
-            self.go_on_here(&offloaded);
+            self.resume_locally(&offloaded);
         }
     }
 
@@ -376,7 +374,7 @@ impl Offload for Published {
         }
     }
 
-    /// Boards valued.
+    /// Number of boards evaluated in a pass.
     fn pass_work(&mut self) -> f64 {
         (self.probe_batches() * self.config.actors * self.config.batch) as f64
     }
@@ -388,6 +386,6 @@ impl Offload for Published {
         (self.trainer.state, self.trainer.sums, self.learning_s) = (state, [0.0; 3], 0.0);
         self.trainer.abandon();
         self.trainer.pack();
-        self.restore_games(&games.games, &games.traces).expect("they were saved from these tables");
+        self.restore_games(&games.games, &games.traces).expect("saved from these actors");
     }
 }

@@ -1,5 +1,5 @@
-//! Who plays with the network: by the policy's most likely action, or by a search of so many evaluations without noise. Each decision
-//! is thought about by itself, so what else is in the batch changes no answer.
+//! Player that uses the network: it plays the policy's most likely action, or searches without noise. Each decision is evaluated
+//! independently, so the rest of a batch does not affect its result.
 
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Shape, Weights, play};
@@ -11,14 +11,14 @@ use math::PANEL;
 use std::sync::Arc;
 use worlds::backgammon::{Board, Chances, Results, Roll};
 
-/// Decisions of a batch, and ways down one tree in it; all trees together fill no more than the batch.
+/// Rows of a batch, and simulations of one tree in a batch; all trees together fill at most one batch.
 pub const ROWS: usize = PANEL;
 const LEAVES: usize = 4;
 
 struct Searching {
     search: Search,
     spare: Tree,
-    /// By slot: the decision that is thought about, and which of those asked it belongs to.
+    /// By slot: index of the decision in the request, and the decision being searched.
     asked: Vec<Option<(usize, Decision)>>,
     rule: Rule,
     evals: u32,
@@ -34,12 +34,12 @@ pub struct PublishedPlayer {
 }
 
 impl PublishedPlayer {
-    /// Of one that does not search.
+    /// Memory of a player without search, in bytes.
     pub fn bytes(plan: &Plan, shape: Shape) -> f64 {
         Evaluator::bytes(plan, shape.width, ROWS) + Weights::bytes(shape) + (Results::BYTES + size_of::<PublishedPlayer>()) as f64
     }
 
-    /// With two evaluations or more it searches. The plan is one of [`ROWS`].
+    /// Creates a player, which searches if `evals` exceeds 1. The plan must have [`ROWS`] rows.
     pub fn new(plan: &Arc<Plan>, weights: Arc<Weights>, rule: Rule, evals: u32) -> PublishedPlayer {
         let searching = (evals > 1).then(|| Searching {
             search: Search::new(plan, ROWS, ROWS / LEAVES, LEAVES, evals as usize),
@@ -58,8 +58,8 @@ impl PublishedPlayer {
         }
     }
 
-    /// What the network says of each decision: its heads, and, where it is asked for, what it thinks of the legal actions.
-    fn evaluate(&mut self, decisions: &[Decision], mut tell: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
+    /// Evaluates each decision with the network. `report` receives its index, its heads, its legal actions and their probabilities.
+    fn evaluate(&mut self, decisions: &[Decision], mut report: impl FnMut(usize, [f32; HEADS], &[u16], &[f32])) {
         for (chunk, decisions) in decisions.chunks(ROWS).enumerate() {
             self.evaluator.clear();
             decisions.iter().for_each(|decision| self.evaluator.see(decision));
@@ -68,20 +68,20 @@ impl PublishedPlayer {
                 self.actions.clear();
                 self.actions.extend(tree::legal(decision, &mut self.scratch));
                 self.evaluator.policy(&self.weights, row, &self.actions, &mut *self.priors);
-                tell(chunk * ROWS + row, self.evaluator.heads(row), &self.actions, &*self.priors);
+                report(chunk * ROWS + row, self.evaluator.heads(row), &self.actions, &*self.priors);
             }
         }
     }
 
-    /// The most likely actions, and after doubles those that are most likely then.
-    fn choose_at_once(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
+    /// Plays the most likely actions; for doubles, also the most likely second halves.
+    fn choose_by_policy(&mut self, decisions: &[(Board, Roll)], chosen: &mut [Board]) {
         let mut open: Vec<(usize, Decision)> = decisions.iter().map(|&(board, roll)| Decision::new(board, roll)).enumerate().collect();
         while !open.is_empty() {
             let asked: Vec<Decision> = open.iter().map(|open| open.1).collect();
             let mut best = vec![0; asked.len()];
             self.evaluate(&asked, |i, _, actions, priors| {
-                let likelier = |best: usize, next: usize| if priors[next] > priors[best] { next } else { best };
-                best[i] = actions[(0..actions.len()).reduce(likelier).unwrap_or(0)];
+                let better = |best: usize, next: usize| if priors[next] > priors[best] { next } else { best };
+                best[i] = actions[(0..actions.len()).reduce(better).unwrap_or(0)];
             });
             let mut left = Vec::new();
             for (&(i, decision), action) in open.iter().zip(best) {
@@ -94,8 +94,8 @@ impl PublishedPlayer {
         }
     }
 
-    /// What is expected of boards before a roll, by whoever rolls: the mean over all rolls.
-    fn expect(&mut self, boards: &[Board]) -> Vec<Chances> {
+    /// Outcome probabilities of boards before the roll, for the player to roll: means over all rolls.
+    fn expected_chances(&mut self, boards: &[Board]) -> Vec<Chances> {
         let decisions: Vec<Decision> =
             boards.iter().flat_map(|&board| Roll::ALL.into_iter().map(move |roll| Decision::new(board, roll))).collect();
         let mut sums = vec![[0.0f32; 6]; boards.len()];
@@ -108,7 +108,7 @@ impl PublishedPlayer {
         sums.into_iter().map(Chances).collect()
     }
 
-    /// Results by the policy alone, each with its chance.
+    /// Results of a roll with their probabilities by the policy alone.
     fn likely(&mut self, board: Board, roll: Roll) -> Vec<(Board, f32)> {
         let mut found: Vec<(Board, f32)> = Vec::new();
         let mut open = vec![(Decision::new(board, roll), 1.0f32)];
@@ -133,7 +133,7 @@ impl PublishedPlayer {
     }
 }
 
-/// The second half of a double, or the board at the end of the turn.
+/// Applies an action. Returns the second half of a double, or the board at the end of the turn as `Err`.
 fn after(decision: &Decision, action: u16) -> Result<Decision, Board> {
     let (board, roll) = (decision.board.moved(decision.roll(), play(action)), decision.roll());
     let more = roll.is_double() && !decision.second && board.can_move(roll.high());
@@ -193,11 +193,11 @@ impl Searching {
         }
     }
 
-    /// Results with their share of the visits and the sum of what came back from them.
+    /// Results with their share of the visits, the sum of their values, and their visits.
     fn shares(&mut self, weights: &Weights, decision: Decision) -> Vec<(Board, f32, f32, u32)> {
         self.begin(0, 0, decision);
         let mut seconds: Seconds = [0.0; 4];
-        // All of a double's evaluations at once, so that both halves are of one tree.
+        // A double gets all its evaluations at once, so that one tree contains both halves.
         self.search.slots[0].left = self.evals;
         while self.search.slots[0].left > 0 {
             self.search.step(weights, &self.rule, &|| 0.0, &mut seconds, |_, _| {});
@@ -245,7 +245,7 @@ impl Player for PublishedPlayer {
         chosen.clear();
         chosen.extend(decisions.iter().map(|decision| decision.0));
         match &mut self.searching {
-            None => self.choose_at_once(decisions, chosen),
+            None => self.choose_by_policy(decisions, chosen),
             Some(searching) => searching.choose(&self.weights, decisions, chosen),
         }
     }
@@ -253,7 +253,7 @@ impl Player for PublishedPlayer {
     fn rank(&mut self, board: Board, roll: Roll) -> Vec<Candidate> {
         let likely = self.likely(board, roll);
         let boards: Vec<Board> = likely.iter().map(|likely| likely.0.turned()).collect();
-        let expected = self.expect(&boards);
+        let expected = self.expected_chances(&boards);
         let weights = self.weights.clone();
         let searched = match &mut self.searching {
             Some(searching) if likely.len() > 1 => searching.shares(&weights, Decision::new(board, roll)),
@@ -267,7 +267,7 @@ impl Player for PublishedPlayer {
                     0 => expected.turned(),
                     points => Chances(outcomes::ended(points)),
                 };
-                // What the search brought is added to the mean over all rolls.
+                // The search's values are added to the mean over all rolls.
                 let (share, sum, visits) =
                     searched.iter().find(|found| found.0 == board).map_or((0.0, 0.0, 0), |&(_, share, sum, visits)| (share, sum, visits));
                 let rolls = Roll::ALL.len() as f32;
@@ -281,7 +281,7 @@ impl Player for PublishedPlayer {
                 Candidate { board, chances, equity, first_equity, prior, share, depth }
             })
             .collect();
-        // As it would choose.
+        // In the order of preference of [`Player::choose`].
         candidates.sort_by(|a, b| b.share.total_cmp(&a.share).then(b.prior.total_cmp(&a.prior)).then(b.equity.total_cmp(&a.equity)));
         candidates
     }
@@ -292,7 +292,7 @@ impl Player for PublishedPlayer {
 
     fn expects(&mut self, board: Board) -> Option<Chances> {
         match board.points() {
-            0 => self.expect(&[board]).pop(),
+            0 => self.expected_chances(&[board]).pop(),
             points => Some(Chances(outcomes::ended(points))),
         }
     }

@@ -1,5 +1,5 @@
-//! Many searches at once: ways down the trees of all of them are gathered into one batch, the network looks at the batch, and the
-//! answers go back up. It knows neither games nor samples.
+//! Concurrent tree searches. Simulations of all trees are collected into one batch, the network evaluates the batch, and the results are
+//! backed up. This file contains no game logic and no samples.
 
 use super::inputs::Decision;
 use super::net::{self, Evaluator, HEADS, Weights};
@@ -12,38 +12,38 @@ use worlds::backgammon::Results;
 /// One search.
 pub struct Slot {
     pub tree: Tree,
-    /// Ways down that are still to come back.
+    /// Simulations that remain.
     pub left: u32,
-    under_way: u32,
+    pending: u32,
 }
 
 struct Waiting {
     slot: usize,
     node: u16,
-    way: std::ops::Range<usize>,
+    path: std::ops::Range<usize>,
 }
 
-/// Where the time of searching goes, in seconds: rules, inputs, network, tree.
+/// Time of a search by part, in seconds: rules, inputs, network, tree.
 pub type Seconds = [f64; 4];
 
 pub struct Search {
     pub slots: Vec<Slot>,
     evaluator: Evaluator,
-    /// Ways of one tree in one batch.
+    /// Maximum number of simulations of one tree in a batch.
     leaves: u32,
-    /// The slot that is asked first, so that all come to their turn where the batch is too small for all.
+    /// Slot that comes first in the next batch. It rotates, so that all slots are served if the batch is too small.
     next: usize,
     waiting: Vec<Waiting>,
-    way: Vec<Step>,
+    path: Vec<Step>,
     pub scratch: Results,
     actions: Vec<u16>,
     priors: Box<[f32; MOST_ACTIONS]>,
-    /// Filled rows of all batches, and batches.
+    /// Number of rows evaluated, and number of batches.
     pub evaluated: u64,
     pub batches: u64,
 }
 
-/// Steps of all ways of a batch, for each of its rows.
+/// Expected path length per row, for buffer sizes.
 const STEPS: usize = 64;
 
 impl Search {
@@ -58,7 +58,7 @@ impl Search {
         let slot = |_| {
             let mut tree = Tree::new(evals);
             tree.begin(Decision::new(worlds::backgammon::Board::START, worlds::backgammon::Roll::ALL[1]), 0);
-            Slot { tree, left: 0, under_way: 0 }
+            Slot { tree, left: 0, pending: 0 }
         };
         Search {
             slots: (0..slots).map(slot).collect(),
@@ -66,7 +66,7 @@ impl Search {
             leaves: leaves as u32,
             next: 0,
             waiting: Vec::with_capacity(rows),
-            way: Vec::with_capacity(STEPS * rows),
+            path: Vec::with_capacity(STEPS * rows),
             scratch: Results::new(),
             actions: Vec::with_capacity(MOST_ACTIONS),
             priors: Box::new([0.0; MOST_ACTIONS]),
@@ -75,14 +75,14 @@ impl Search {
         }
     }
 
-    /// Counts anew, and begins with the first slot; ways that are still down there are given up, since their trees begin anew.
+    /// Resets the counters and starts at the first slot. Discards pending simulations; the caller restarts the trees.
     pub fn rewind(&mut self) {
         (self.next, self.evaluated, self.batches) = (0, 0, 0);
         self.waiting.clear();
-        self.slots.iter_mut().for_each(|slot| slot.under_way = 0);
+        self.slots.iter_mut().for_each(|slot| slot.pending = 0);
     }
 
-    /// One batch. A root that is opened is shown before anything else goes down from it.
+    /// Runs one batch. `opened` receives each newly evaluated root before the next simulation.
     pub fn step(
         &mut self,
         weights: &Weights,
@@ -96,7 +96,7 @@ impl Search {
         self.back_up(weights, clock, seconds, opened);
     }
 
-    /// Goes down all trees for a batch's decisions.
+    /// Selects a batch of leaves in all trees.
     pub fn select(&mut self, rule: &Rule, clock: &dyn Fn() -> f64, seconds: &mut Seconds) {
         let began_s = clock();
         self.gather(rule);
@@ -108,34 +108,34 @@ impl Search {
         seconds[0] += clock() - gathered_s;
     }
 
-    /// What is asked, in the order in which answers are to stand.
+    /// Selected decisions, in row order.
     pub fn selected(&self) -> impl ExactSizeIterator<Item = &Decision> {
         self.waiting.iter().map(|waiting| self.slots[waiting.slot].tree.decision(waiting.node))
     }
 
-    /// The network's answers.
+    /// Evaluates the selected decisions.
     pub fn evaluate(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, seconds: &mut Seconds) {
         let began_s = clock();
-        self.see();
-        let seen_s = clock();
+        self.read_inputs();
+        let read_s = clock();
         if !self.waiting.is_empty() {
             self.evaluator.run(weights);
         }
-        seconds[1] += seen_s - began_s;
-        seconds[2] += clock() - seen_s;
+        seconds[1] += read_s - began_s;
+        seconds[2] += clock() - read_s;
     }
 
-    /// Of the network.
+    /// Width of the network.
     pub fn width(&self) -> usize {
         self.evaluator.width
     }
 
-    /// Another machine's instead.
-    pub fn put(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
-        self.evaluator.put(row, hidden, heads);
+    /// Sets the outputs of a row that another device computed.
+    pub fn set_row(&mut self, row: usize, hidden: &[f32], heads: &[f32; HEADS]) {
+        self.evaluator.set_row(row, hidden, heads);
     }
 
-    /// Brings the answers back up the trees.
+    /// Backs the results up the trees.
     pub fn back_up(&mut self, weights: &Weights, clock: &dyn Fn() -> f64, seconds: &mut Seconds, mut opened: impl FnMut(usize, &mut Tree)) {
         let began_s = clock();
         self.evaluated += self.waiting.len() as u64;
@@ -150,43 +150,43 @@ impl Search {
             if waiting.node == ROOT {
                 opened(waiting.slot, &mut slot.tree);
             }
-            slot.tree.back_up(&self.way[waiting.way], value);
-            slot.under_way -= 1;
+            slot.tree.back_up(&self.path[waiting.path], value);
+            slot.pending -= 1;
             slot.left -= 1;
         }
-        // The policy's last layer takes most of it.
+        // Mostly the policy's last layer.
         seconds[2] += clock() - began_s;
     }
 
-    /// Ways down, until the batch is full or no tree has more.
+    /// Collects simulations until the batch is full or no tree has more.
     fn gather(&mut self, rule: &Rule) {
-        self.way.clear();
+        self.path.clear();
         for _ in 0..self.slots.len() {
             let slot_index = self.next;
             let slot = &mut self.slots[slot_index];
             for _ in 0..self.leaves {
-                if slot.left <= slot.under_way || self.waiting.len() == self.evaluator.rows {
+                if slot.left <= slot.pending || self.waiting.len() == self.evaluator.rows {
                     break;
                 }
-                let first = self.way.len();
-                match slot.tree.descend(rule, &mut self.way) {
+                let first = self.path.len();
+                match slot.tree.descend(rule, &mut self.path) {
                     Leaf::New(node) => {
-                        slot.under_way += 1;
-                        self.waiting.push(Waiting { slot: slot_index, node, way: first..self.way.len() });
+                        slot.pending += 1;
+                        self.waiting.push(Waiting { slot: slot_index, node, path: first..self.path.len() });
                         continue;
                     }
                     Leaf::Ended(points) => {
-                        slot.tree.back_up(&self.way[first..], points);
+                        slot.tree.back_up(&self.path[first..], points);
                         slot.left -= 1;
-                        self.way.truncate(first);
+                        self.path.truncate(first);
                         continue;
                     }
                     Leaf::Busy => {}
-                    // What is known has to do.
-                    Leaf::Full => slot.left = slot.under_way,
+                    // The tree is full: the search ends with the results that it has.
+                    Leaf::Full => slot.left = slot.pending,
                 }
-                slot.tree.forget(&self.way[first..]);
-                self.way.truncate(first);
+                slot.tree.cancel(&self.path[first..]);
+                self.path.truncate(first);
                 break;
             }
             if self.waiting.len() == self.evaluator.rows {
@@ -196,7 +196,7 @@ impl Search {
         }
     }
 
-    fn see(&mut self) {
+    fn read_inputs(&mut self) {
         self.evaluator.clear();
         for waiting in &self.waiting {
             self.evaluator.see(self.slots[waiting.slot].tree.decision(waiting.node));

@@ -1,5 +1,5 @@
-//! Games that a network plays against itself, some of them side by side in one actor, each decision after a search of its own.
-//! Rolls with one result are played without any. Nothing is allocated while games go on, but for games far longer than most.
+//! Self-play. An actor plays several games concurrently, with a search for each decision. Rolls with only one result are played without a
+//! search. Nothing is allocated during play, except for unusually long games.
 
 use super::accelerator::Answer;
 use super::config::PublishedConfig;
@@ -14,27 +14,27 @@ use math::{Isa, Rng, poly};
 use std::sync::Arc;
 use worlds::backgammon::{Board, Roll};
 
-/// Samples that a game is expected to have at most; more are made room for as they come.
+/// Expected maximum number of samples of a game; the buffers of longer games grow.
 const LONG: usize = 192;
-/// Streams of random numbers of one seed.
+/// Random stream of the games.
 const GAMES: u32 = 0x4741_4D45;
-/// Words of a saved game before its samples.
+/// Words of a saved game without its samples.
 pub const SAVED: usize = 16;
 
 struct Game {
     decision: Decision,
-    /// Who decides: 0 or 1.
+    /// Player to decide: 0 or 1.
     decider: u32,
-    /// Decisions so far, and turns of both sides with forced ones.
+    /// Decisions so far, and turns of both sides including forced ones.
     decisions: u32,
     turns: u32,
     numbers: Sequence,
-    /// Whether the root of this search has its noise.
+    /// True if the noise was added to the root of the current search.
     has_noise: bool,
     trace: Vec<Sample>,
 }
 
-/// How games ended.
+/// Counts of finished games.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Endings {
     pub games: u64,
@@ -59,14 +59,14 @@ impl Endings {
     }
 }
 
-/// Games as they stand, for whoever saves them.
+/// Saved state of games: words of each game, and samples of all.
 #[derive(Clone, Default)]
 pub struct Games {
     pub games: Vec<u32>,
     pub traces: Vec<u32>,
 }
 
-/// What a slice of play needs besides the actor.
+/// Context for a slice of play.
 #[derive(Clone, Copy)]
 pub struct Playing<'a> {
     pub config: &'a PublishedConfig,
@@ -78,9 +78,9 @@ pub struct Playing<'a> {
 pub struct Actor {
     search: Search,
     games: Vec<Game>,
-    /// Trees are copied into it when a game goes on.
+    /// Spare tree for copying a subtree to reuse.
     spare: tree::Tree,
-    /// Samples of games that ended in this round.
+    /// Samples of the games that ended in this round.
     pub finished_samples: Vec<Sample>,
     pub endings: Endings,
     pub moves: u64,
@@ -92,8 +92,8 @@ impl Actor {
         let &PublishedConfig { evals, games, batch, round_batches, width, .. } = config;
         let sample = size_of::<Sample>() as f64;
         let game = size_of::<Game>() as f64 + LONG as f64 * sample;
-        // Samples of the games that end in a round: those that they brought along, and one for about `evals` rows. A vector that
-        // was too small grows to twice its size.
+        // Samples of the games that end in a round: those from earlier rounds, and one for about `evals` rows. A vector that is too small
+        // doubles.
         let expected = LONG as f64 * games as f64;
         let decided = 1.3 * round_batches as f64 * batch as f64 / evals as f64;
         let grown = if decided > expected { 2.0 * decided } else { 0.0 };
@@ -101,7 +101,7 @@ impl Actor {
         search + games as f64 * game + (expected + grown) * sample
     }
 
-    /// Games `first` and on of a seed.
+    /// Creates the games from index `first` of a seed.
     pub fn new(plan: &Arc<Plan>, config: &PublishedConfig, seed: u32, first: usize) -> Actor {
         let game = |i| {
             let numbers = Rng::new(seed, GAMES).sequence(((first + i) as u64) << 40);
@@ -124,7 +124,7 @@ impl Actor {
         actor
     }
 
-    /// Every search begins anew, so that what a round does follows from where its games stand.
+    /// Begins a round. Every search restarts, so that a round depends only on the positions of its games.
     pub fn begin_round(&mut self, config: &PublishedConfig) {
         self.finished_samples.clear();
         self.endings = Endings::default();
@@ -141,14 +141,14 @@ impl Actor {
         self.search.evaluated
     }
 
-    /// One batch.
+    /// Plays one batch.
     pub fn step(&mut self, playing: Playing) {
         self.select(playing);
         self.evaluate(playing);
         self.back_up(playing);
     }
 
-    /// The first third of a batch: which decisions the network is to be asked about.
+    /// First phase of a batch: selects the decisions to evaluate.
     pub fn select(&mut self, playing: Playing) {
         self.search.select(&playing.config.rule(), &playing.clock, &mut self.seconds);
     }
@@ -157,22 +157,22 @@ impl Actor {
         self.search.selected()
     }
 
-    /// The second: the network's answers,
+    /// Second phase: evaluates the decisions here,
     pub fn evaluate(&mut self, playing: Playing) {
         self.search.evaluate(playing.weights, &playing.clock, &mut self.seconds);
     }
 
-    /// or another machine's, which stand there from a row on; gives the row after the last.
+    /// or uses the results of another device, from row `first` of `answer`; returns the row after the last one used.
     pub fn take(&mut self, answer: &Answer, first: usize) -> usize {
         let rows = self.selected().len();
         let hidden = answer.hidden.chunks_exact(self.search.width()).skip(first);
         for (row, (hidden, heads)) in hidden.zip(&answer.heads.as_chunks().0[first..]).take(rows).enumerate() {
-            self.search.put(row, hidden, heads);
+            self.search.set_row(row, hidden, heads);
         }
         first + rows
     }
 
-    /// The third: they go up the trees, and whoever has searched enough moves.
+    /// Third phase: backs up the results, and moves in games whose search is complete.
     pub fn back_up(&mut self, playing: Playing) {
         let Playing { config, isa, weights, clock } = playing;
         let games = &mut self.games;
@@ -189,7 +189,7 @@ impl Actor {
         self.seconds[3] += clock() - began_s;
     }
 
-    /// A search has ended: chooses, and goes on to the next decision that is one.
+    /// Ends a search: plays the chosen action and continues to the next decision that is not forced.
     fn decide(&mut self, i: usize, playing: Playing) {
         let (game, slot) = (&mut self.games[i], &mut self.search.slots[i]);
         let edges = slot.tree.edges(ROOT);
@@ -198,18 +198,18 @@ impl Actor {
         let action = edges[chosen].action;
         game.decisions += 1;
         self.moves += 1;
-        let mut following = game.play(play(action));
+        let mut continues = game.play(play(action));
         let mut forced = false;
-        // Forced turns are played at once.
-        while following {
+        // Forced turns are played immediately.
+        while continues {
             tree::list(&game.decision, &mut self.search.scratch);
             let &[only] = self.search.scratch.plays() else { break };
             forced = true;
-            following = game.play([only[0], only[1]]);
+            continues = game.play([only[0], only[1]]);
         }
         let salt = game.salt();
         game.has_noise = false;
-        if !following {
+        if !continues {
             self.endings.count(&game.decision.board, game.turns);
             game.end(&mut self.finished_samples);
             game.begin();
@@ -223,13 +223,13 @@ impl Actor {
         slot.left = game.evals(playing.config);
     }
 
-    /// What somebody else's playing of this round brought, for the games that it led to.
+    /// Adds the statistics and samples of this round as played by a worker. [`Actor::restore`] sets its games.
     pub fn credit(&mut self, samples: &[Sample], endings: Endings, moves: u64, evaluated: u64) {
         self.finished_samples.extend(samples);
         (self.endings, self.moves, self.search.evaluated) = (endings, moves, evaluated);
     }
 
-    /// Games as they stand, for whoever saves them: [`SAVED`] words each, and their samples one after the other.
+    /// Saves the games: [`SAVED`] words each, and their samples one after the other.
     pub fn save(&self, games: &mut Vec<u32>, samples: &mut Vec<u32>) {
         for game in &self.games {
             let position = game.numbers.position();
@@ -239,8 +239,8 @@ impl Actor {
         }
     }
 
-    /// The reverse of [`Actor::save`], from words of this actor's games and all that is left of the samples; gives what is left
-    /// after it, or nothing where it cannot be.
+    /// Inverse of [`Actor::save`], from the words of this actor's games and all remaining samples. Returns the samples after its own, or
+    /// `None` for invalid words.
     pub fn restore<'a>(&mut self, config: &PublishedConfig, seed: u32, games: &[u32], samples: &'a [u32]) -> Option<&'a [u32]> {
         let mut left = samples;
         for (game, words) in self.games.iter_mut().zip(games.chunks_exact(SAVED)) {
@@ -266,7 +266,7 @@ impl Actor {
 }
 
 impl Game {
-    /// A new one; the opening roll is never forced.
+    /// Begins a new game; the opening roll is never forced.
     fn begin(&mut self) {
         let roll = Roll::drawn_to_open(&mut self.numbers);
         self.decision = Decision::new(Board::START, roll);
@@ -275,18 +275,18 @@ impl Game {
         self.trace.clear();
     }
 
-    /// Differs from search to search.
+    /// Value that differs between searches.
     fn salt(&self) -> u64 {
         self.numbers.position().wrapping_mul(0xC2B2_AE3D_27D4_EB4F)
     }
 
-    /// For this decision; the halves of a double share a turn's.
+    /// Number of simulations for this decision; the halves of a double share those of a turn.
     fn evals(&self, config: &PublishedConfig) -> u32 {
         let evals = config.evals as u32;
         if self.decision.roll().is_double() { evals.div_ceil(2) } else { evals }
     }
 
-    /// By the visits: at random in the first decisions of a game, then the most visited.
+    /// Chooses an edge by its visits: at random in a game's first decisions, then the most visited.
     fn choose(&mut self, edges: &[tree::Edge], playing: Playing) -> usize {
         let Playing { config, isa, .. } = playing;
         let most = edges.iter().map(|edge| edge.visits).max().unwrap_or(0);
@@ -308,11 +308,11 @@ impl Game {
                 }
             }
         }
-        // The first of equals, which had the larger prior.
+        // The first of equal ones, which had the larger prior.
         edges.iter().position(|edge| edge.visits == most).unwrap_or(0)
     }
 
-    /// Moves two checkers, and rolls where the turn has ended; false where the game has.
+    /// Moves two checkers and rolls at the end of a turn; returns false at the end of the game.
     fn play(&mut self, moves: [u8; 2]) -> bool {
         let Decision { board, second, .. } = self.decision;
         let roll = self.decision.roll();
@@ -331,7 +331,7 @@ impl Game {
         true
     }
 
-    /// Gives its samples with how it ended for each: the last to decide has won.
+    /// Appends the game's samples with their outcome. The last player to decide has won.
     fn end(&mut self, finished_samples: &mut Vec<Sample>) {
         let points = self.decision.board.points().clamp(1, 3) as u32;
         for sample in &mut self.trace {
@@ -349,7 +349,7 @@ mod tests {
     use graph::Params;
     use worlds::backgammon::Results;
 
-    /// A batch of an actor that searches with this share of noise, and its weights.
+    /// An actor with this share of noise, and its configuration, plan and weights.
     fn actor(noise: f32) -> (Actor, PublishedConfig, Arc<Plan>, Weights) {
         let config = PublishedConfig { games: 6, batch: 24, evals: 12, noise, ..PublishedConfig::default() };
         let plan = plan_search(config.shape(), config.batch, Isa::best()).unwrap();
@@ -380,24 +380,24 @@ mod tests {
             let weight = |visits: f64| if visits > 0.0 { visits.powf(1.0 / f64::from(temperature)) } else { 0.0 };
             let all: f64 = [16.0, 4.0, 1.0].map(weight).iter().sum();
             for (visits, count) in [16.0, 4.0, 1.0, 0.0].into_iter().zip(drawn) {
-                let (share, wanted) = (count as f64 / DRAWN as f64, weight(visits) / all);
-                let error = (wanted * (1.0 - wanted) / DRAWN as f64).sqrt();
-                assert!((share - wanted).abs() <= 4.0 * error, "{temperature}: {visits} visits, {share} {wanted}");
+                let (share, expected) = (count as f64 / DRAWN as f64, weight(visits) / all);
+                let error = (expected * (1.0 - expected) / DRAWN as f64).sqrt();
+                assert!((share - expected).abs() <= 4.0 * error, "{temperature}: {visits} visits, {share} {expected}");
             }
         }
-        // Later ones are the most visited, and so are all where it is cold.
+        // Later decisions take the most visited action, and so do all at temperature 0.
         actor.games[0].decisions = config.warm_decisions;
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
         (actor.games[0].decisions, config.temperature) = (0, 0.0);
         assert!((0..50).all(|_| actor.games[0].choose(&edges, playing(&config, &weights)) == 0));
     }
 
-    /// How far the priors of roots are from what the network says of their decisions, by whether the tree was kept from the
-    /// decision before: sums over the actions as a mean over roots, and how many roots.
+    /// Distance of root priors from the network's policy, summed over actions and averaged over roots, with the number of roots. Index 0 is
+    /// for new trees, index 1 for reused ones.
     fn noise_of_roots(noise: f32) -> [(f32, usize); 2] {
         let (mut actor, config, plan, weights) = actor(noise);
         let (mut evaluator, mut scratch) = (Evaluator::new(&plan, config.batch), Results::new());
-        let mut met = [(0.0, 0); 2];
+        let mut sums = [(0.0, 0); 2];
         for _ in 0..120 {
             actor.step(playing(&config, &weights));
             for (slot, game) in actor.search.slots.iter().zip(&actor.games) {
@@ -414,20 +414,20 @@ mod tests {
                 let edges = slot.tree.edges(ROOT);
                 let far: f32 = edges.iter().map(|edge| (edge.prior - of(edge.action)).abs()).sum();
                 assert!((edges.iter().map(|edge| edge.prior).sum::<f32>() - 1.0).abs() < 1e-3);
-                // Before any of its own evaluations came back, a tree that was kept has all of them left.
+                // A reused tree has its full budget until its first own evaluation.
                 let kept = slot.left == game.evals(&config);
-                met[usize::from(kept)].0 += far;
-                met[usize::from(kept)].1 += 1;
+                sums[usize::from(kept)].0 += far;
+                sums[usize::from(kept)].1 += 1;
             }
         }
-        met.map(|(sum, count)| (sum / count.max(1) as f32, count))
+        sums.map(|(sum, count)| (sum / count.max(1) as f32, count))
     }
 
     #[test]
-    fn every_root_has_its_noise() {
+    fn noise_is_added_to_every_root() {
         for ((without, roots), (with, _)) in noise_of_roots(0.0).into_iter().zip(noise_of_roots(0.25)) {
             assert!(roots > 20 && without < 1e-4, "{roots} roots, {without} without noise");
-            // All of 0.25 where it falls on actions that the policy did not expect, twice: added there, taken elsewhere.
+            // At most 2·0.25: noise on actions that the policy did not expect adds 0.25 there and removes it elsewhere.
             assert!((0.15..0.5).contains(&with), "{with} with noise");
         }
     }

@@ -1,8 +1,8 @@
-//! A round whose games others play: other processes, on other machines. A piece of it is an actor, with all of its games: they share
-//! batches, so which of them is searched when depends on the others. What an actor brings follows from where its games stood when
-//! the round began and from the weights of then, so a learner goes on as if it had played itself, to the bit, whoever did.
+//! Rounds whose games remote workers play. A piece is one actor with all of its games: they share batches, so the schedule of their
+//! searches is common. An actor's results follow from its games' positions at the start of the round and from the weights then. A learner
+//! that receives results therefore continues exactly as if it had played itself.
 //!
-//! The learner's steps depend on no game of their round, so it takes them while the games are away.
+//! The updates of a round do not depend on its games, so the learner performs them while the workers play.
 
 use super::net::{self, Evaluator, Shape, Weights};
 use super::replay::{self, Sample, WORDS};
@@ -15,27 +15,27 @@ use graph::Params;
 use math::{Isa, par};
 use std::ops::Range;
 
-/// What the actors of a round play with.
+/// Everything needed to play the games of a round.
 #[derive(Clone)]
 pub struct Round {
-    /// What play depends on; the rest is the default.
+    /// Settings that affect play; all others are the defaults.
     config: PublishedConfig,
     seed: u32,
-    /// Those that nobody has brought yet, numbered through the run.
+    /// Pieces not received yet, by global number.
     pieces: Range<u64>,
     weights: Vec<f32>,
-    /// Where the games of each stand.
+    /// Saved games of each piece.
     games: Vec<Games>,
 }
 
-/// What some actors brought, in order.
+/// Results of consecutive actors.
 pub struct Played {
     first: u64,
-    of: Vec<Brought>,
+    results: Vec<ActorResult>,
 }
 
-/// What an actor brought, and where its games stand now.
-struct Brought {
+/// Result of an actor's round, with its games at the end of the round.
+struct ActorResult {
     games: Games,
     samples: Vec<Sample>,
     endings: Endings,
@@ -61,7 +61,7 @@ fn games_parts<'a>(of: impl Iterator<Item = &'a Games> + Clone) -> Parts {
     ]
 }
 
-/// Those of so many actors, one by one.
+/// Splits the saved games by actor.
 fn games_from_parts(find: &Find, actors: usize) -> Result<Vec<Games>, SavedError> {
     let (games, mut left) = (words(find, GAMES)?, words(find, TRACES)?);
     let each = games.len() / actors.max(1);
@@ -127,7 +127,7 @@ impl Round {
             blocks: blocks as usize,
             ..PublishedConfig::default()
         };
-        // Before anything is allocated: as many games as that are there.
+        // Checked before anything is allocated: the number of saved games matches.
         config.check()?;
         let of = games_from_parts(find, config.actors)?;
         if of.iter().any(|one| one.games.len() != config.games * SAVED) {
@@ -142,7 +142,7 @@ impl Round {
         })
     }
 
-    /// Plays the round of some of its actors, on all threads; of none that it has not.
+    /// Plays the actors of `pieces` that belong to this round, on all threads.
     pub fn play(&self, isa: Isa, pieces: Range<u64>) -> Result<Played, PublishedError> {
         let Round { config, seed, .. } = self;
         let first = pieces.start.clamp(self.pieces.start, self.pieces.end);
@@ -159,7 +159,7 @@ impl Round {
         let at_once = par::threads().clamp(1, mine.len().max(1));
         let actor = || Actor::new(&plan, config, *seed, 0);
         let mut actors: Vec<Actor> = std::iter::repeat_with(actor).take(at_once).collect();
-        let mut of = Vec::with_capacity(mine.len());
+        let mut results = Vec::with_capacity(mine.len());
         for mine in mine.chunks(at_once) {
             let actors = &mut actors[..mine.len()];
             for (actor, Games { games, traces }) in actors.iter_mut().zip(mine) {
@@ -168,12 +168,12 @@ impl Round {
             par::each_mut(actors, |_, actor| {
                 (0..config.round_batches).for_each(|_| actor.step(playing));
             });
-            of.extend(actors.iter().map(Brought::by));
+            results.extend(actors.iter().map(ActorResult::new));
         }
-        Ok(Played { first, of })
+        Ok(Played { first, results })
     }
 
-    /// What two builds that play the same games alike agree on: how a short round ends, and what a network says of where its games stand.
+    /// Digest of a short round: its final positions and the network's outputs for them. Builds with equal fingerprints play identically.
     pub fn fingerprint(isa: Isa) -> Result<Vec<u32>, PublishedError> {
         let config = PublishedConfig { evals: 6, actors: 1, games: 2, batch: 8, round_batches: 24, ..Default::default() };
         let plan = net::plan_search(config.shape(), config.batch, isa)?;
@@ -183,7 +183,7 @@ impl Round {
         let weights = params.values().to_vec();
         let round = Round { config, seed: 1, pieces: 0..1, weights, games: vec![games] };
         let mut words = Vec::new();
-        for Brought { games: Games { games, traces }, .. } in round.play(isa, 0..1)?.of {
+        for ActorResult { games: Games { games, traces }, .. } in round.play(isa, 0..1)?.results {
             let mut evaluator = Evaluator::new(&plan, round.config.batch);
             evaluator.clear();
             let decisions = games.chunks_exact(SAVED).map(replay::read_decision);
@@ -197,26 +197,32 @@ impl Round {
     }
 }
 
-impl Brought {
-    fn by(actor: &Actor) -> Brought {
+impl ActorResult {
+    fn new(actor: &Actor) -> ActorResult {
         let mut games = Games::default();
         actor.save(&mut games.games, &mut games.traces);
-        Brought { games, samples: actor.finished_samples.clone(), endings: actor.endings, moves: actor.moves, evaluated: actor.evaluated() }
+        ActorResult {
+            games,
+            samples: actor.finished_samples.clone(),
+            endings: actor.endings,
+            moves: actor.moves,
+            evaluated: actor.evaluated(),
+        }
     }
 }
 
 impl Played {
     pub fn parts(&self) -> Parts {
-        let counts = self.of.iter().flat_map(|one| {
+        let counts = self.results.iter().flat_map(|one| {
             let Endings { games, turns, gammons, backgammons } = one.endings;
             [one.samples.len() as u64, games, turns, gammons, backgammons, one.moves, one.evaluated]
         });
         let counts: Vec<u32> = counts.map(|count| count as u32).collect();
-        let samples: Vec<u32> = self.of.iter().flat_map(|one| one.samples.iter().flatten()).copied().collect();
-        let mut parts = games_parts(self.of.iter().map(|one| &one.games));
+        let samples: Vec<u32> = self.results.iter().flat_map(|one| one.samples.iter().flatten()).copied().collect();
+        let mut parts = games_parts(self.results.iter().map(|one| &one.games));
         parts.extend([
             (PLAYED.into(), vec![1], Data::U64(vec![self.first])),
-            (COUNTS.into(), vec![self.of.len(), 7], Data::U32(counts)),
+            (COUNTS.into(), vec![self.results.len(), 7], Data::U32(counts)),
             (SAMPLES.into(), vec![samples.len() / WORDS, WORDS], Data::U32(samples)),
         ]);
         parts
@@ -229,36 +235,36 @@ impl Played {
         if !left.iter().all(replay::is_sound) {
             return Err(bad(SAMPLES));
         }
-        let mut of = Vec::with_capacity(counts.len());
+        let mut results = Vec::with_capacity(counts.len());
         for (games, counts) in games_from_parts(find, counts.len())?.into_iter().zip(counts) {
             let &[samples, ref counts @ ..] = counts;
             let (mine, rest) = left.split_at_checked(samples as usize).ok_or_else(|| missing(SAMPLES))?;
             left = rest;
             let [ended, turns, gammons, backgammons, moves, evaluated] = counts.map(u64::from);
             let endings = Endings { games: ended, turns, gammons, backgammons };
-            of.push(Brought { games, samples: mine.to_vec(), endings, moves, evaluated });
+            results.push(ActorResult { games, samples: mine.to_vec(), endings, moves, evaluated });
         }
         if !left.is_empty() {
             return Err(missing(SAMPLES));
         }
-        Ok(Played { first, of })
+        Ok(Played { first, results })
     }
 }
 
 impl Published {
-    /// The first piece of this round: an actor has another number in each.
+    /// Number of this round's first piece. An actor has a different number in each round.
     fn first_piece(&self) -> u64 {
         self.progress.iterations * self.config.actors as u64
     }
 
-    /// What the actors play with that nobody has brought yet; nothing once a game of the round has been played here.
+    /// Description of the remaining actors' work; `None` once games of the round were played locally.
     pub fn round(&self) -> Option<Round> {
         self.is_due().then(|| Round {
             config: self.config.clone(),
             seed: self.seed,
             pieces: self.due_pieces(),
             weights: self.playing.params.values().to_vec(),
-            games: self.actors[self.sharing.received..].iter().map(|actor| Brought::by(actor).games).collect(),
+            games: self.actors[self.sharing.received..].iter().map(|actor| ActorResult::new(actor).games).collect(),
         })
     }
 
@@ -267,7 +273,7 @@ impl Published {
         first + self.sharing.received as u64..first + self.actors.len() as u64
     }
 
-    /// One slice while others play: steps of the round, if any are left.
+    /// Runs one slice of the round's updates while workers play; waits if none are left.
     pub(super) fn learn_meanwhile(&mut self, updates: usize) -> Slice<Stats> {
         let until = self.updates_until(self.config.round_batches, updates);
         if until == updates {
@@ -279,31 +285,31 @@ impl Published {
         Slice::Worked
     }
 
-    /// The next actors of this round, as somebody played them with what [`Published::round`] gave.
+    /// Adds the results of the next actors of this round, as a worker played them with [`Published::round`].
     pub fn take_played(&mut self, played: &Played) -> Result<(), PublishedError> {
         let due = if self.is_due() { self.due_pieces() } else { 0..0 };
-        let found = played.first..played.first.saturating_add(played.of.len() as u64);
+        let found = played.first..played.first.saturating_add(played.results.len() as u64);
         if found.is_empty() || found.start != due.start || found.end > due.end {
             return Err(PublishedError::OtherPieces { found, due });
         }
         let Published { config, seed, .. } = self;
-        let brought = self.sharing.received..self.sharing.received + played.of.len();
-        let actors = &mut self.actors[brought.clone()];
-        let before: Vec<Games> = actors.iter().map(|actor| Brought::by(actor).games).collect();
+        let received = self.sharing.received..self.sharing.received + played.results.len();
+        let actors = &mut self.actors[received.clone()];
+        let before: Vec<Games> = actors.iter().map(|actor| ActorResult::new(actor).games).collect();
         let each = config.games * SAVED;
-        let sound = actors.iter_mut().zip(&played.of).all(|(actor, brought)| {
-            let Brought { games: Games { games, traces }, samples, endings, moves, evaluated } = brought;
+        let sound = actors.iter_mut().zip(&played.results).all(|(actor, result)| {
+            let ActorResult { games: Games { games, traces }, samples, endings, moves, evaluated } = result;
             let sound = games.len() == each && actor.restore(config, *seed, games, traces).is_some();
             actor.credit(samples, *endings, *moves, *evaluated);
             sound
         });
         if !sound {
             for (actor, Games { games, traces }) in actors.iter_mut().zip(&before) {
-                actor.restore(config, *seed, games, traces).expect("they were saved from these actors");
+                actor.restore(config, *seed, games, traces).expect("saved from these actors");
             }
             return Err(bad(GAMES).into());
         }
-        self.sharing.received = brought.end;
+        self.sharing.received = received.end;
         if let Phase::Play { batches, .. } = &mut self.phase
             && self.sharing.received == self.actors.len()
         {

@@ -1,17 +1,16 @@
-//! One game's search: PUCT (Silver et al. 2017) over decisions, with the dice as chance nodes between them.
+//! Search tree of one game: PUCT (Silver et al. 2017) over decisions, with the dice as chance nodes between them.
 //!
-//!   choose the action with the most Q + c·P·√N/(1 + n),  Q = sum of what came back / n, in points a game
+//! choose the action with the largest Q + c·P·√N/(1 + n),  Q = sum of backed-up values / n, in points per game
 //!
-//! Nodes lie in arenas that never grow; a board after a move is found again by its 64-bit hash, however it was reached, and
-//! holds the decisions of its 21 rolls, so that on the way down and up only indices are followed. Legal actions stay in their
-//! node, those looked at first in front: the best of the rest is the one with the largest prior, so a choice looks at
-//! those that have been tried and one more.
+//! Nodes are stored in arenas of fixed capacity. A chance node is found by the 64-bit hash of its board, independent of the moves that led
+//! to it, and contains the nodes of its 21 rolls. Simulations then only follow indices. The edges of a node start with those tried so far,
+//! followed by the untried one with the largest prior. A choice therefore examines the tried edges and one more.
 //!
-//! Dice are not drawn: the 36 ways they fall come once each in 36 visits of a board, in an order that its hash decides, so that
-//! the mean over them is the expectation. A way down counts as a loss until its answer comes back, which keeps the other
-//! ways of the same batch off it.
+//! Dice are not drawn at random. In 36 visits of a board each of the 36 dice combinations occurs once, in an order given by its hash, so
+//! that the mean is the exact expectation. A pending simulation counts as a loss (virtual loss), which directs other simulations of the
+//! batch to different actions.
 //!
-//! It knows no network: whoever drives it fills in what one says of the decisions that it names.
+//! The tree contains no network: the caller supplies the outputs for the decisions that it requests.
 
 use super::inputs::Decision;
 use super::net::{action, play};
@@ -19,34 +18,34 @@ use math::rng::Sequence;
 use math::{Isa, poly};
 use worlds::backgammon::{Board, Results, Roll};
 
-/// An action of a decision: 16 bytes, four to a cache line.
+/// An action of a decision: 16 bytes, four per cache line.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Edge {
     pub prior: f32,
-    /// Of what came back, in points for who decides.
+    /// Sum of backed-up values, in points for the player who decides.
     pub sum: f32,
     pub visits: u16,
-    /// Ways down whose answer has not come back.
+    /// Simulations whose result is pending.
     pending: u16,
     pub action: u16,
     child: u16,
 }
 
-/// What an edge leads to, besides a chance node by its index.
+/// Values of `Edge::child` besides the index of a chance node. This one: not followed yet.
 const UNKNOWN: u16 = 0xFFFF;
-/// The end of the game, which whoever decides has won: the lowest two bits are the points.
+/// End of the game, won by the player who decides; the lowest two bits are the points.
 const ENDED: u16 = 0xFFF0;
-/// The second half of a double, by its node's index.
+/// Flag for the second half of a double; the other bits are the index of its node.
 const SECOND: u16 = 0x8000;
-/// No node has this index.
+/// Index that no node has.
 const NONE: u16 = 0x7FFF;
 const MOST_NODES: usize = 0x7FF0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Fresh,
-    /// A network has been asked about it.
-    Asked,
+    /// Evaluation requested.
+    Pending,
     Open,
 }
 
@@ -54,28 +53,28 @@ enum State {
 struct Node {
     decision: Decision,
     state: State,
-    /// Its first edge, how many it has, and how many of them have been tried; these are in front.
+    /// Index of the first edge, number of edges, and number of tried edges, which come first.
     first: u32,
     count: u16,
     tried: u16,
     visits: u32,
     pending: u32,
-    /// The network's, in points for who decides.
+    /// The network's value, in points for the player who decides.
     value: f32,
 }
 
-/// A board before a roll, seen by who is to make it.
+/// A board before a roll, seen by the player to roll.
 #[derive(Clone, Copy, Debug)]
 struct Chance {
     board: Board,
     rolls: [u16; Roll::ALL.len()],
-    /// Of the 36 ways dice fall, where to begin and how far to go on from there.
+    /// Order of the 36 dice combinations: the first one, and the step to the next.
     start: u8,
     stride: u8,
     visits: u32,
 }
 
-/// Where a way down went: an edge of a node, and whether dice came after it.
+/// One step of a simulation's path: an edge of a node, and whether dice follow it.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     node: u16,
@@ -85,42 +84,43 @@ pub struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Leaf {
-    /// This decision has to be asked about.
+    /// Decision that needs an evaluation.
     New(u16),
-    /// Points for who made the last step of the way.
+    /// End of the game: points for the player who made the last step.
     Ended(f32),
-    /// Another way of this batch waits for the same answer.
+    /// The leaf's evaluation is already pending in this batch.
     Busy,
-    /// The arenas are full.
+    /// An arena is full, or the path is too long.
     Full,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// c of PUCT, in points.
+    /// Exploration constant c of PUCT, in points.
     pub exploration: f32,
-    /// Points that an action nobody tried is thought to be worse than its decision.
+    /// Assumed loss of an untried action relative to its decision's value, in points.
     pub doubt: f32,
-    /// Points that each unanswered way down counts as lost.
+    /// Virtual loss of each pending simulation, in points.
     pub loss: f32,
 }
 
-/// No decision has more actions: 15 places for each of two checkers.
+/// Upper bound on the actions of a decision: at most 15 places for each of two checkers.
 pub const MOST_ACTIONS: usize = 240;
-/// Steps of the longest way.
+/// Maximum length of a path.
 const DEEPEST: usize = 200;
 
 pub struct Tree {
     nodes: Vec<Node>,
     chances: Vec<Chance>,
     edges: Vec<Edge>,
-    /// Open addressing: 16 bits of a hash above 16 of an index, whose highest tells nodes from chance nodes.
-    actor: Box<[u32]>,
+    /// Hash table with open addressing. An entry has 16 bits of the hash above 16 bits of an index; the index's highest bit distinguishes
+    /// nodes from chance nodes.
+    table: Box<[u32]>,
     most_nodes: usize,
     most_edges: usize,
-    /// Changes the order of the dice from search to search.
+    /// Varies the order of the dice between searches.
     salt: u64,
-    /// Of the nodes that are copied, where they went: nodes, then chance nodes.
+    /// Scratch for copying: new indices of copied nodes, then of copied chance nodes.
     moved: Box<[u16]>,
 }
 
@@ -128,27 +128,27 @@ const EMPTY: u32 = u32::MAX;
 pub const ROOT: u16 = 0;
 
 impl Tree {
-    /// Nodes and edges at most.
-    fn scratch(evals: usize) -> (usize, usize) {
+    /// Capacities for nodes and edges.
+    fn capacity(evals: usize) -> (usize, usize) {
         let most_nodes = (2 * evals + 64).min(MOST_NODES);
         (most_nodes, 32 * most_nodes + 8 * MOST_ACTIONS)
     }
 
     pub fn bytes(evals: usize) -> usize {
-        let (most_nodes, most_edges) = Self::scratch(evals);
+        let (most_nodes, most_edges) = Self::capacity(evals);
         let nodes = most_nodes * (size_of::<Node>() + size_of::<Chance>() + 2 * size_of::<u16>());
-        let actor = (2 * most_nodes).next_power_of_two() * size_of::<u32>();
-        size_of::<Tree>() + nodes + actor + most_edges * size_of::<Edge>()
+        let table = (2 * most_nodes).next_power_of_two() * size_of::<u32>();
+        size_of::<Tree>() + nodes + table + most_edges * size_of::<Edge>()
     }
 
-    /// Room for searches of so many evaluations, and for what is kept of the one before.
+    /// Creates a tree with capacity for searches of `evals` simulations and for a reused subtree.
     pub fn new(evals: usize) -> Tree {
-        let (most_nodes, most_edges) = Self::scratch(evals);
+        let (most_nodes, most_edges) = Self::capacity(evals);
         Tree {
             nodes: Vec::with_capacity(most_nodes),
             chances: Vec::with_capacity(most_nodes),
             edges: Vec::with_capacity(most_edges),
-            actor: vec![EMPTY; (2 * most_nodes).next_power_of_two()].into(),
+            table: vec![EMPTY; (2 * most_nodes).next_power_of_two()].into(),
             most_nodes,
             most_edges,
             salt: 0,
@@ -156,12 +156,12 @@ impl Tree {
         }
     }
 
-    /// Begins with this decision alone.
+    /// Restarts the tree at this decision.
     pub fn begin(&mut self, decision: Decision, salt: u64) {
         self.nodes.clear();
         self.chances.clear();
         self.edges.clear();
-        self.actor.fill(EMPTY);
+        self.table.fill(EMPTY);
         self.salt = salt;
         self.push(decision);
     }
@@ -176,7 +176,7 @@ impl Tree {
         &self.nodes[usize::from(node)].decision
     }
 
-    /// Whether a network has been heard about the root.
+    /// Returns true if the root has been evaluated.
     pub fn is_open(&self) -> bool {
         self.nodes[0].state == State::Open
     }
@@ -186,28 +186,28 @@ impl Tree {
         &self.edges[node.first as usize..][..usize::from(node.count)]
     }
 
-    /// The second half of a double that an action of the root leads to, where it is known.
+    /// Node of the second half of a double after an action of the root, if it exists.
     pub fn second(&self, edge: usize) -> Option<u16> {
         let child = self.edges(ROOT)[edge].child;
         (child & SECOND != 0 && child < ENDED).then_some(child & !SECOND)
     }
 
-    /// Goes down to a decision that nothing is known of, or to an end. The way is added to `way`; where the answer is that no
-    /// evaluation comes of it, take it back.
-    pub fn descend(&mut self, rule: &Rule, way: &mut Vec<Step>) -> Leaf {
-        let began = way.len();
+    /// Descends to an unevaluated decision or to the end of a game. The steps are appended to `path`. For [`Leaf::Busy`] and [`Leaf::Full`]
+    /// the caller must [`Tree::cancel`] them.
+    pub fn descend(&mut self, rule: &Rule, path: &mut Vec<Step>) -> Leaf {
+        let began = path.len();
         let mut at = ROOT;
         loop {
             let node = &mut self.nodes[usize::from(at)];
             match node.state {
                 State::Open => {}
-                State::Asked => return Leaf::Busy,
+                State::Pending => return Leaf::Busy,
                 State::Fresh => {
-                    node.state = State::Asked;
+                    node.state = State::Pending;
                     return Leaf::New(at);
                 }
             }
-            if way.len() - began == DEEPEST || !self.has_room() {
+            if path.len() - began == DEEPEST || !self.has_room() {
                 return Leaf::Full;
             }
             let node = &mut self.nodes[usize::from(at)];
@@ -225,21 +225,21 @@ impl Tree {
                 child = self.follow(at, action);
                 self.edges[edge as usize].child = child;
             }
-            way.push(Step { node: at, edge, dice: child & SECOND == 0 });
+            path.push(Step { node: at, edge, dice: child & SECOND == 0 });
             if child >= ENDED {
                 return Leaf::Ended(f32::from(child & 3));
             }
-            at = if child & SECOND == 0 { self.fall(child) } else { child & !SECOND };
+            at = if child & SECOND == 0 { self.next_roll(child) } else { child & !SECOND };
         }
     }
 
     fn has_room(&self) -> bool {
-        // Each evaluation under way will want edges yet.
-        let asked = 8 * MOST_ACTIONS;
-        self.nodes.len() + 1 < self.most_nodes && self.chances.len() < self.most_nodes && self.edges.len() + asked <= self.most_edges
+        // Reserve for the edges of pending evaluations.
+        let reserve = 8 * MOST_ACTIONS;
+        self.nodes.len() + 1 < self.most_nodes && self.chances.len() < self.most_nodes && self.edges.len() + reserve <= self.most_edges
     }
 
-    /// What an action leads to.
+    /// Child that an action leads to.
     fn follow(&mut self, at: u16, action: u16) -> u16 {
         let Decision { board, roll: place, second } = self.nodes[usize::from(at)].decision;
         let roll = Roll::ALL[usize::from(place)];
@@ -250,7 +250,7 @@ impl Tree {
             let found = self.find(hash, |tree, id| id & SECOND != 0 && tree.nodes[usize::from(id & !SECOND)].decision == decision);
             return found.unwrap_or_else(|slot| {
                 let id = self.push(decision) | SECOND;
-                self.actor[slot] = tagged(hash, id);
+                self.table[slot] = tagged(hash, id);
                 id
             });
         }
@@ -270,18 +270,18 @@ impl Tree {
             let stride = STRIDES[(mixed / 36 % 12) as usize];
             self.chances.push(Chance { board, rolls: [NONE; 21], start, stride, visits: 0 });
             let id = (self.chances.len() - 1) as u16;
-            self.actor[slot] = tagged(hash, id);
+            self.table[slot] = tagged(hash, id);
             id
         })
     }
 
-    /// The index that the table has of a hash, or the place where one goes.
+    /// Index of an entry with this hash, or its free slot as `Err`.
     #[inline]
     fn find(&self, hash: u64, is_it: impl Fn(&Tree, u16) -> bool) -> Result<u16, usize> {
-        let mask = self.actor.len() - 1;
+        let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
-            let entry = self.actor[slot];
+            let entry = self.table[slot];
             if entry == EMPTY {
                 return Err(slot);
             }
@@ -292,26 +292,26 @@ impl Tree {
         }
     }
 
-    /// The dice fall: the next of the 36 ways.
-    fn fall(&mut self, chance: u16) -> u16 {
+    /// Advances a chance node to the next of the 36 dice combinations; returns the node of the roll.
+    fn next_roll(&mut self, chance: u16) -> u16 {
         let Chance { board, rolls, start, stride, visits } = &mut self.chances[usize::from(chance)];
-        let way = (u32::from(*start) + *visits % 36 * u32::from(*stride)) % 36;
+        let combination = (u32::from(*start) + *visits % 36 * u32::from(*stride)) % 36;
         *visits += 1;
-        let roll = WAYS[way as usize];
+        let roll = COMBINATIONS[combination as usize];
         let known = rolls[usize::from(roll)];
         if known != NONE {
             return known;
         }
-        // At the most one more than there are nodes, which were counted before this step.
+        // At most one more than the nodes counted before this step.
         let node = self.nodes.len() as u16;
         rolls[usize::from(roll)] = node;
         let board = *board;
         self.push(Decision { board, roll, second: false })
     }
 
-    /// Takes a way back that brings nothing.
-    pub fn forget(&mut self, way: &[Step]) {
-        for step in way {
+    /// Cancels a path that led to no evaluation.
+    pub fn cancel(&mut self, path: &[Step]) {
+        for step in path {
             self.nodes[usize::from(step.node)].pending -= 1;
             let edge = &mut self.edges[step.edge as usize];
             edge.pending -= 1;
@@ -321,10 +321,10 @@ impl Tree {
         }
     }
 
-    /// Brings back points for who decides at the leaf, or who made the last step to an end.
-    pub fn back_up(&mut self, way: &[Step], points: f32) {
+    /// Backs up a value in points, for the player who decides at the leaf, or who made the last step of the game.
+    pub fn back_up(&mut self, path: &[Step], points: f32) {
         let mut points = points;
-        for step in way.iter().rev() {
+        for step in path.iter().rev() {
             // After the dice the other side decides.
             if step.dice {
                 points = -points;
@@ -339,7 +339,7 @@ impl Tree {
         }
     }
 
-    /// Gives a decision its legal actions.
+    /// Adds the legal actions of a decision as edges.
     pub fn list(&mut self, at: u16, scratch: &mut Results) {
         let node = &mut self.nodes[usize::from(at)];
         let actions = legal(&node.decision, scratch);
@@ -352,7 +352,7 @@ impl Tree {
         to.extend(self.edges(at).iter().map(|edge| edge.action));
     }
 
-    /// Opens a decision with what a network says of it.
+    /// Opens a decision with the network's value and priors.
     pub fn open(&mut self, at: u16, value: f32, priors: &[f32]) {
         let node = &mut self.nodes[usize::from(at)];
         (node.state, node.value) = (State::Open, value);
@@ -361,7 +361,7 @@ impl Tree {
         promote(edges);
     }
 
-    /// Mixes noise into the root's priors, so that every action is looked at now and then.
+    /// Mixes Dirichlet noise into the root's priors, so that every action is tried occasionally.
     pub fn add_noise(&mut self, isa: Isa, numbers: &mut Sequence, share: f32, alpha: f32) {
         let node = &self.nodes[0];
         let edges = &mut self.edges[node.first as usize..][..usize::from(node.count)];
@@ -378,9 +378,9 @@ impl Tree {
         promote(&mut edges[tried..]);
     }
 
-    /// Goes on from the decision that was reached: keeps what is known below it, and gives whether anything is. `spare` becomes the
-    /// old tree.
-    pub fn reuse_subtree(&mut self, edge: usize, reached: Decision, salt: u64, spare: &mut Tree, room_for: usize) -> bool {
+    /// Moves the root to the decision reached by an edge and keeps the subtree below it. Returns true if the new root is already evaluated.
+    /// `spare` receives the old tree.
+    pub fn reuse_subtree(&mut self, edge: usize, reached: Decision, salt: u64, spare: &mut Tree, evals: usize) -> bool {
         let child = self.edges(ROOT)[edge].child;
         let node = if child >= ENDED {
             NONE
@@ -396,8 +396,8 @@ impl Tree {
         spare.begin(reached, salt);
         if known {
             self.copy_to(node, spare);
-            // What is kept must leave room for a search.
-            if spare.nodes.len() + room_for > spare.most_nodes || spare.edges.len() + 24 * room_for + 8 * MOST_ACTIONS > spare.most_edges {
+            // The remaining capacity must suffice for a search.
+            if spare.nodes.len() + evals > spare.most_nodes || spare.edges.len() + 24 * evals + 8 * MOST_ACTIONS > spare.most_edges {
                 spare.begin(reached, salt);
             }
         }
@@ -405,12 +405,12 @@ impl Tree {
         self.is_open()
     }
 
-    /// Everything that can be reached from a node, its copy first.
+    /// Copies everything reachable from a node, which becomes the root of the copy.
     fn copy_to(&mut self, from: u16, to: &mut Tree) {
         self.moved.fill(NONE);
         self.moved[usize::from(from)] = ROOT;
         to.nodes[0] = self.nodes[usize::from(from)];
-        // The copies are the list of what is left to look at.
+        // The copied nodes serve as the work list.
         let (mut node, mut chance) = (0, 0);
         loop {
             if node < to.nodes.len() {
@@ -447,7 +447,7 @@ impl Tree {
             self.moved[usize::from(id)] = to.nodes.len() as u16;
             to.nodes.push(node);
             if node.decision.second {
-                to.enter(hash_of_second(&node.decision), (to.nodes.len() as u16 - 1) | SECOND);
+                to.insert(hash_of_second(&node.decision), (to.nodes.len() as u16 - 1) | SECOND);
             }
         }
         self.moved[usize::from(id)]
@@ -459,25 +459,25 @@ impl Tree {
             let chance = self.chances[usize::from(id)];
             self.moved[moved] = to.chances.len() as u16;
             to.chances.push(chance);
-            to.enter(chance.board.hash64(), to.chances.len() as u16 - 1);
+            to.insert(chance.board.hash64(), to.chances.len() as u16 - 1);
         }
         self.moved[moved]
     }
 
-    /// Puts into the table what is known not to be there.
-    fn enter(&mut self, hash: u64, id: u16) {
+    /// Adds an index to the hash table that is not in it yet.
+    fn insert(&mut self, hash: u64, id: u16) {
         if let Err(slot) = self.find(hash, |_, _| false) {
-            self.actor[slot] = tagged(hash, id);
+            self.table[slot] = tagged(hash, id);
         }
     }
 }
 
-/// Of the second half of a double.
+/// Hash of the second half of a double.
 fn hash_of_second(decision: &Decision) -> u64 {
     decision.board.hash64() ^ u64::from(decision.roll + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Finds what a decision can lead to: a whole move, or two moves of a double.
+/// Lists the plays of a decision: a whole move, or two moves of a double.
 pub fn list(decision: &Decision, scratch: &mut Results) {
     let roll = decision.roll();
     if roll.is_double() {
@@ -487,7 +487,7 @@ pub fn list(decision: &Decision, scratch: &mut Results) {
     }
 }
 
-/// The same as actions.
+/// The plays of a decision as actions.
 pub fn legal<'a>(decision: &Decision, scratch: &'a mut Results) -> impl ExactSizeIterator<Item = u16> + 'a {
     list(decision, scratch);
     scratch.plays().iter().map(|play| action([play[0], play[1]]))
@@ -498,8 +498,8 @@ fn tagged(hash: u64, id: u16) -> u32 {
     (hash >> 48) as u32 * 0x1_0000 + u32::from(id)
 }
 
-/// The 36 ways two dice fall, as places in [`Roll::ALL`].
-const WAYS: [u8; 36] = {
+/// The 36 dice combinations as indices into [`Roll::ALL`].
+const COMBINATIONS: [u8; 36] = {
     let mut ways = [0; 36];
     let mut i = 0;
     while i < 36 {
@@ -533,7 +533,7 @@ fn choose(rule: &Rule, node: &Node, edges: &[Edge]) -> usize {
     best
 }
 
-/// Brings the edge with the largest prior to the front.
+/// Moves the edge with the largest prior to the front.
 #[inline]
 fn promote(edges: &mut [Edge]) {
     let (mut best, mut most) = (0, f32::NEG_INFINITY);
@@ -547,7 +547,7 @@ fn promote(edges: &mut [Edge]) {
     }
 }
 
-/// A number of the gamma distribution with shape `alpha` in (0, 1] (Ahrens and Dieter 1974, GS).
+/// Draws from the gamma distribution with shape `alpha` in (0, 1] (Ahrens and Dieter 1974, GS).
 fn gamma(isa: Isa, alpha: f32, numbers: &mut Sequence) -> f32 {
     let power = |x: f32, y: f32| poly::exp_1(isa, y * poly::ln_1(isa, x));
     let b = 1.0 + alpha / std::f32::consts::E;
@@ -587,39 +587,39 @@ mod tests {
         Board::new(side(mine), side(theirs)).unwrap()
     }
 
-    /// A network that makes something up: a value and, for each action, a weight.
-    fn made_up(decision: &Decision, action: u16) -> f32 {
+    /// Pseudorandom outputs that replace a network: a value, and a weight for each action.
+    fn pseudorandom(decision: &Decision, action: u16) -> f32 {
         let hash = decision.board.hash64() as u32 ^ u32::from(decision.roll) << 8 ^ u32::from(decision.second);
         math::rng::uniform_from_word(math::rng::hash_1([1, 2], [hash, action.into()])[0])
     }
 
     fn value_of(decision: &Decision) -> f32 {
-        2.0 * made_up(decision, 999) - 1.0
+        2.0 * pseudorandom(decision, 999) - 1.0
     }
 
     fn priors_of(decision: &Decision, actions: &[u16]) -> Vec<f32> {
-        let weights: Vec<f32> = actions.iter().map(|&a| 0.1 + made_up(decision, a)).collect();
+        let weights: Vec<f32> = actions.iter().map(|&a| 0.1 + pseudorandom(decision, a)).collect();
         let sum: f32 = weights.iter().sum();
         weights.iter().map(|weight| weight / sum).collect()
     }
 
-    /// So many ways down, `abreast` of them under way at once.
-    fn search(tree: &mut Tree, count: u32, abreast: usize, value: &dyn Fn(&Decision) -> f32) {
+    /// Runs `count` simulations, with up to `concurrent` pending at once.
+    fn search(tree: &mut Tree, count: u32, concurrent: usize, value: &dyn Fn(&Decision) -> f32) {
         let (mut scratch, mut actions, mut left) = (Results::new(), Vec::new(), count);
         while left > 0 {
-            let (mut way, mut waiting) = (Vec::new(), Vec::new());
-            while waiting.len() < abreast.min(left as usize) {
-                let first = way.len();
-                match tree.descend(&RULE, &mut way) {
-                    Leaf::New(node) => waiting.push((node, first..way.len())),
+            let (mut path, mut waiting) = (Vec::new(), Vec::new());
+            while waiting.len() < concurrent.min(left as usize) {
+                let first = path.len();
+                match tree.descend(&RULE, &mut path) {
+                    Leaf::New(node) => waiting.push((node, first..path.len())),
                     Leaf::Ended(points) => {
-                        tree.back_up(&way[first..], points);
-                        way.truncate(first);
+                        tree.back_up(&path[first..], points);
+                        path.truncate(first);
                         left -= 1;
                     }
                     Leaf::Busy => {
-                        tree.forget(&way[first..]);
-                        way.truncate(first);
+                        tree.cancel(&path[first..]);
+                        path.truncate(first);
                         break;
                     }
                     Leaf::Full => panic!("full"),
@@ -630,26 +630,26 @@ mod tests {
                 tree.actions(node, &mut actions);
                 let decision = *tree.decision(node);
                 tree.open(node, value(&decision), &priors_of(&decision, &actions));
-                tree.back_up(&way[range], value(&decision));
+                tree.back_up(&path[range], value(&decision));
                 left -= 1;
             }
         }
     }
 
-    fn grown(decision: Decision, count: u32, abreast: usize) -> Tree {
+    fn searched_tree(decision: Decision, count: u32, concurrent: usize) -> Tree {
         let mut tree = Tree::new(count as usize);
         tree.begin(decision, 0);
-        search(&mut tree, count, abreast, &value_of);
+        search(&mut tree, count, concurrent, &value_of);
         tree
     }
 
-    /// Visits of an action, and the sum of points.
+    /// Visits of an action and its sum of points.
     type Tried = (u32, f32);
 
-    /// The same search by its definition: tables of everything, all actions compared, one way at a time.
+    /// Reference implementation: hash maps, all actions compared, one simulation at a time.
     #[derive(Default)]
     struct Plain {
-        /// By decision that was met, and action.
+        /// Edges by decision and action.
         known: HashMap<(Board, u8, bool), HashMap<u16, Tried>>,
         dice: HashMap<Board, u32>,
     }
@@ -678,15 +678,15 @@ mod tests {
             } else if after.points() != 0 {
                 after.points() as f32
             } else {
-                // The order of the dice is the tree's own: everything else is here.
+                // Uses the tree's order of the dice; everything else is independent.
                 let mut tree = Tree::new(2);
                 tree.begin(decision, 0);
                 let chance = tree.chance(after.turned());
                 let Chance { start, stride, .. } = tree.chances[usize::from(chance)];
                 let n = self.dice.entry(after.turned()).or_default();
-                let way = (u32::from(start) + *n % 36 * u32::from(stride)) % 36;
+                let combination = (u32::from(start) + *n % 36 * u32::from(stride)) % 36;
                 *n += 1;
-                let roll = Roll::new(1 + way as u8 / 6, 1 + way as u8 % 6).unwrap();
+                let roll = Roll::new(1 + combination as u8 / 6, 1 + combination as u8 % 6).unwrap();
                 -self.visit(Decision::new(after.turned(), roll))
             };
             let edge = self.known.entry(key).or_default().entry(actions[best]).or_default();
@@ -703,12 +703,12 @@ mod tests {
     }
 
     #[test]
-    fn visits_are_those_of_a_search_by_its_definition() {
+    fn visits_match_the_reference_search() {
         let close = board(&[(1, 2), (2, 1), (6, 1)], &[(1, 1), (3, 2)]);
         let on_bar = board(&[(25, 1), (8, 2), (6, 3)], &[(1, 2), (2, 2), (24, 1)]);
         for board in [Board::START, close, on_bar] {
             for roll in [Roll::ALL[1], Roll::ALL[8], Roll::ALL[2], Roll::ALL[20]] {
-                let tree = grown(Decision::new(board, roll), 150, 1);
+                let tree = searched_tree(Decision::new(board, roll), 150, 1);
                 let mut plain = Plain::default();
                 (0..150).for_each(|_| {
                     plain.visit(Decision::new(board, roll));
@@ -723,9 +723,9 @@ mod tests {
         }
     }
 
-    /// One action, then every roll of the other side, whose worth is known and stays what it is a step farther on.
+    /// One action, then every roll of the opponent with a known value that is the same one step later.
     #[test]
-    fn the_dice_bring_their_expectation_to_the_side_that_waited_for_them() {
+    fn chance_nodes_back_up_the_expectation() {
         let board = board(&[(4, 1)], &[(20, 1), (13, 1)]);
         let worth = |pips: u32| 0.1 * pips as f32 - 0.5;
         let value = |decision: &Decision| match decision.board.mine().pips() {
@@ -734,23 +734,23 @@ mod tests {
         };
         let mut tree = Tree::new(100);
         tree.begin(Decision::new(board, Roll::ALL[1]), 0);
-        // The first opens the root, whose one action is then tried 36 times.
+        // The first simulation opens the root; its only action is then tried 36 times.
         search(&mut tree, 37, 1, &value);
         let &[edge] = tree.edges(ROOT) else { panic!("one action") };
         assert_eq!(edge.visits, 36);
-        let sum: f32 = (0..36).map(|way| worth(2 + way / 6 + way % 6)).sum();
+        let sum: f32 = (0..36).map(|combination| worth(2 + combination / 6 + combination % 6)).sum();
         assert!(sum > 5.0 && (edge.sum + sum).abs() < 1e-4, "{} {sum}", edge.sum);
     }
 
     #[test]
-    fn every_way_the_dice_fall_comes_once_in_36() {
+    fn each_dice_combination_occurs_once_in_36_visits() {
         for salt in 0..200 {
             let mut tree = Tree::new(100);
             tree.begin(Decision::new(Board::START, Roll::ALL[1]), salt);
             let chance = tree.chance(Board::START);
             let mut counts = [0; 21];
             for _ in 0..36 {
-                let node = tree.fall(chance);
+                let node = tree.next_roll(chance);
                 counts[usize::from(tree.decision(node).roll)] += 1;
             }
             assert_eq!(counts.map(|n: u32| n), Roll::ALL.map(Roll::ways));
@@ -758,14 +758,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_under_way_when_all_came_back() {
-        for abreast in [1, 4, 16] {
+    fn nothing_is_pending_after_a_search() {
+        for concurrent in [1, 4, 16] {
             for seed in 0..20 {
                 let roll = Roll::drawn(&mut Rng::new(seed, 1).sequence(0));
-                let tree = grown(Decision::new(Board::START, roll), 200, abreast);
+                let tree = searched_tree(Decision::new(Board::START, roll), 200, concurrent);
                 assert!(tree.edges.iter().all(|edge| edge.pending == 0));
-                assert!(tree.nodes.iter().all(|node| node.pending == 0 && node.state != State::Asked));
-                // The first way opened the root and went no farther.
+                assert!(tree.nodes.iter().all(|node| node.pending == 0 && node.state != State::Pending));
+                // The first simulation only opened the root.
                 assert_eq!(tree.nodes[0].visits, 199);
                 assert_eq!(tree.edges(ROOT).iter().map(|e| u32::from(e.visits)).sum::<u32>(), 199);
                 for node in tree.nodes.iter().filter(|node| node.state == State::Open) {
@@ -778,17 +778,17 @@ mod tests {
     }
 
     #[test]
-    fn ways_under_way_keep_others_off() {
-        // With one prior far above the others, ways that know nothing of each other would all begin the same.
+    fn pending_simulations_divert_others() {
+        // One prior is far above the others, so independent simulations would all start with the same action.
         let mut tree = Tree::new(100);
         tree.begin(Decision::new(Board::START, Roll::ALL[1]), 0);
         search(&mut tree, 1, 1, &value_of);
-        let mut way = Vec::new();
+        let mut path = Vec::new();
         let mut firsts = Vec::new();
         for _ in 0..8 {
-            let first = way.len();
-            assert!(matches!(tree.descend(&RULE, &mut way), Leaf::New(_)));
-            firsts.push(way[first].edge);
+            let first = path.len();
+            assert!(matches!(tree.descend(&RULE, &mut path), Leaf::New(_)));
+            firsts.push(path[first].edge);
         }
         firsts.sort_unstable();
         firsts.dedup();
@@ -796,27 +796,27 @@ mod tests {
     }
 
     #[test]
-    fn games_that_end_count_one_two_or_three() {
+    fn finished_games_count_one_two_or_three_points() {
         let last = |theirs: &[(usize, u8)]| board(&[(1, 2)], theirs);
         for (theirs, points) in [(&[(6, 14)][..], 1.0), (&[(6, 15)][..], 2.0), (&[(6, 14), (20, 1)][..], 3.0), (&[(25, 1), (6, 14)], 3.0)] {
-            let tree = grown(Decision::new(last(theirs), Roll::ALL[2]), 10, 1);
+            let tree = searched_tree(Decision::new(last(theirs), Roll::ALL[2]), 10, 1);
             for edge in tree.edges(ROOT) {
                 assert_eq!(edge.sum, points * f32::from(edge.visits));
             }
-            // Seen from a decision before, where the other side cannot help it.
-            let tree = grown(Decision::new(last(theirs).turned(), Roll::ALL[1]), 200, 1);
-            let brought: f32 = tree.edges(ROOT).iter().map(|edge| edge.sum).sum();
-            assert!(brought < 0.0, "{brought}");
+            // One decision earlier: the opponent cannot prevent the loss.
+            let tree = searched_tree(Decision::new(last(theirs).turned(), Roll::ALL[1]), 200, 1);
+            let total: f32 = tree.edges(ROOT).iter().map(|edge| edge.sum).sum();
+            assert!(total < 0.0, "{total}");
         }
     }
 
     #[test]
-    fn what_is_known_below_a_decision_is_kept() {
+    fn reusing_a_subtree_keeps_its_results() {
         let mut done = 0;
         for seed in 0..30 {
             let mut numbers = Rng::new(seed, 2).sequence(0);
             let roll = Roll::drawn(&mut numbers);
-            let mut tree = grown(Decision::new(Board::START, roll), 400, 4);
+            let mut tree = searched_tree(Decision::new(Board::START, roll), 400, 4);
             let mut spare = Tree::new(400);
             let best = (0..tree.edges(ROOT).len()).max_by_key(|&i| tree.edges(ROOT)[i].visits).unwrap();
             let action = tree.edges(ROOT)[best].action;
@@ -835,7 +835,7 @@ mod tests {
                 done += 1;
                 assert_eq!(visits(&tree, ROOT), edges);
                 assert_eq!(tree.nodes[0].value, value);
-                // Nothing that cannot be reached came along, and everything points to where it went.
+                // Unreachable nodes were dropped, and all indices point to the copies.
                 assert!(tree.nodes.len() < spare.nodes.len());
                 for chance in &tree.chances {
                     for (roll, &node) in chance.rolls.iter().enumerate().filter(|(_, node)| **node != NONE) {
@@ -852,13 +852,13 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_spread_over_all_actions_and_sums_to_one() {
-        let mut tree = grown(Decision::new(Board::START, Roll::ALL[4]), 1, 1);
+    fn noise_covers_all_actions_and_priors_sum_to_one() {
+        let mut tree = searched_tree(Decision::new(Board::START, Roll::ALL[4]), 1, 1);
         let before: Vec<f32> = tree.edges(ROOT).iter().map(|edge| edge.prior).collect();
         let mut numbers = Rng::new(1, 1).sequence(0);
         let mut means = vec![0.0; before.len()];
         for _ in 0..4000 {
-            let mut noisy = grown(Decision::new(Board::START, Roll::ALL[4]), 1, 1);
+            let mut noisy = searched_tree(Decision::new(Board::START, Roll::ALL[4]), 1, 1);
             noisy.add_noise(Isa::best(), &mut numbers, 1.0, 0.3);
             let sum: f32 = noisy.edges(ROOT).iter().map(|edge| edge.prior).sum();
             assert!((sum - 1.0).abs() < 1e-4, "{sum}");
@@ -869,7 +869,7 @@ mod tests {
                 means[at] += edge.prior / 4000.0;
             });
         }
-        // Of Dirichlet's distribution with 0.3: mean 1/n, variance (n - 1)/(n²(0.3·n + 1)).
+        // Dirichlet distribution with α = 0.3: mean 1/n, variance (n - 1)/(n²(0.3·n + 1)).
         let n = before.len() as f32;
         let error = ((n - 1.0) / (n * n * (0.3 * n + 1.0)) / 4000.0).sqrt();
         assert!(means.iter().all(|mean| (mean - 1.0 / n).abs() < 4.5 * error), "{means:?}");
