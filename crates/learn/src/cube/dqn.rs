@@ -1,10 +1,10 @@
-//! Deep Q-learning: a network that says of each action what is to be had by it learns from moves of its own, by what they
-//! returned and what it thinks of the states that they led to (Mnih et al., "Human-level control through deep reinforcement
-//! learning", 2015). What came later is a setting each: double, dueling, n-step returns, layer norm, prioritised replay,
-//! a curriculum over the depth of scrambles, hindsight, pretraining from exact labels.
+//! Deep Q-learning. A network of action values trains on its own moves, towards their rewards plus its estimate of the next state (Mnih et
+//! al., "Human-level control through deep reinforcement learning", 2015). Later additions are settings: double Q-learning, dueling heads,
+//! n-step returns, layer norm, prioritised replay, a curriculum over the depth of scrambles, hindsight, and pretraining on exact labels.
 //!
-//! An iteration is a number of steps of the optimiser; every so many of them all episodes make a move. Moves depend on seed, their
-//! number and the episode's, samples on seed and step, and a batch is cut into shards by its size, so threads change nothing.
+//! An iteration is a number of optimizer steps. All episodes make a move after a fixed number of steps. Moves depend on the seed, the round
+//! and the episode; samples depend on the seed and the step. The size of a batch determines its division into shards, so the number of
+//! threads has no effect.
 
 mod config;
 pub mod curriculum;
@@ -30,27 +30,27 @@ use replay::{Replay, Transition};
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances};
 
-/// Steps between looks for moments that stand still.
+/// Number of steps between two removals of tiny moments.
 const STILL: u64 = 64;
-/// Streams of random numbers of a seed.
+/// Random streams of a seed.
 const PLAY: u32 = 0x504C_4159;
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// A part of a batch.
+/// Executors and buffers for a part of a batch.
 struct Shard<P> {
     learning: Executor,
-    /// What both networks say of next states.
+    /// Evaluates next states, with either network.
     values: Executor,
     grads: Vec<f32>,
     trained_q: Vec<f32>,
-    /// Targets, and what was missing to them afterwards.
+    /// Targets before a step, errors after it.
     errors: Vec<f32>,
     states: Vec<P>,
     active: Vec<u16>,
 }
 
 impl<P: Cube> Shard<P> {
-    /// Shows the networks the states of its batch: what was taken there, and what it led to.
+    /// Writes the batch into the inputs: states and actions for training, next states for the targets.
     fn show(&mut self, inputs: Inputs, batch: &[Transition<P>]) {
         let Shard { learning, values, states, active, .. } = self;
         let mut fill = |to: &mut [f32], state: fn(&Transition<P>) -> P| {
@@ -65,22 +65,22 @@ impl<P: Cube> Shard<P> {
     }
 }
 
-/// Weights as plans read them.
+/// Packed weights of each plan.
 struct PackedNets {
     learning: Packed,
-    /// Of the trained network and of its target network, for the values of next states.
+    /// Weights of the trained network and of the target network, for the values of next states.
     values: Packed,
     target: Packed,
 }
 
-/// Episodes, who acts in them, and what the network says of their actions.
+/// Episodes, the network that plays them, and its action values.
 struct Playing<P> {
     episodes: Episodes<P>,
     player: Evaluator<P>,
     q: Vec<f32>,
 }
 
-/// The batch of a step: where it lies in the replay, and what is made of it.
+/// The batch of a step: its replay indices, its transitions, and their weights and errors.
 struct Drawn<P> {
     picks: Vec<u32>,
     batch: Vec<Transition<P>>,
@@ -88,10 +88,10 @@ struct Drawn<P> {
     errors: Vec<f32>,
 }
 
-/// What an iteration has come to so far.
+/// State of an iteration in progress.
 #[derive(Default)]
 struct InProgress {
-    /// Steps done, and whether anything was.
+    /// Completed steps, and whether the iteration has begun.
     update: usize,
     begun: bool,
     sums: Stats,
@@ -99,7 +99,7 @@ struct InProgress {
     ended: Ended,
 }
 
-/// The learner: see the top of the file.
+/// The learner. The module documentation describes it.
 pub struct Dqn<P> {
     config: DqnConfig,
     seed: u32,
@@ -111,7 +111,7 @@ pub struct Dqn<P> {
     optimizer: Optimizer,
     shards: Vec<Shard<P>>,
     packed: PackedNets,
-    /// By the labels of a pretraining that prefers moves: a plan and the weights as it reads them.
+    /// Plan and packed weights for pretraining on [`Labels::Moves`].
     preferring: Option<(Executor, Packed)>,
     replay: Replay<P>,
     curriculum: Curriculum,
@@ -119,13 +119,13 @@ pub struct Dqn<P> {
     drawn: Drawn<P>,
     progress: Progress,
     iteration: InProgress,
-    /// A loss or the gradient's length was no number in the last iteration.
+    /// True if a loss or a gradient norm of the last iteration was not finite.
     diverged: bool,
     clock: fn() -> f64,
 }
 
 impl<P: Cube> Dqn<P> {
-    /// Distances are asked for where there is a pretraining.
+    /// Creates a learner. Pretraining requires `exact`.
     pub fn new(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Dqn<P>, LearnerError> {
         let count = config.check::<P>()?;
         if config.pretraining > 0 && !is_known(exact.as_ref(), config.metric) {
@@ -188,12 +188,12 @@ impl<P: Cube> Dqn<P> {
         &self.replay
     }
 
-    /// What was drawn last, and where it lies in the replay.
+    /// Transitions of the last batch, and their replay indices.
     pub fn batch(&self) -> (&[Transition<P>], &[u32]) {
         (&self.drawn.batch, &self.drawn.picks)
     }
 
-    /// Between two iterations: what [`DqnConfig::can_become`].
+    /// Changes the settings between two iterations, as [`DqnConfig::can_become`] allows.
     pub fn set(&mut self, config: DqnConfig) -> Result<(), LearnerError> {
         config.check::<P>()?;
         if !self.config.can_become(&config) {
@@ -204,7 +204,7 @@ impl<P: Cube> Dqn<P> {
         Ok(())
     }
 
-    /// The network that is trained, and its target network.
+    /// The trained network and its target network.
     pub fn networks(&self) -> [&Params; 2] {
         [&self.params, &self.target]
     }
@@ -213,12 +213,12 @@ impl<P: Cube> Dqn<P> {
         Rng { key: [self.seed, stream, number as u32, (number >> 32) as u32] }
     }
 
-    /// Moves of all episodes so far, each of them once.
+    /// Number of rounds so far; in a round every episode makes one move.
     fn rounds(&self) -> u64 {
         self.progress.moves / self.config.envs as u64
     }
 
-    /// One move of every episode.
+    /// Plays one round: one move of every episode.
     pub fn play(&mut self) {
         let rng = self.rng(PLAY, self.rounds());
         let Dqn { config, curriculum, replay, playing: Playing { episodes, player, q }, .. } = self;
@@ -240,7 +240,7 @@ impl<P: Cube> Dqn<P> {
         self.iteration.ended.solved += ended.solved;
     }
 
-    /// Draws a batch from what was played.
+    /// Draws a batch from the replay.
     pub fn sample(&mut self) {
         let beta = self.config.beta_after(self.progress.updates);
         let mut numbers = self.rng(SAMPLES, self.progress.updates).sequence(0);
@@ -253,7 +253,7 @@ impl<P: Cube> Dqn<P> {
         self.show();
     }
 
-    /// Shows the batch and its weights.
+    /// Writes the batch and its weights into the inputs.
     fn show(&mut self) {
         let (part, inputs) = (self.drawn.batch.len() / self.shards.len(), self.config.net.inputs);
         let (batch, weights, weighed) = (&self.drawn.batch, &self.drawn.weights, self.config.prioritised);
@@ -265,8 +265,7 @@ impl<P: Cube> Dqn<P> {
         });
     }
 
-    /// A step of the optimiser on the batch that was drawn last: values of next states by both networks, forward, backward, Adam,
-    /// and the target network's step.
+    /// Trains on the last batch: target values, forward, backward, Adam, and the update of the target network.
     pub fn learn(&mut self) {
         if self.config.double {
             self.packed.values.pack(&self.params);
@@ -277,7 +276,7 @@ impl<P: Cube> Dqn<P> {
         self.follow();
     }
 
-    /// A step to targets by what the networks say, or to those that `errors` holds. It holds what was missing afterwards.
+    /// Takes a step towards the networks' targets, or towards those in `errors` if `labelled`. Stores the errors afterwards.
     fn step(&mut self, labelled: bool) {
         let Dqn { config, params, target, packed, drawn: Drawn { batch, errors, .. }, .. } = self;
         let (part, actions, targets) = (batch.len() / self.shards.len(), self.actions.count(), config.targets());
@@ -316,7 +315,7 @@ impl<P: Cube> Dqn<P> {
     fn adam(&mut self) {
         let adam = self.config.steps.adam(self.optimizer.steps);
         if self.optimizer.steps.is_multiple_of(STILL) {
-            // What has had no slope for long decays to numbers that processors are slow with.
+            // Moments without gradients decay to denormal numbers, which are slow to compute with.
             self.optimizer.m.iter_mut().filter(|m| m.abs() < 1e-30).for_each(|m| *m = 0.0);
         }
         self.iteration.sums.grad_norm += self.optimizer.step(self.isa, &adam, &mut self.params, &self.shards[0].grads);
@@ -325,7 +324,7 @@ impl<P: Cube> Dqn<P> {
         self.progress.states += self.config.batch as u64;
     }
 
-    /// The target network's step.
+    /// Updates the target network.
     fn follow(&mut self) {
         let DqnConfig { follow, target_every, tau, .. } = self.config;
         match follow {
@@ -358,7 +357,7 @@ impl<P: Cube> Learner for Dqn<P> {
 
     crate::learner_settings!(config, set, DqnConfig::check::<P>);
 
-    /// One step of the optimiser, or a batch of episodes on the way to one.
+    /// Runs one optimizer step, with a round of moves if one is due; or only a round before the warm-up is complete.
     fn advance(&mut self) -> Slice<Stats> {
         self.iteration.begun = true;
         if self.progress.updates < self.config.pretraining as u64 {
@@ -396,7 +395,7 @@ impl<P: Cube> Learner for Dqn<P> {
     }
 
     fn offload(&mut self) -> Result<&mut dyn Offload, &'static str> {
-        Err("Deep Q-learning takes small steps, each from what was just played; it trains on the processor alone")
+        Err("Deep Q-learning trains on the CPU only: its small updates alternate with moves")
     }
 
     fn progress(&self) -> Progress {

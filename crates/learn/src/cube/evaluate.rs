@@ -1,33 +1,33 @@
-//! What a judge is worth, exactly: every state of the 2x2x2 is followed greedily to its end. All states are judged once, the best
-//! two actions of each go into a table, and ways through that table are walked so that no state is passed twice. Who never takes
-//! a move back needs no more than that: a state is left by its best action, or by its second where the best one would. In slices,
-//! so that it goes on beside a training.
+//! Exact evaluation of a judge on the 2x2x2: greedy play from every state. All states are judged once, and the two best actions of each are
+//! stored in a table. Paths through the table are then followed so that no state is passed twice. The variant that never undoes the last
+//! move needs no more: it uses the best action, or the second if the best would undo. The evaluation advances in slices, so that it can run
+//! beside training.
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::sync::Arc;
 use worlds::cube::{Distances, Puzzle, Two};
 
-/// States of one distance.
+/// Results for the states of one distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     pub states: u32,
-    /// Solved greedily, and of those with no move too many.
+    /// States solved greedily, and states solved with the fewest moves.
     pub solved: u32,
     pub optimal: u32,
-    /// Moves too many of those solved, together.
+    /// Excess moves of all solved states, in total.
     pub excess: u64,
 }
 
-/// How all states fared.
+/// Results of greedy play from all states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// By distance, from 0 on: always by the best action, and without taking a move back.
+    /// By distance, starting at 0: always the best action, and without undoing the last move.
     pub plain: Vec<Row>,
     pub onward: Vec<Row>,
 }
 
 impl Report {
-    /// By distance.
+    /// Rows by distance.
     pub fn rows(&self, greedy: Greedy) -> &[Row] {
         match greedy {
             Greedy::Plain => &self.plain,
@@ -35,7 +35,7 @@ impl Report {
         }
     }
 
-    /// All distances together.
+    /// Sum over all distances.
     pub fn total(&self, greedy: Greedy) -> Row {
         self.rows(greedy).iter().fold(Row::default(), |sum, row| Row {
             states: sum.states + row.states,
@@ -47,47 +47,47 @@ impl Report {
 }
 
 impl Row {
-    /// Share that was solved.
+    /// Share of states solved.
     pub fn share(&self) -> f64 {
         f64::from(self.solved) / f64::from(self.states.max(1))
     }
 
-    /// Share that was solved with no move too many.
+    /// Share of states solved with the fewest moves.
     pub fn optimal_share(&self) -> f64 {
         f64::from(self.optimal) / f64::from(self.states.max(1))
     }
 
-    /// Moves too many, in the mean of those solved.
+    /// Mean number of excess moves over the solved states.
     pub fn mean_excess(&self) -> f64 {
         self.excess as f64 / f64::from(self.solved.max(1))
     }
 }
 
-/// States of a slice that judges, and of one that reads tables.
+/// States per slice when judging, and when following paths.
 const JUDGED: usize = 4096;
 const READ: usize = 1 << 16;
 
-/// Ways that are not known yet, that are being walked, and that lead in a circle.
+/// Markers of [`Exhaustive::steps`]: unknown, on the current path, and in a cycle.
 const UNKNOWN: u32 = u32::MAX;
 const WALKED: u32 = u32::MAX - 1;
 const CIRCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// From this state on.
+    /// Next state.
     Judge(usize),
     Choose(usize),
     Walk(Greedy, usize),
 }
 
-/// A pass over all states: see the top of the file.
+/// A pass over all states. The module documentation describes it.
 pub struct Exhaustive {
     exact: Arc<Distances>,
     stage: Stage,
-    /// By rank: what it was thought to be away, and the best action with 16 times the second.
+    /// By rank: estimated distance, and the best action plus 16 times the second best.
     values: Vec<f32>,
     best: Vec<u8>,
-    /// Moves to the end, by twice the rank, and 1 where the best action is ruled out.
+    /// Moves to the end, at index 2·rank, plus 1 if the best action is excluded.
     steps: Vec<u32>,
     states: Vec<Two>,
     scores: Vec<f32>,
@@ -112,12 +112,12 @@ impl Exhaustive {
         }
     }
 
-    /// Begins anew.
+    /// Restarts the pass.
     pub fn begin(&mut self) {
         self.stage = Stage::Judge(0);
     }
 
-    /// To the end.
+    /// Runs the pass to its end.
     pub fn run(&mut self, judge: &mut dyn Judge<Two>) -> Report {
         self.begin();
         loop {
@@ -127,7 +127,7 @@ impl Exhaustive {
         }
     }
 
-    /// States judged so far, of all.
+    /// Number of states judged so far.
     pub fn judged(&self) -> usize {
         match self.stage {
             Stage::Judge(from) => from,
@@ -135,7 +135,8 @@ impl Exhaustive {
         }
     }
 
-    /// A slice of some milliseconds; the judge must be the same from the first to the last. The next one begins anew.
+    /// Runs a slice of a few milliseconds; returns the report at the end. The judge must not change during a pass. The next call starts a
+    /// new pass.
     pub fn advance(&mut self, judge: &mut dyn Judge<Two>) -> Option<&Report> {
         let (from, size) = match self.stage {
             Stage::Judge(from) => (from, judge.at_once(JUDGED)),
@@ -177,22 +178,22 @@ impl Exhaustive {
         Stage::Walk(greedy, 0)
     }
 
-    /// What each state was thought to be away, by rank; of a judge that gives values, be it of actions, once all are judged.
+    /// Estimated distances by rank, once all states are judged. For a judge of action values, the value of the best action.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The best action of a state, once all are judged.
+    /// Best action of a state, once all states are judged.
     pub fn best(&self, state: Two) -> usize {
         usize::from(self.best[state.rank() as usize] & 15)
     }
 
-    /// How many moves solve a state that never take one back, once a pass has ended; nothing where they go in a circle.
+    /// Number of moves to solve a state without undoing moves, after a pass; `None` if they lead into a cycle.
     pub fn moves(&self, state: Two) -> Option<u32> {
         Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CIRCLE)
     }
 
-    /// False until the judge has answered.
+    /// Judges some states; returns false while the judge's result is pending.
     fn judge(&mut self, judge: &mut dyn Judge<Two>, from: usize, to: usize) -> bool {
         self.states.clear();
         self.states.extend((from..to).filter_map(|rank| Two::unrank(rank as u32)));
@@ -226,14 +227,14 @@ impl Exhaustive {
         }
     }
 
-    /// From a state on until something is known.
+    /// Follows the path from a state to one with a known result.
     fn walk(&mut self, greedy: Greedy, rank: usize) {
         self.way.clear();
         let mut node = 2 * rank;
         while self.steps[node] == UNKNOWN {
             self.steps[node] = WALKED;
             self.way.push(node as u32);
-            let state = Two::unrank(node as u32 / 2).expect("a rank that a state has");
+            let state = Two::unrank(node as u32 / 2).expect("every rank has a state");
             let both = self.best[node / 2];
             let action = usize::from(if node.is_multiple_of(2) { both & 15 } else { both >> 4 });
             let next = state.turned(action);
@@ -263,14 +264,14 @@ fn count(exact: &Distances, steps: &[u32], rows: &mut Vec<Row>) {
     }
 }
 
-/// The best action, and 16 times the second.
+/// The best action plus 16 times the second best.
 fn both(children: &[Two], value: impl Fn(usize) -> f32) -> u8 {
     let best = nearest(children, None, &value);
     let second = nearest(children, Some(best), &value);
     (best | second << 4) as u8
 }
 
-/// Actions that there are at most.
+/// Maximum number of actions.
 const MOST: usize = Two::MOVES.len();
 
 fn children_of(state: Two, count: usize, children: &mut [Two; MOST]) -> &[Two] {

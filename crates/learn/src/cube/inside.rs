@@ -1,19 +1,19 @@
-//! What a learner that plays keeps beside its network: the curriculum, and the replay with its priorities.
+//! Internal state of a playing learner: its curriculum, and its replay with priorities.
 
-/// What a learner that plays has beside its network.
+/// Internal state of a learner besides its network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Inside<P> {
-    /// The depth that the curriculum has come to.
+    /// Current depth of the curriculum.
     pub stage: usize,
-    /// From 1 to the curriculum's last.
+    /// Depths from 1 to the curriculum's last.
     pub depths: Vec<InsideDepth>,
     pub len: usize,
     pub capacity: usize,
     pub prioritised: bool,
-    /// Shares of all transitions by priority: bin `i` holds those from `2^(i - 12)` to twice that, the first and the last also
-    /// what lies beyond. A priority is what the error was when it was last learned from.
+    /// Share of transitions per priority bin. Bin `i` covers `2^(i - 12)` to twice that; the first and last bins include everything beyond.
+    /// A priority is the error when the transition was last trained on.
     pub priorities: [f32; PRIORITY_BINS],
-    /// Those of the greatest priority, the greatest first.
+    /// Transitions of the highest priority, in descending order.
     pub top: Vec<InsideTransition<P>>,
 }
 
@@ -22,9 +22,9 @@ pub const PRIORITY_BINS: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InsideDepth {
     pub depth: usize,
-    /// Share of new episodes that begin there.
+    /// Share of new episodes that start at this depth.
     pub share: f32,
-    /// Share of its newest episodes that solved the cube, and how many those are.
+    /// Share of its latest episodes that were solved, and the number of these episodes.
     pub success: f32,
     pub episodes: usize,
 }
@@ -33,10 +33,10 @@ pub struct InsideDepth {
 pub struct InsideTransition<P> {
     pub state: P,
     pub action: usize,
-    /// Of the steps that it spans together.
+    /// Reward of all its steps together.
     pub reward: f32,
     pub done: bool,
     pub priority: f32,
-    /// What the trained network says of each action there.
+    /// The trained network's value of each action in the state.
     pub q: Vec<f32>,
 }

@@ -1,24 +1,24 @@
-//! Who judges states, which a search asks.
+//! Interface of judges, which evaluate states for a search.
 
 use serde::{Deserialize, Serialize};
 #[cfg(feature = "typescript")]
 use ts_rs::TS;
 
-/// What a network gives of a state.
+/// Kind of output of a network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "typescript", derive(TS), ts(rename = "Gives"))]
 #[serde(rename_all = "snake_case")]
 pub enum Scores {
-    /// One number: how many moves it takes to solve it.
+    /// One number: estimated moves to solve the state.
     Value,
-    /// One an action: how many moves it takes by way of it; less is better.
+    /// One number per action: estimated moves when starting with it; lower is better.
     ActionValues,
-    /// One an action: the logarithm of the probability that it is the right one.
+    /// One number per action: log-probability that it is the correct one.
     Policy,
 }
 
 impl Scores {
-    /// Numbers of a state.
+    /// Numbers per state.
     pub fn count(self, actions: usize) -> usize {
         match self {
             Scores::Value => 1,
@@ -27,20 +27,21 @@ impl Scores {
     }
 }
 
-/// Who says how far states are from solved. The same state gets the same scores, in any company.
+/// A judge of states. The scores of a state do not depend on the other states in a call.
 pub trait Judge<P> {
     fn scores(&self) -> Scores;
 
-    /// Of each state in order, `[states][numbers]`.
+    /// Writes the scores of each state in order, `[states][numbers]`.
     fn judge(&mut self, states: &[P], scores: &mut [f32]);
 
-    /// The same without waiting for another machine: false until its answer is here, and to be asked again for these states.
+    /// Like [`Judge::judge`] without waiting for another device. Returns false while the result is pending; call again with the same
+    /// states.
     fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {
         self.judge(states, scores);
         true
     }
 
-    /// States of a slice, which are `usual` for a small network on the processor.
+    /// Number of states to judge per slice. `usual` is the number for a small network on the CPU.
     fn at_once(&self, usual: usize) -> usize {
         usual
     }

@@ -1,6 +1,6 @@
-//! The network that learners of the cube share: what a state shows, one-hot -> layers of rectified units -> a value or a score an
-//! action. The first layer is a sum of rows of a table. For judging, the rows that each cubie's stickers name are summed once
-//! for each change of the weights, so that it is a sum of as many rows as cubies move.
+//! Network of the cube's learners: one-hot inputs -> layers of rectified units -> a value or a score per action. The first layer is a sum
+//! of rows of a table. For judging, the rows of each cubie's stickers are summed once per change of the weights. The first layer then has
+//! one row per movable cubie.
 
 use super::{Judge, Scores};
 use crate::offload::PlanEvaluator;
@@ -15,16 +15,16 @@ use std::sync::Arc;
 use worlds::cube::{CODES, Puzzle};
 
 choices! {
-    /// What the network is shown.
+    /// Encoding of a state.
     pub enum Inputs {
-        /// Each facelet in each colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
+        /// Each facelet with each colour: 144 or 324 inputs, as in adamavixio's library (`dqn/config.rs`).
         Stickers = "stickers", "Stickers";
-        /// Each place with each cubie, turned each way: 168 or 480 inputs.
+        /// Each place with each cubie in each orientation: 168 or 480 inputs.
         Cubies = "cubies", "Cubies";
-        /// The stickers of the first of all states that are alike ([`Puzzle::folded`]).
-        Folded = "folded", "Folded: 6 as one";
-        /// As cubies, of the one state that stands for the 96 that are as far from solved by symmetry.
-        Symmetric = "symmetric", "Symmetric: 96 as one";
+        /// Stickers of a canonical state among equivalent ones ([`Puzzle::folded`]).
+        Folded = "folded", "Folded (6 as one)";
+        /// Cubies of the canonical state among 96 that have the same distance by symmetry.
+        Symmetric = "symmetric", "Symmetric (96 as one)";
     }
 }
 
@@ -36,7 +36,7 @@ impl Inputs {
         }
     }
 
-    /// How many of them are 1.
+    /// Number of inputs that are 1.
     pub const fn active<P: Puzzle>(self) -> usize {
         match self {
             Inputs::Stickers | Inputs::Folded => P::FACELETS,
@@ -44,12 +44,12 @@ impl Inputs {
         }
     }
 
-    /// Whether what a network says of them can be read as such scores: an image's actions are others than the state's.
+    /// Returns true if the encoding supports these scores. In a symmetric image actions have other names, so it supports only values.
     pub const fn serves(self, scores: Scores) -> bool {
         !matches!((self, scores), (Inputs::Symmetric, Scores::ActionValues | Scores::Policy))
     }
 
-    /// Those that are 1, `[states][active]`.
+    /// Indices of the inputs that are 1, `[states][active]`.
     pub fn fill<P: Puzzle>(self, states: &[P], active: &mut [u16]) {
         match self {
             Inputs::Stickers => P::fill_inputs(states, active),
@@ -69,7 +69,7 @@ impl Inputs {
         }
     }
 
-    /// What a judge's first table is read at, `[states][cubies]`: cubies stand for their stickers there.
+    /// Row indices of a judge's first table, `[states][cubies]`. Its cubies include their stickers.
     fn fill_judged<P: Puzzle>(self, states: &[P], rows: &mut [u16]) {
         match self {
             Inputs::Stickers | Inputs::Cubies => P::fill_rows(states, rows),
@@ -81,7 +81,7 @@ impl Inputs {
         }
     }
 
-    /// The scores of states by what a network says of what it was shown.
+    /// Converts the network's outputs for the encoded states to scores of the actual states.
     fn read<P: Puzzle>(self, states: &[P], said: &[f32], scores: &mut [f32]) {
         if self != Inputs::Folded || said.len() == states.len() {
             return scores.copy_from_slice(said);
@@ -95,7 +95,7 @@ impl Inputs {
         }
     }
 
-    /// What an action is called in the state that is shown.
+    /// Index of an action in the encoded state.
     #[inline]
     pub fn action<P: Puzzle>(self, state: P, action: usize) -> usize {
         if self == Inputs::Folded { P::folded_action(state.folded().1, action) } else { action }
@@ -103,34 +103,33 @@ impl Inputs {
 }
 
 settings! {
-    /// What the network is like.
+    /// Architecture of the network.
     #[derive(Eq)]
     pub struct NetConfig {
-        fixed hidden: Vec<usize>, [text(60), "Hidden layers: units of each", "",
-            "Units of each layer, multiples of 16 with a hyphen between, as in 512-256. More can know more, and take longer."];
-        /// Of two layers each, as wide as the last one.
+        fixed hidden: Vec<usize>, [text(60), "Hidden layers", "",
+            "Units of each layer: multiples of 16, joined by hyphens, as in 512-256. Wider networks are stronger and slower."];
+        /// Blocks of two layers, as wide as the last hidden layer.
         fixed blocks: usize, [whole(0.0, 32.0), "Residual blocks", "blocks",
-            "Pairs of layers, as wide as the last one, whose result is added to what they read. They make a deep network easy to train."];
-        fixed norm: bool, [SWITCH, "Layer norm", "", "Brings the sums of each layer to mean 0 and spread 1 before each activation."];
+            "Pairs of layers as wide as the last one, with a skip connection. They make deep networks easier to train."];
+        fixed norm: bool, [SWITCH, "Layer norm", "", "Normalizes the sums of each layer to mean 0 and variance 1."];
         /// Wang et al., "Dueling network architectures for deep reinforcement learning", 2016.
         fixed dueling: bool, [SWITCH, "Dueling heads", "",
-            "The network says how good a state is and, apart from that, how much better each action is than the mean of all."];
-        fixed inputs: Inputs, [one_of::<Inputs>(), "Inputs: what the network is shown", "",
-            "The colour of each sticker, or which cubie is where and how it is turned. States that are alike by symmetry can be shown as \
-             one: folded, the stickers of the first of six, for any network; symmetric, the cubies of one that stands for 96, for values \
-             alone."];
+            "Separate outputs for the value of a state and for the advantage of each action over the mean."];
+        fixed inputs: Inputs, [one_of::<Inputs>(), "Inputs", "",
+            "Sticker colours, or positions and orientations of cubies. Folded merges 6 equivalent states and suits any network. Symmetric \
+             merges 96 and supports only values."];
     }
 }
 
 impl NetConfig {
-    /// Multiply-adds of judging one state.
+    /// Number of multiply-adds to judge one state.
     pub fn products<P: Puzzle>(&self, outputs: usize) -> u64 {
         let between: u64 = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64).sum();
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
         between + 2 * self.blocks as u64 * last * last + last * (outputs + usize::from(self.dueling)) as u64
     }
 
-    /// Of the largest product among them.
+    /// Number of multiply-adds of the largest matrix product.
     pub(super) fn largest(&self, outputs: usize) -> u64 {
         let last = self.hidden.last().copied().unwrap_or(0) as u64;
         let between = self.hidden.windows(2).map(|pair| pair[0] as u64 * pair[1] as u64);
@@ -138,10 +137,10 @@ impl NetConfig {
         between.chain([block, last * (outputs as u64 + 1)]).max().unwrap_or(0)
     }
 
-    /// From the inputs that are 1, `[rows][active]`, to scores.
+    /// Builds the network from the indices of active inputs, `[rows][active]`, to scores.
     pub fn network<P: Puzzle>(&self, g: &mut Graph, active: NodeId, outputs: usize) -> NodeId {
         let width = self.hidden[0];
-        // What is summed decides how large sums are.
+        // The variance of a sum grows with its number of terms.
         let init = Init::Uniform(1.0 / (g.shape(active)[1] as f32).sqrt());
         let table = g.param(TABLE, [self.inputs.count::<P>(), width], init);
         let bias = g.vector(BIAS, width, Init::Zeros);
@@ -169,7 +168,7 @@ impl NetConfig {
         if !self.dueling || outputs == 1 {
             return g.dense(x, "head", outputs, Init::FanIn);
         }
-        // Both in one product, the state's number first.
+        // One product for both heads; the state value comes first.
         let both = g.dense(x, "head", 1 + outputs, Init::FanIn);
         let value = g.slice_cols(both, 0, 1);
         let advantages = g.slice_cols(both, 1, 1 + outputs);
@@ -184,20 +183,20 @@ impl NetConfig {
     }
 }
 
-/// Parameters of the first layer: a row an input.
+/// First-layer parameters: one row per input.
 const TABLE: &str = "first.table";
 const BIAS: &str = "first.bias";
 
-/// What a plan is trained to do.
+/// Training objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// The mean square of what is missing to the target.
+    /// Mean squared error.
     Squares,
-    /// The mean surprise at the target, an action's number.
+    /// Mean cross-entropy; the target is the index of an action.
     CrossEntropy,
 }
 
-/// Reads `active`, `[rows][active]`, and `target`, `[rows]`; gives `loss`.
+/// Plan with the inputs `active`, `[rows][active]`, and `target`, `[rows]`, and the output `loss`.
 pub fn plan_learning<P: Puzzle>(net: &NetConfig, outputs: usize, loss: Loss, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);
@@ -220,7 +219,7 @@ pub fn plan_learning<P: Puzzle>(net: &NetConfig, outputs: usize, loss: Loss, row
     Plan::training(&g, &[("loss", loss)], &gradients, isa)
 }
 
-/// A plan with what its training needs.
+/// A training plan with its weights and optimizer.
 pub struct Trainer {
     pub params: Params,
     pub optimizer: Optimizer,
@@ -229,18 +228,18 @@ pub struct Trainer {
     grads: Vec<f32>,
 }
 
-/// What came of one step.
+/// Loss and gradient norm of one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Learned {
     pub loss: f32,
-    /// Length of the gradient, before it was clipped.
+    /// Gradient norm before clipping.
     pub grad_norm: f32,
 }
 
 impl Trainer {
-    /// Bytes that it takes.
+    /// Memory in bytes.
     pub fn bytes(plan: &Plan) -> u64 {
-        // Weights, two moments and gradients; packed both ways.
+        // Weights, two moments and gradients; two packed copies.
         plan.arena_bytes() + plan.table().bytes() * (1 + 2 + 1 + 2)
     }
 
@@ -263,17 +262,17 @@ impl Trainer {
         &mut self.executor
     }
 
-    /// What the next step reads.
+    /// Input of the next step.
     pub fn input_mut(&mut self, name: &str) -> &mut [f32] {
         self.executor.input_mut(name)
     }
 
-    /// A part of the gradients of the next step.
+    /// Computes a part of the next step's gradients.
     pub fn compute(&mut self, part: Range<usize>) {
         self.executor.train_part(&self.params, &self.packed, &mut self.grads, false, part);
     }
 
-    /// The rest of the step.
+    /// Completes the step with the optimizer.
     pub fn update(&mut self, adam: &Adam) -> Learned {
         let isa = self.executor.plan().isa();
         let grad_norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
@@ -281,16 +280,16 @@ impl Trainer {
         Learned { loss: self.executor.output("loss")[0], grad_norm }
     }
 
-    /// After the weights were changed from outside.
+    /// Packs the weights after they were changed from outside.
     pub fn pack(&mut self) {
         self.packed.pack(&self.params);
     }
 }
 
-/// States that are judged at once, and shares of a batch that threads take.
+/// Number of states per executor run, and number of workers.
 const ROWS: usize = 64;
 const WORKERS: usize = 8;
-/// States that another machine judges at once, and how few are judged here all the same.
+/// Maximum and minimum number of states that an offloaded judge evaluates in one call.
 const LENT_ROWS: usize = 8192;
 const LENT_LEAST: usize = 1024;
 
@@ -300,12 +299,12 @@ pub struct Evaluator<P> {
     scores: Scores,
     outputs: usize,
     isa: Isa,
-    /// What is trained, and what judges.
+    /// Parameters of the trained network, and those of the judging plan.
     table: Table,
     params: Params,
     packed: Packed,
     workers: Vec<Worker>,
-    /// States that the processor judges in a turn ([`par::TURN`]), in whole blocks.
+    /// Number of states judged on the CPU in a slice ([`par::TURN`]), in whole blocks.
     turn: usize,
     lent_plan: Arc<Plan>,
     lent: Option<Lent<P>>,
@@ -318,7 +317,7 @@ struct Worker {
 }
 
 impl<P: Puzzle> Evaluator<P> {
-    /// With weights of a plan of [`plan_learning`] for the same network; `read` makes scores of what it says.
+    /// Creates a judge from the weights of a [`plan_learning`] plan of the same network. `read` converts its outputs to scores.
     pub fn new(
         net: &NetConfig,
         scores: Scores,
@@ -358,14 +357,14 @@ impl<P: Puzzle> Evaluator<P> {
         Ok(evaluator)
     }
 
-    /// Bytes that one takes.
+    /// Memory in bytes.
     pub fn bytes(net: &NetConfig) -> u64 {
         let widest = net.hidden.iter().max().copied().unwrap_or(0) as u64;
         let weights = net.products::<P>(P::MOVES.len()) + (P::CUBIES * CODES) as u64 * net.hidden[0] as u64;
         4 * (2 * weights + (3 * WORKERS * ROWS) as u64 * widest)
     }
 
-    /// Takes other weights.
+    /// Sets other weights.
     pub fn set(&mut self, weights: &[f32]) {
         assert_eq!(weights.len(), self.table.len(), "weights of the same network");
         for spec in self.table.specs() {
@@ -379,7 +378,7 @@ impl<P: Puzzle> Evaluator<P> {
             let input = |input: &u16| &weights[usize::from(*input) * width..][..width];
             to.fill(0.0);
             for (i, row) in to.chunks_exact_mut(width).enumerate() {
-                // What never changes goes with one of those that move.
+                // Facelets that never move are added to the first cubie's rows.
                 let fixed = if i < CODES { P::FIXED } else { &[] };
                 for of in P::row_inputs(i).iter().chain(fixed) {
                     ops::add_scaled(self.isa, 1.0, input(of), row);
@@ -393,7 +392,7 @@ impl<P: Puzzle> Evaluator<P> {
         }
     }
 
-    /// Has a machine judge wherever there are many states, until it fails.
+    /// Offloads large calls to a device until it fails.
     pub fn lend(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         let evaluator = machine.evaluator(&self.lent_plan, self.params.values())?;
         self.lent = Some(Lent {
@@ -407,7 +406,7 @@ impl<P: Puzzle> Evaluator<P> {
         Ok(())
     }
 
-    /// Judges here alone.
+    /// Ends offloading.
     pub fn end_lending(&mut self) {
         self.lent = None;
     }
@@ -417,10 +416,10 @@ impl<P: Puzzle> Evaluator<P> {
     }
 }
 
-/// The network on another machine.
+/// The network on another device.
 struct Lent<P> {
     evaluator: Pinned<Box<dyn PlanEvaluator>>,
-    /// Those that are judged, where a run is under way: its answer is theirs alone.
+    /// States of the pending run. Its result is valid only for these.
     states: Vec<P>,
     under_way: bool,
     rows: Vec<u16>,
@@ -473,7 +472,7 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         {
             match lent.poll(inputs, states, scores) {
                 Ok(here) => return here,
-                // What is left is judged here.
+                // The CPU judges the remaining states.
                 Err(_) => self.lent = None,
             }
         }
@@ -485,7 +484,7 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
         let Evaluator { inputs, outputs, params, packed, workers, .. } = self;
         let (inputs, outputs, params, packed) = (*inputs, *outputs, &*params, &*packed);
         assert_eq!(scores.len(), states.len() * outputs, "scores for each state");
-        // Whole blocks for each, so that few states are few blocks.
+        // Whole blocks for each worker, so that few states need few blocks.
         let share = states.len().div_ceil(ROWS).div_ceil(WORKERS).max(1) * ROWS;
         let count = states.len().div_ceil(share);
         par::each_mut(&mut workers[..count], |i, worker| {

@@ -1,11 +1,10 @@
-//! Searches for a solution with a judge of states: greedily, in a beam, and by A* with weights and batches. Each goes on from
-//! slice to slice, ends at its limits, and gives the same result on any machine for the same scores: of equals, what came first.
+//! Searches for a solution with a judge of states: greedy, beam, and weighted batch A*. A search advances in slices and ends at its limits.
+//! Its result is the same on any machine for the same scores; among equal candidates the first one is used.
 //!
-//! A beam keeps the best `width` of all that the last level led to, each state once, and none that it kept before. By values it
-//! judges every child; by values of actions it judges parents, once for all their children; by a policy as well, and a child has
-//! the probability of the whole way. A* takes the `batch` most
-//! promising of all states found so far, by `weight` times moves made plus moves to go (Agostinelli et al., "Solving the Rubik's
-//! cube with deep reinforcement learning and search", 2019).
+//! A beam keeps the best `width` distinct children of a level, without states that it kept before. A judge of values is applied to every
+//! child. A judge of action values or policies is applied to the parents, which covers all their children; with a policy a child's score is
+//! the probability of its path. A* expands the `batch` most promising of all states found so far. The priority is `weight` times the moves
+//! made plus the moves to go (Agostinelli et al., "Solving the Rubik's cube with deep reinforcement learning and search", 2019).
 
 use super::{Greedy, Judge, Scores, nearest};
 use std::cmp::Reverse;
@@ -14,7 +13,7 @@ use worlds::cube::{Actions, Puzzle};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
-    /// It ends where it would go on as it did before.
+    /// Ends when it would repeat a move of the same state.
     Greedy(Greedy),
     Beam {
         width: usize,
@@ -26,24 +25,24 @@ pub enum Method {
 }
 
 impl Method {
-    /// What solves this cube best in a few seconds, by a judge that gives such scores.
+    /// Recommended method for this cube and kind of scores, within a few seconds.
     pub fn preset<P: Puzzle>(scores: Scores) -> Method {
         let width = match (P::SIZE, scores) {
             (2, _) => 256,
             (_, Scores::Value) => 4096,
-            // These judge a parent once for all its children.
+            // These judges evaluate a parent once for all its children.
             (_, Scores::ActionValues | Scores::Policy) => 16_384,
         };
         Method::Beam { width }
     }
 }
 
-/// Where a search gives up.
+/// Limits of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Moves of a solution.
+    /// Maximum number of moves of a solution.
     pub steps: usize,
-    /// States generated.
+    /// Maximum number of states generated.
     pub nodes: u64,
 }
 
@@ -53,62 +52,62 @@ impl Default for Limits {
     }
 }
 
-/// Why there is no solution.
+/// Reason for ending without a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     Steps,
     Nodes,
-    /// All that it would have looked at has been looked at.
+    /// No candidates left.
     Nothing,
 }
 
-/// Actions that solve it, or why there are none.
+/// Actions that solve the cube, or the reason for none.
 type End = Result<Vec<u8>, Stop>;
 
-/// How a search ended.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Actions that were seen to solve it.
+    /// Actions, verified to solve the cube.
     pub solution: End,
-    /// Moves that it looked ahead.
+    /// Number of moves looked ahead.
     pub steps: usize,
-    /// States generated.
+    /// Number of states generated.
     pub nodes: u64,
-    /// What the nearest state it met was thought to be away; nothing where the judge gives no values.
+    /// Smallest estimated distance of any state met; `None` if the judge gives no values.
     pub nearest: Option<f32>,
 }
 
-/// A method that does not go with a judge.
+/// Invalid search parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
-    #[error("A* needs values, but this network gives a policy; choose a beam, or learn walk lengths")]
+    #[error("A* needs values, but this network outputs a policy; choose a beam, or train on walk lengths")]
     NeedsValues,
-    #[error("a search cannot be 0 wide; choose 1 or more")]
+    #[error("the search width is 0; choose 1 or more")]
     Empty,
-    #[error("the weight of moves made must lie between 0 and 1000; choose one of 1 or below")]
+    #[error("the weight of moves made must be between 0 and 1000; choose 1 or less")]
     Weight,
 }
 
-/// A search and its memory, which serves any number of searches after each other.
+/// A search and its buffers, reusable for consecutive searches.
 pub struct Search<P> {
     method: Method,
     limits: Limits,
     actions: Actions,
     start: P,
-    /// States on the way: all that A* found, all that beams kept, or a greedy way.
+    /// Nodes of the search: all states that A* found, all that beams kept, or the greedy path.
     nodes: Vec<Node<P>>,
     known: Keys,
-    /// Where the nodes begin that are to be expanded, and after how many moves.
+    /// First node of the current level, and the number of its moves.
     level: usize,
     steps: usize,
     generated: u64,
     nearest: f32,
-    /// Children of what is expanded, where they come from, and where they have what key.
+    /// Children of the expanded nodes, their parents, and the candidates by key.
     parents: Vec<P>,
     children: Vec<P>,
     candidates: Vec<Candidate>,
     keys: Keys,
-    /// States to be judged, and how many of them were, once there are some.
+    /// States to be judged, and the number judged so far; `None` before a level or batch.
     fresh: Vec<P>,
     judged: Option<usize>,
     scores: Vec<f32>,
@@ -121,26 +120,26 @@ struct Node<P> {
     state: P,
     parent: u32,
     action: u8,
-    /// Of its expansion in A*; a better way there opens it again.
+    /// True once A* has expanded the node. A shorter path reopens it.
     closed: bool,
-    /// Moves made.
+    /// Number of moves made.
     steps: u32,
-    /// By a policy the logarithm of the way's probability, else the value.
+    /// Logarithm of the path's probability for a policy, otherwise the value.
     score: f32,
 }
 
 #[derive(Clone, Copy)]
 struct Candidate {
-    /// Less is better.
+    /// Lower is better.
     cost: f32,
-    /// Its place among the children.
+    /// Index among the children.
     child: u32,
 }
 
-/// States that a slice judges.
+/// Number of states judged per slice.
 const SLICE: usize = 512;
 
-/// In the order of numbers.
+/// Maps a float to an integer with the same order.
 fn rank(x: f32) -> u32 {
     let bits = x.to_bits();
     if bits >> 31 == 1 { !bits } else { bits | 1 << 31 }
@@ -157,7 +156,7 @@ impl<P: Puzzle> Search<P> {
         }
         Ok(Search {
             method,
-            // Nodes are counted in 32 bits.
+            // Node indices have 32 bits.
             limits: Limits { nodes: limits.nodes.min(1 << 31), ..limits },
             actions,
             start: P::SOLVED,
@@ -179,7 +178,7 @@ impl<P: Puzzle> Search<P> {
         })
     }
 
-    /// Bytes that a search takes which goes on to its limits, about, and rather more than less.
+    /// Estimated memory of a search that reaches its limits, in bytes, rather too high than too low.
     pub fn bytes(method: Method, limits: Limits) -> u64 {
         let (node, child, key) = (size_of::<Node<P>>() as u64, 2 * size_of::<P>() as u64 + 20, 64);
         let actions = P::MOVES.len() as u64;
@@ -191,7 +190,7 @@ impl<P: Puzzle> Search<P> {
             }
             Method::AStar { batch, .. } => (limits.nodes, (batch as u64).min(limits.nodes)),
         };
-        // What grows doubles.
+        // Growing vectors double.
         let level = level.saturating_mul(actions * (child + key));
         kept.saturating_mul(2 * node + key + 24).saturating_add(level)
     }
@@ -210,22 +209,22 @@ impl<P: Puzzle> Search<P> {
         self.judged = None;
     }
 
-    /// Moves that it has looked ahead.
+    /// Number of moves looked ahead.
     pub fn steps(&self) -> usize {
         self.steps
     }
 
-    /// States generated so far.
+    /// Number of states generated so far.
     pub fn nodes(&self) -> u64 {
         self.generated
     }
 
-    /// What the nearest state it met is thought to be away; nothing where the judge gives no values.
+    /// Smallest estimated distance of any state met; `None` if the judge gives no values.
     pub fn nearest(&self) -> Option<f32> {
         self.nearest.is_finite().then_some(self.nearest)
     }
 
-    /// To the end.
+    /// Runs the search to its end.
     pub fn solve(&mut self, start: P, judge: &mut dyn Judge<P>) -> Result<Outcome, SearchError> {
         self.begin(start);
         loop {
@@ -235,8 +234,8 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    /// A slice of some milliseconds: of one level of a beam, one batch of A*, or one move. The judge must be the same until the
-    /// end.
+    /// Runs a slice of a few milliseconds within one level of a beam, one batch of A*, or one move. The judge must not change during a
+    /// search.
     pub fn advance(&mut self, judge: &mut dyn Judge<P>) -> Result<Option<Outcome>, SearchError> {
         if self.start == P::SOLVED {
             return Ok(Some(self.end(Ok(Vec::new()))));
@@ -267,12 +266,12 @@ impl<P: Puzzle> Search<P> {
     fn end(&self, solution: End) -> Outcome {
         if let Ok(actions) = &solution {
             let last = actions.iter().fold(self.start, |state, &action| state.turned(usize::from(action)));
-            assert!(last == P::SOLVED, "a way back is the way there");
+            assert!(last == P::SOLVED, "the actions do not solve the state");
         }
         Outcome { solution, steps: self.steps, nodes: self.generated, nearest: self.nearest() }
     }
 
-    /// The actions that led to a node, and one more.
+    /// Actions on the path to a node, followed by `last`.
     fn way(&self, mut node: usize, last: Option<usize>) -> Vec<u8> {
         let mut actions: Vec<u8> = last.map(|action| action as u8).into_iter().collect();
         while node != 0 {
@@ -283,7 +282,7 @@ impl<P: Puzzle> Search<P> {
         actions
     }
 
-    /// What the parents lead to, and the first child that is solved.
+    /// Generates the children of `parents`; returns the first one that is solved.
     fn breed(&mut self) -> Option<usize> {
         self.children.resize(self.parents.len() * self.actions.count(), P::SOLVED);
         P::fill_children(&self.parents, &self.actions, &mut self.children);
@@ -291,7 +290,7 @@ impl<P: Puzzle> Search<P> {
         self.children.iter().position(|child| *child == P::SOLVED)
     }
 
-    /// Of some more of the fresh states; says whether that were all.
+    /// Judges the next of the fresh states; returns true when all are judged.
     fn ask(&mut self, judge: &mut dyn Judge<P>) -> bool {
         let count = judge.scores().count(self.actions.count());
         let from = self.judged.unwrap_or(0);
@@ -302,7 +301,7 @@ impl<P: Puzzle> Search<P> {
             self.judged = Some(from);
             return false;
         }
-        // An action's value counts the move itself.
+        // An action's value includes its own move.
         let made = match judge.scores() {
             Scores::Value => Some(0.0),
             Scores::ActionValues => Some(1.0),
@@ -315,7 +314,7 @@ impl<P: Puzzle> Search<P> {
         self.judged.is_none()
     }
 
-    /// What is beyond the limits before another level.
+    /// Limit that is reached before another level, if any.
     fn stop(&self) -> Option<Stop> {
         if self.steps >= self.limits.steps {
             Some(Stop::Steps)
@@ -391,7 +390,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// Each new state once, and by the best that is said of a way to it.
+    /// Collects each new state once, with its lowest cost.
     fn gather(&mut self, scores: Scores) {
         let (level, count) = (self.level, self.actions.count());
         self.keys.clear();
@@ -432,7 +431,7 @@ impl<P: Puzzle> Search<P> {
             let order = |a: &Candidate, b: &Candidate| a.cost.total_cmp(&b.cost).then(a.child.cmp(&b.child));
             self.candidates.select_nth_unstable_by(width, order);
             self.candidates.truncate(width);
-            // In an order that does not depend on how they were selected.
+            // In child order, which does not depend on the selection algorithm.
             self.candidates.sort_unstable_by_key(|candidate| candidate.child);
         }
         self.level = self.nodes.len();
@@ -462,7 +461,7 @@ impl<P: Puzzle> Search<P> {
         while self.taken.len() < batch {
             let Some(Reverse((_, Reverse(steps), at))) = self.open.pop() else { break };
             let node = &mut self.nodes[at as usize];
-            // One that was opened again on a better way is closed by the first that is taken.
+            // A reopened node may be in the queue several times; only its current entry counts.
             if node.closed || node.steps != steps {
                 continue;
             }
@@ -491,7 +490,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    /// What is new among the children, and what is reached on a better way.
+    /// Registers new children, and updates nodes reached by a shorter path.
     fn find(&mut self, scores: Scores, weight: f32) {
         let count = self.actions.count();
         self.candidates.clear();
@@ -547,10 +546,10 @@ impl<P: Puzzle> Search<P> {
     }
 }
 
-/// Places by key: a table with open addresses.
+/// Hash map from keys to indices, with open addressing.
 #[derive(Default)]
 struct Keys {
-    /// A key, and a place and 1; 0 is free.
+    /// A key, and an index plus 1; 0 marks a free slot.
     slots: Vec<(u64, u32)>,
     len: usize,
 }
@@ -561,7 +560,7 @@ impl Keys {
         self.len = 0;
     }
 
-    /// Where the key is, or where it would be.
+    /// Slot of the key, or the free slot for it.
     #[inline]
     fn slot(&self, key: u64) -> usize {
         let mask = self.slots.len() - 1;
@@ -580,7 +579,7 @@ impl Keys {
         self.slots[self.slot(key)].1.checked_sub(1)
     }
 
-    /// The place that the key has; where it has none, it has this one from now on.
+    /// Index stored for the key. If there is none, stores `place` and returns `None`.
     #[inline]
     fn place(&mut self, key: u64, place: u32) -> Option<u32> {
         if 2 * self.len >= self.slots.len() {

@@ -1,4 +1,4 @@
-//! What settings of every learner are held to.
+//! Settings that several learners share, and their checks.
 
 use super::dqn::td::Loss;
 use super::{Greedy, NetConfig, Scores};
@@ -9,22 +9,22 @@ use graph::{Adam, PlanError};
 use std::sync::Arc;
 use worlds::cube::{Distances, Metric};
 
-/// Settings or a checkpoint that cannot be used.
+/// Invalid settings or an invalid checkpoint.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnerError {
     #[error(transparent)]
     Setting(#[from] SettingError),
-    #[error("with these layers {name} = {value} would take seconds without a pause; choose {most} at most, or smaller layers")]
+    #[error("with these layers {name} = {value} would take seconds without a pause; choose at most {most}, or smaller layers")]
     Long { name: &'static str, value: usize, most: usize },
     #[error("a layer cannot have {units} units; choose a multiple of 16 from 16 to 8192")]
     Units { units: usize },
-    #[error("symmetric inputs serve values of states alone, as an image has other moves; choose folded, cubies or stickers")]
+    #[error("symmetric inputs support only values, because the moves of a mirrored state differ; choose folded, cubies or stickers")]
     Symmetric,
-    #[error("with these rewards long ways are worth as much as short ones; choose a step below 0, or a gamma below 1")]
+    #[error("these rewards do not favour short solutions; choose a step reward below 0, or a gamma below 1")]
     Pointless,
-    #[error("there is no table of distances of this cube and metric to learn from; choose {instead}")]
+    #[error("this cube and metric have no table of distances to train on; choose {instead}")]
     Unknown { instead: &'static str },
-    #[error("{what} stay as they began; begin a new run for others")]
+    #[error("{what} are fixed; begin a new run to change them")]
     Fixed { what: &'static str },
     #[error(transparent)]
     Saved(#[from] SavedError),
@@ -33,24 +33,22 @@ pub enum LearnerError {
 }
 
 settings! {
-    /// Steps of the optimiser.
+    /// Optimizer settings.
     #[derive(Copy)]
     pub struct Steps {
         live lr: f32, [log(1e-5, 0.1).down_to(0.0), "Learning rate", "",
-            "How far each update moves the network at the beginning. Too small and nothing happens; too large and it forgets what it \
-             knew."];
+            "Step size of each update at the start of training. A small rate learns slowly; a large one can undo what was learned."];
         live lr_steps: f32, [log(1.0, 1e9), "Learning-rate decay", "updates",
-            "After this many updates the learning rate is down to 0.7 of what it was, and it goes on falling with the root of their \
-             number."];
+            "After this many updates the learning rate has fallen to 0.7 of its start. It then falls with the square root of the updates."];
         live max_grad_norm: f32, [log(0.05, 1000.0).down_to(0.0), "Max gradient norm", "",
-            "Longer gradients are shortened to this length, so that one odd batch cannot wreck the network."];
-        live updates: usize, [count(1.0, 10_000.0), "Updates an iteration", "updates",
-            "Steps of the optimiser before the run tells how it stands and takes up new knobs."];
+            "Longer gradients are scaled down to this norm, so that no single minibatch disturbs the training."];
+        live updates: usize, [count(1.0, 10_000.0), "Updates per iteration", "updates",
+            "Optimizer steps between two reports of the run. Changed settings take effect at a report."];
     }
 }
 
 impl Steps {
-    /// After so many steps.
+    /// Adam parameters after `steps` steps.
     pub(super) fn adam(&self, steps: u64) -> Adam {
         let worn = 1.0 + steps as f32 / self.lr_steps;
         Adam { lr: self.lr / worn.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
@@ -59,7 +57,7 @@ impl Steps {
 
 choices!(impl Metric { Quarter = "qtm", "Quarter turns (qtm)"; Half = "htm", "Half turns too (htm)"; });
 
-/// A switch.
+/// As a switch: true is [`Greedy::Onward`].
 impl Field for Greedy {
     fn get(&self) -> Value {
         (*self == Greedy::Onward).get()
@@ -70,7 +68,7 @@ impl Field for Greedy {
     }
 }
 
-/// The error from which on Huber's loss is straight; 0 for squares alone.
+/// As a number: the error above which Huber's loss is linear; 0 for squares only.
 impl Field for Loss {
     fn get(&self) -> Value {
         match self {
@@ -84,19 +82,19 @@ impl Field for Loss {
     }
 }
 
-/// Whether these are the distances by a metric.
+/// Returns true if the table is for this metric.
 pub(super) fn is_known(exact: Option<&Arc<Distances>>, metric: Metric) -> bool {
     exact.is_some_and(|exact| exact.actions().metric() == metric)
 }
 
-/// Refuses a piece of work of so many states, each of so many multiply-adds, that nothing could interrupt for long.
+/// Returns an error if `value` states of `each` multiply-adds would exceed the limit of an uninterruptible piece of work.
 pub(super) fn brief(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
     let most = (LONGEST / each.max(1) as f64) as usize;
     if value > most { Err(LearnerError::Long { name, value, most }) } else { Ok(()) }
 }
 
 impl NetConfig {
-    /// Whether there can be such a network, and whether it can say that.
+    /// Returns an error for invalid layers, or for inputs that do not support the scores.
     pub(super) fn check(&self, scores: Scores) -> Result<(), LearnerError> {
         between("layers", self.hidden.len(), 1, 8)?;
         let fits = |units: usize| (16..=8192).contains(&units) && units.is_multiple_of(16);

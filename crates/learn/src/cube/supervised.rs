@@ -1,11 +1,11 @@
-//! The strong learners: they learn from labels that the rules give for nothing. Either how many moves a random walk has taken
-//! from the solved state, whose mean orders states by how far they are (Chervov et al., "A machine learning approach that beats
-//! large Rubik's cubes", 2025), or which move came last (Takano, "Self-supervision is all you need for solving Rubik's cube",
-//! 2023), or, as a reference where there is a table of them, distances.
+//! The strong learners, trained on labels that the rules provide. There are three signals. The length of a random walk from the solved
+//! state: its mean orders states by distance (Chervov et al., "A machine learning approach that beats large Rubik's cubes", 2025). The last
+//! move of a walk (Takano, "Self-supervision is all you need for solving Rubik's cube", 2023). Exact distances, as a reference where a
+//! table exists.
 //!
-//! Walks never take a move back, and all states along a walk are samples: uniform ones would hardly ever be near the end, where a
-//! wrong move costs most. What judges has the mean of the weights over the last
-//! stretch of the training, which grows with it. A walk depends on seed, step and its number, so threads change nothing.
+//! Walks never undo the last move, and all states of a walk are samples. Uniform samples would rarely be near the solved state, where a
+//! wrong move costs most. The judge uses an average of the weights over the latest part of the training, which grows with its length. A
+//! walk depends on the seed, the step and its number, so the number of threads has no effect.
 
 mod offload;
 
@@ -23,14 +23,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use worlds::cube::{Actions, Distances, Metric};
 
-/// What is learned from.
+/// Training signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// How long a random walk to the state was.
+    /// Length of a random walk to the state.
     WalkLength,
-    /// The last move of a random walk to the state: what takes it back is the action to take.
+    /// Last move of a random walk to the state; its inverse is the action to take.
     LastMove,
-    /// The distance of each state of a random walk.
+    /// Exact distance of each state of a random walk.
     Exact,
 }
 
@@ -55,19 +55,19 @@ impl Signal {
 settings! {
     pub struct SupervisedConfig {
         nest steps: Steps;
-        fixed walk: usize, [count(1.0, 200.0), "Random-walk length: moves of a scramble", "moves",
-            "How many moves from the solved state each random walk goes; all states on the way are learned from."];
-        fixed batch: usize, [count(16.0, 65_536.0), "Minibatch: states an update", "states",
-            "How many states each update of the network is a mean over, as many walks as fit."];
+        fixed walk: usize, [count(1.0, 200.0), "Random-walk length", "moves",
+            "Moves of each random walk from the solved state. All states of a walk are training samples."];
+        fixed batch: usize, [count(16.0, 65_536.0), "Minibatch size", "states",
+            "States per update of the network, rounded down to whole walks."];
         nest net: NetConfig;
-        fixed metric: Metric, [one_of::<Metric>(), "Metric: what counts as a move", "",
-            "Quarter turns alone, or half turns as one move as well."];
+        fixed metric: Metric, [one_of::<Metric>(), "Metric", "",
+            "Moves: quarter turns only, or half turns as well."];
         fixed signal: Signal;
     }
 }
 
 impl SupervisedConfig {
-    /// What does well on this cube.
+    /// Recommended settings for this cube.
     pub fn preset<P: Cube>(signal: Signal) -> SupervisedConfig {
         let two = P::SIZE == 2;
         let inputs = match signal.scores() {
@@ -87,13 +87,12 @@ impl SupervisedConfig {
             },
             walk: if two { 24 } else { 26 },
             batch: if two { 480 } else { 2080 },
-            // About as long for either.
+            // Both take about the same time per iteration.
             steps: Steps { lr: 2e-3, lr_steps: 2000.0, max_grad_norm: 10.0, updates: if two { 64 } else { 16 } },
         }
     }
 
-    /// Bytes that a run with these settings takes, about, and rather more than less. Settings that cannot be used take more than
-    /// there is.
+    /// Estimated memory of a run with these settings in bytes, rather too high than too low. Returns `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(outputs) = self.check::<P>() else { return u64::MAX };
         let plan = net::plan_learning::<P>(&self.net, outputs, self.signal.loss(), self.rows(), Isa::best());
@@ -104,7 +103,7 @@ impl SupervisedConfig {
         })
     }
 
-    /// How many outputs the network has.
+    /// Checks the settings; returns the number of network outputs.
     pub fn check<P: Cube>(&self) -> Result<usize, LearnerError> {
         self.net.check(self.signal.scores())?;
         self.in_range()?;
@@ -117,12 +116,12 @@ impl SupervisedConfig {
         Ok(outputs)
     }
 
-    /// States of one step.
+    /// Number of states per step.
     fn rows(&self) -> usize {
         self.batch / self.walk * self.walk
     }
 
-    /// Spread and mean of what is learned: lengths of walks have variance 1 without them, distances about that.
+    /// Scale and mean of the targets. Normalized walk lengths have variance 1, normalized distances about 1.
     fn unit(&self) -> (f32, f32) {
         let steps = self.walk as f32;
         match self.signal {
@@ -135,14 +134,14 @@ impl SupervisedConfig {
 
 const UNKNOWN: LearnerError = LearnerError::Unknown { instead: "walk or last" };
 
-/// Samples that one thread draws at a time, at least.
+/// Minimum number of samples that one thread draws at a time.
 const PIECE: usize = 128;
-/// The judge's weights are a mean over about the last of so many parts of all steps so far.
+/// The judge's weights average about the last 1/`PARTS_OF_MEAN` of all steps so far.
 const PARTS_OF_MEAN: f32 = 8.0;
-/// Stream of random numbers of a seed.
+/// Random stream of the samples.
 const SAMPLES: u32 = 0x5341_4D50;
 
-/// Samples of one thread.
+/// Samples drawn by one thread.
 struct Piece<P> {
     states: Vec<P>,
     taken: Vec<u8>,
@@ -150,7 +149,7 @@ struct Piece<P> {
     targets: Vec<f32>,
 }
 
-/// The learner: see the top of the file.
+/// The learner. The module documentation describes the signals.
 pub struct Supervised<P> {
     config: SupervisedConfig,
     seed: u32,
@@ -159,25 +158,25 @@ pub struct Supervised<P> {
     outputs: usize,
     exact: Option<Arc<Distances>>,
     trainer: Trainer,
-    /// Where its steps are taken elsewhere: the trainer stands at the last boundary then.
+    /// Offloaded training. While it is active, `trainer` has the state of the last boundary.
     away: Away<PlanSteps>,
-    /// A mean of those that are trained.
+    /// Average of the trained weights.
     weights: Vec<f32>,
     pieces: Vec<Piece<P>>,
-    /// Calls of the plan that are a slice.
+    /// Ranges of plan calls, one per slice.
     slices: Vec<Range<usize>>,
-    /// Steps of this iteration so far, and slices of the next.
+    /// Completed steps of this iteration, and completed slices of the next step.
     update: usize,
     slice: usize,
     progress: Progress,
     sums: Stats,
-    /// A loss or the gradient's length was no number in the last iteration.
+    /// True if a loss or a gradient norm of the last iteration was not finite.
     diverged: bool,
     clock: fn() -> f64,
 }
 
 impl<P: Cube> Supervised<P> {
-    /// Distances are asked for where they are what is learned.
+    /// Creates a learner. [`Signal::Exact`] requires `exact`.
     pub fn new(config: SupervisedConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Supervised<P>, LearnerError> {
         let outputs = config.check::<P>()?;
         if config.signal == Signal::Exact && !is_known(exact.as_ref(), config.metric) {
@@ -217,7 +216,7 @@ impl<P: Cube> Supervised<P> {
         })
     }
 
-    /// Goes on exactly from what [`Supervised::parts`] gave, with the same settings and seed.
+    /// Restores a learner from its [`Supervised::parts`], exactly, with the same settings and seed.
     pub fn restore(
         config: SupervisedConfig,
         exact: Option<Arc<Distances>>,
@@ -248,7 +247,7 @@ impl<P: Cube> Supervised<P> {
         &self.config
     }
 
-    /// Between two iterations: what [`SupervisedConfig::can_become`].
+    /// Changes the settings between two iterations, as [`SupervisedConfig::can_become`] allows.
     pub fn set(&mut self, config: SupervisedConfig) -> Result<(), LearnerError> {
         config.check::<P>()?;
         if !self.config.can_become(&config) {
@@ -270,7 +269,7 @@ impl<P: Cube> Supervised<P> {
         Stats { finite: self.is_finite(), ..sums.over(steps, self.config.rows()) }
     }
 
-    /// The samples of the next step.
+    /// Draws the samples of the next step.
     fn draw(&mut self) {
         let Supervised { config, seed, actions, exact, progress, pieces, .. } = self;
         let (signal, (scale, shift), step) = (config.signal, config.unit(), progress.updates);
@@ -288,7 +287,7 @@ impl<P: Cube> Supervised<P> {
                         Signal::LastMove => inputs.action(*state, actions.inverse(usize::from(taken))) as f32,
                         Signal::Exact => {
                             let distance = exact.and_then(|exact| state.distance(exact));
-                            length(f32::from(distance.expect("its settings were checked")))
+                            length(f32::from(distance.expect("checked with the settings")))
                         }
                     };
                 }

@@ -704,7 +704,7 @@ fn settings_that_cannot_be_used_are_refused() {
         (|of| of.net.hidden.clear(), "layers = 0"),
         (|of| of.net.hidden = vec![64, 40], "40 units"),
         (|of| (of.curriculum.first, of.curriculum.last) = (9, 8), "last_depth = 8"),
-        (|of| of.rewards = Rewards { gamma: 1.0, step: 0.0, goal: 1.0 }, "long ways"),
+        (|of| of.rewards = Rewards { gamma: 1.0, step: 0.0, goal: 1.0 }, "short solutions"),
         (|of| of.pretraining = 5, "no table"),
         (|of| of.net.inputs = Inputs::Symmetric, "symmetric inputs"),
     ];

@@ -1,4 +1,4 @@
-//! Settings of deep Q-learning, and those that are known by name.
+//! Settings of deep Q-learning, and presets.
 
 use super::curriculum::{CurriculumConfig, DEEPEST, Schedule};
 use super::play::{Episodes, MOST_SLACK};
@@ -12,7 +12,7 @@ use graph::{Plan, PlanError};
 use math::{Isa, Unary, ops};
 use worlds::cube::{Actions, Metric};
 
-/// Rows of a shard at least, and shards at most.
+/// Minimum number of rows of a shard, and maximum number of shards.
 const SHARD: usize = 128;
 const MOST_SHARDS: usize = 16;
 
@@ -21,41 +21,41 @@ pub(super) const FIXED: LearnerError =
     LearnerError::Fixed { what: "cube, metric, network, loss, batch, replay, envs, window and pretraining" };
 
 choices! {
-    /// How the share of random actions falls with the moves made.
+    /// Schedule of the share of random actions, by moves made.
     pub enum Decay {
-        /// To the end's in so many moves.
+        /// Linear decay to the final share.
         Linear = "linear", "Linear";
-        /// Towards the end's; a third (1/e) of the way is left after so many moves.
+        /// Exponential decay to the final share, by a factor of e per `epsilon_moves`.
         Exponential = "exponential", "Exponential";
     }
 }
 
 choices! {
-    /// How the target network follows.
+    /// Update rule of the target network.
     pub enum Follow {
-        /// A copy every so many steps.
+        /// Copies the trained network after a fixed number of updates.
         Hard = "hard", "Copies";
-        /// By a share of the way at every step (Polyak's mean).
-        Polyak = "polyak", "Polyak's mean";
+        /// Moves by a fixed share of the distance at every update (Polyak averaging).
+        Polyak = "polyak", "Polyak averaging";
     }
 }
 
 choices! {
-    /// What a pretraining learns from the table of distances.
+    /// Labels that pretraining derives from the table of distances.
     pub enum Labels {
-        /// An action that a shortest solution may begin with, as the one to prefer.
+        /// An action that begins an optimal solution, as the class to predict.
         Moves = "moves", "Optimal moves";
-        /// What an action returns if all moves after it are the best.
+        /// The return of an action followed by optimal moves.
         Distances = "distances", "Optimal returns";
     }
 }
 
 choices! {
-    /// Which network judges.
+    /// Network used as the judge.
     pub enum Judging {
-        Trained = "trained", "The trained network";
-        /// Where it follows by a share of the way its weights are a mean.
-        Target = "target", "The target network";
+        Trained = "trained", "Trained network";
+        /// With [`Follow::Polyak`] its weights are an average.
+        Target = "target", "Target network";
     }
 }
 
@@ -70,75 +70,75 @@ settings! {
     /// The defaults are those of [`Preset::Published`].
     pub struct DqnConfig {
         nest steps: Steps = Steps { lr: 1e-3, lr_steps: 1e9, max_grad_norm: 10.0, updates: 1000 };
-        fixed batch: usize = 64, [count(1.0, 65_536.0), "Minibatch: transitions an update", "transitions",
-            "How many transitions each update of the network is a mean over."];
+        fixed batch: usize = 64, [count(1.0, 65_536.0), "Minibatch size", "transitions",
+            "Transitions per update of the network."];
         nest net: NetConfig = net(&[128, 64], false);
-        fixed metric: Metric = Metric::Quarter, [one_of::<Metric>(), "Metric: what counts as a move", "",
-            "Quarter turns alone, or half turns as one move as well."];
+        fixed metric: Metric = Metric::Quarter, [one_of::<Metric>(), "Metric", "",
+            "Moves: quarter turns only, or half turns as well."];
         nest rewards: Rewards = Rewards { gamma: 0.99, step: -0.1, goal: 1.0 };
-        live n_step: usize = 1, [whole(1.0, MOST_STEPS as f64), "n-step returns: moves looked ahead", "moves",
-            "How many moves' rewards a target has before what the network thinks of the state that they led to."];
+        live n_step: usize = 1, [whole(1.0, MOST_STEPS as f64), "n-step returns", "moves",
+            "Moves whose rewards a target includes before the network's estimate of the state after them."];
         live bounded: bool = false, [SWITCH, "Bounded targets", "",
-            "Values of next states are held to what can be: no state is worth more than one a move from solved."];
+            "Limits the values of next states to the possible range: no state is worth more than one that is a move from solved."];
         fixed loss: Loss = Loss::Huber(1.0), [as "huber", linear(0.0, 100.0), "Huber loss δ", "",
-            "Errors up to this count by their square, greater ones by their length. At 0 all count by their square."];
+            "Errors up to δ count by their square, larger ones linearly. At 0 all count by their square."];
         live double: bool = true, [SWITCH, "Double Q-learning", "",
-            "The trained network chooses the next action and the target network values it, so that luck is not mistaken for worth."];
-        live follow: Follow = Follow::Hard, [one_of::<Follow>(), "Target network: how it follows", "",
-            "It becomes a copy of the trained network now and then, or follows it by a share of the way at each update."];
+            "The trained network selects the next action and the target network evaluates it, which reduces overestimation."];
+        live follow: Follow = Follow::Hard, [one_of::<Follow>(), "Target network update", "",
+            "Copies the trained network at intervals, or moves towards it by a share of the distance at each update."];
         live target_every: usize = 500, [count(1.0, 100_000.0), "Updates between copies", "updates",
-            "Where the target network follows by copies: how many updates lie between two."];
-        live tau: f32 = 0.005, [log(1e-5, 1.0), "Polyak τ: share of the way", "",
-            "Where the target network follows by Polyak's mean: how much of the way it goes at each update."];
-        live judging: Judging = Judging::Trained, [one_of::<Judging>(), "Judge: whose opinion counts", "",
-            "Which of the two networks solves cubes, and is tested."];
-        fixed replay: usize = 1 << 16, [count(16.0, 4_194_304.0), "Replay: transitions kept", "transitions",
-            "How many of the newest transitions are kept to learn from."];
-        live warmup: usize = 1000, [count(1.0, 4_194_304.0), "Warm-up: transitions before learning", "transitions",
-            "How many transitions there must be before any is learned from."];
+            "Interval between two copies to the target network."];
+        live tau: f32 = 0.005, [log(1e-5, 1.0), "Polyak τ", "",
+            "With Polyak averaging: share of the distance to the trained network that each update covers."];
+        live judging: Judging = Judging::Trained, [one_of::<Judging>(), "Judge network", "",
+            "Network that solves cubes and is tested."];
+        fixed replay: usize = 1 << 16, [count(16.0, 4_194_304.0), "Replay size", "transitions",
+            "Newest transitions kept for training."];
+        live warmup: usize = 1000, [count(1.0, 4_194_304.0), "Warm-up", "transitions",
+            "Transitions to collect before training starts."];
         fixed prioritised: bool = false, [SWITCH, "Prioritised replay", "",
-            "Transitions that the network was more wrong about are drawn more often."];
+            "Draws transitions with larger errors more often."];
         live alpha: f32 = 0.6, [SHARE, "Priority exponent α", "",
-            "At 0 all transitions are drawn alike, at 1 in proportion to their errors."];
-        live floor: f32 = 1e-3, [log(1e-6, 1.0), "Priority floor ε", "", "Added to each error, so that no transition is never drawn."];
+            "At 0 all transitions are drawn equally often, at 1 in proportion to their errors."];
+        live floor: f32 = 1e-3, [log(1e-6, 1.0), "Priority floor ε", "", "Added to each error, so that every transition can be drawn."];
         live beta: f32 = 0.4, [SHARE, "Importance exponent β", "",
-            "How much a transition that is drawn often counts less for it, at the beginning; at 1 exactly so much."];
+            "Correction of the bias of prioritised sampling at the start; 1 corrects it fully."];
         live beta_steps: f32 = 100_000.0, [log(1.0, 1e9), "β reaches 1 after", "updates",
-            "After so many updates what is drawn often counts exactly so much less."];
-        fixed envs: usize = 16, [count(1.0, 65_536.0), "Episodes at once", "episodes", "How many cubes are played at the same time."];
-        live updates_per_move: usize = 4, [count(1.0, 10_000.0), "Updates a move", "updates",
+            "Updates until the bias correction is complete."];
+        fixed envs: usize = 16, [count(1.0, 65_536.0), "Concurrent episodes", "episodes", "Cubes played at the same time."];
+        live updates_per_move: usize = 4, [count(1.0, 10_000.0), "Updates per move", "updates",
             "Updates of the network between two moves of all episodes."];
-        live slack: usize = 10, [whole(0.0, MOST_SLACK as f64), "Moves beyond the scramble's", "moves",
-            "An episode ends unsolved once it has so many moves more than its scramble."];
-        live epsilon: f32 = 1.0, [SHARE, "Exploration ε: random moves at first", "",
-            "Share of moves that are drawn at random in the beginning."];
-        live epsilon_end: f32 = 0.05, [SHARE, "Exploration ε at the end", "", "Share of moves that are drawn at random from then on."];
-        live epsilon_moves: f32 = 100_000.0, [log(1.0, 1e9), "Exploration falls over", "moves",
-            "How many moves the share of random ones takes to fall."];
-        live decay: Decay = Decay::Linear, [one_of::<Decay>(), "Exploration's fall", "", "Evenly, or by the same factor all the time."];
-        live acting: Greedy = Greedy::Plain, [as "onward", SWITCH, "Episodes go onward", "",
-            "Whether episodes never take their last move back."];
+        live slack: usize = 10, [whole(0.0, MOST_SLACK as f64), "Extra moves", "moves",
+            "An episode ends unsolved after this many moves more than its scramble has."];
+        live epsilon: f32 = 1.0, [SHARE, "Initial exploration ε", "",
+            "Share of random moves at the start."];
+        live epsilon_end: f32 = 0.05, [SHARE, "Final exploration ε", "", "Share of random moves after the decay."];
+        live epsilon_moves: f32 = 100_000.0, [log(1.0, 1e9), "Exploration decay length", "moves",
+            "Moves over which the share of random moves decays."];
+        live decay: Decay = Decay::Linear, [one_of::<Decay>(), "Exploration decay", "", "Linear or exponential."];
+        live acting: Greedy = Greedy::Plain, [as "onward", SWITCH, "No undo in episodes", "",
+            "Episodes never undo their last move."];
         nest curriculum: CurriculumConfig = CURRICULUM;
-        live hindsight: f32 = 0.0, [SHARE, "Hindsight: failed episodes relabelled", "",
-            "Share of failed episodes that are learned from as if where they ended had been the goal."];
-        /// On scrambles up to the curriculum's last depth.
-        fixed pretraining: usize = 0, [whole(0.0, 1e7), "Pretraining from exact labels", "updates",
-            "First updates, which learn from the table of distances and not from play. 0 does without."];
-        fixed labels: Labels = Labels::Distances, [one_of::<Labels>(), "Labels of the pretraining", "",
-            "Which move an optimal solution begins with, or what each action returns if all moves after it are optimal."];
+        live hindsight: f32 = 0.0, [SHARE, "Hindsight share", "",
+            "Share of failed episodes that are also trained on as if their final state had been the goal."];
+        /// Uses scrambles up to the curriculum's last depth.
+        fixed pretraining: usize = 0, [whole(0.0, 1e7), "Pretraining", "updates",
+            "Updates at the start that train on the table of distances instead of play. 0 disables pretraining."];
+        fixed labels: Labels = Labels::Distances, [one_of::<Labels>(), "Pretraining labels", "",
+            "First move of an optimal solution, or return of each action when all later moves are optimal."];
     }
 }
 
-/// Settings that are known by name.
+/// Named settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
     /// The layers 144-128-64-6 in `docs/OPTIMIZATION_PLAN.md` of github.com/adamavixio/machine-learning. That page lists dueling among
-    /// later additions; here the network is dueling and double, and all other settings are ours.
+    /// later additions; here the network is dueling and double. All other settings are ours.
     Published,
-    /// The layers 144-256-128-64 in the README of the same repository, with parts that it lists: dueling, 3-step returns, layer norm,
-    /// prioritised replay, Polyak's mean. All other settings are ours.
+    /// The layers 144-256-128-64 in the README of the same repository, with components that it lists: dueling, 3-step returns, layer norm,
+    /// prioritised replay, Polyak averaging. All other settings are ours.
     Later,
-    /// What does best here.
+    /// Best settings found here.
     Tuned,
 }
 
@@ -171,7 +171,7 @@ impl DqnConfig {
                 replay: 1 << 18,
                 warmup: 10_000,
                 prioritised: true,
-                // Left as it is: what is far is seen more, and errs more.
+                // Almost no correction: distant states, which have larger errors, are sampled more often.
                 beta: 0.2,
                 beta_steps: 1e9,
                 envs: 256,
@@ -187,15 +187,14 @@ impl DqnConfig {
         }
     }
 
-    /// Bytes that a run with these settings takes, about, and rather more than less. Settings that cannot be used take more than
-    /// there is.
+    /// Estimated memory of a run with these settings in bytes, rather too high than too low. Returns `u64::MAX` for invalid settings.
     pub fn bytes<P: Cube>(&self) -> u64 {
         let Ok(actions) = self.check::<P>() else { return u64::MAX };
         let isa = Isa::best();
         let plans = [self.plan_learning::<P>(actions, isa), self.plan_values::<P>(actions, isa)];
         let [Ok(learning), Ok(values)] = plans else { return u64::MAX };
         let active = self.net.inputs.active::<P>();
-        // Two networks, two moments; packed four times; the optional plan of labels is like the first one.
+        // Two networks, two moments, four packed copies; an optional label plan of the same size as the training plan.
         let (weights, shards) = (learning.table().bytes(), self.shards() as u64);
         let shard = learning.arena_bytes() + values.arena_bytes() + weights;
         let networks = shards * shard + weights * 13 + learning.arena_bytes() * shards;
@@ -207,7 +206,7 @@ impl DqnConfig {
             + Episodes::<P>::bytes(self.envs)
     }
 
-    /// How many actions there are.
+    /// Checks the settings; returns the number of actions.
     pub fn check<P: Cube>(&self) -> Result<usize, LearnerError> {
         let DqnConfig { net, rewards, curriculum, .. } = self;
         net.check(Scores::ActionValues)?;
@@ -224,7 +223,7 @@ impl DqnConfig {
             return Err(UNKNOWN);
         }
         let actions = Actions::of::<P>(self.metric).count();
-        // Both networks' values, and forward and backward; a step is computed in one piece.
+        // Values by both networks, forward and backward; a step is not divided into slices.
         let products = net.products::<P>(actions);
         brief("batch", self.batch, products * 5 / 2)?;
         brief("envs", self.envs, products)?;
@@ -240,7 +239,7 @@ impl DqnConfig {
         td::plan_values::<P>(&self.net, actions, self.batch / self.shards(), isa)
     }
 
-    /// Equal parts of a batch, each for one thread.
+    /// Number of equal parts of a batch, each for one thread.
     pub(super) fn shards(&self) -> usize {
         let fits = |&count: &usize| self.batch.is_multiple_of(count) && self.batch / count >= SHARD;
         (1..=MOST_SHARDS).rev().find(fits).unwrap_or(1)
@@ -250,7 +249,7 @@ impl DqnConfig {
         Targets { rewards: self.rewards, double: self.double, bounded: self.bounded }
     }
 
-    /// Share of random actions after so many moves.
+    /// Share of random actions after `moves` moves.
     pub fn epsilon_after(&self, isa: Isa, moves: u64) -> f32 {
         let passed = moves as f32 / self.epsilon_moves;
         let left = match self.decay {
@@ -264,7 +263,7 @@ impl DqnConfig {
         self.epsilon_end + (self.epsilon - self.epsilon_end) * left
     }
 
-    /// Power of the weights after so many steps.
+    /// Exponent of the importance weights after `updates` steps.
     pub(super) fn beta_after(&self, updates: u64) -> f32 {
         self.beta + (1.0 - self.beta) * (updates as f32 / self.beta_steps).min(1.0)
     }

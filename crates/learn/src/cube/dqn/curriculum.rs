@@ -1,23 +1,22 @@
-//! How far from solved episodes begin. The stage is a depth of scrambles; it goes on by one once enough of the newest episodes
-//! that began there solved the cube. So that what is near is not forgotten, a share of all episodes may begin at every depth so
-//! far.
+//! Curriculum over the depth of scrambles. The stage is the current depth. It increases by one once enough of the newest episodes at that
+//! depth solved the cube. A share of all episodes may begin at earlier depths, so that the network does not forget them.
 
 use crate::settings::{SHARE, count, one_of, whole};
 use crate::{choices, settings};
 use math::rng::Sequence;
 
-/// Moves of a scramble at most.
+/// Maximum number of moves of a scramble.
 pub const DEEPEST: usize = 64;
-/// Episodes that a success is a share of at most.
+/// Maximum size of the window of a success rate.
 pub const WIDEST: usize = 1000;
 
 choices! {
     pub enum Schedule {
-        /// Episodes begin at every depth alike from the beginning.
-        Even = "even", "Every depth alike";
-        /// All at the stage.
-        Plain = "plain", "The stage alone";
-        /// Some at the stage, the others at every depth so far alike.
+        /// All depths up to the last are equally likely from the start.
+        Even = "even", "All depths";
+        /// All episodes start at the stage's depth.
+        Plain = "plain", "Current stage";
+        /// A fraction of the episodes starts at earlier depths, each equally likely; the others start at the stage's depth.
         Fractional = "fractional", "Fractional";
     }
 }
@@ -26,26 +25,25 @@ settings! {
     #[derive(Copy)]
     pub struct CurriculumConfig {
         live schedule: Schedule, [one_of::<Schedule>(), "Curriculum", "",
-            "Where episodes begin: at every depth, at the curriculum's stage, or for a fraction of them at the depths so far, against \
-             forgetting."];
-        live first: usize, [as "first_depth", whole(1.0, DEEPEST as f64), "Curriculum: first depth", "moves",
-            "Moves of the scrambles that it begins with."];
-        live last: usize, [as "last_depth", whole(1.0, DEEPEST as f64), "Curriculum: last depth", "moves",
+            "Depth of the scrambles: all depths, the current stage, or the stage with a fraction of earlier depths against forgetting."];
+        live first: usize, [as "first_depth", whole(1.0, DEEPEST as f64), "First depth", "moves",
+            "Moves of the first scrambles."];
+        live last: usize, [as "last_depth", whole(1.0, DEEPEST as f64), "Last depth", "moves",
             "Moves of the longest scrambles."];
-        live threshold: f32, [SHARE, "Curriculum: success threshold", "",
-            "Share of the newest episodes at a depth that must be solved before the next one."];
-        fixed window: usize, [count(1.0, WIDEST as f64), "Curriculum: episodes of that share", "episodes",
-            "How many of the newest episodes at a depth the share is of."];
-        live fraction: f32, [SHARE, "Curriculum: fraction at depths so far", "",
-            "With the fractional curriculum: share of episodes that begin at any depth so far."];
+        live threshold: f32, [SHARE, "Success threshold", "",
+            "Share of the newest episodes at a depth that must be solved before the next depth."];
+        fixed window: usize, [count(1.0, WIDEST as f64), "Success window", "episodes",
+            "Newest episodes at a depth that the success rate covers."];
+        live fraction: f32, [SHARE, "Earlier-depth fraction", "",
+            "With the fractional curriculum: share of episodes at earlier depths."];
     }
 }
 
-/// Its newest episodes.
+/// Newest episodes of one depth.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Depth {
     solved: u32,
-    /// A ring, once there are as many as the window is wide.
+    /// A ring buffer once it has as many entries as the window.
     newest: Vec<bool>,
     at: usize,
 }
@@ -60,18 +58,18 @@ impl Curriculum {
     pub fn new(config: &CurriculumConfig) -> Curriculum {
         let depth = Depth { newest: Vec::with_capacity(WIDEST), ..Depth::default() };
         let mut depths = vec![depth; DEEPEST + 1];
-        // Capacity is not cloned.
+        // A clone does not keep the capacity.
         depths.iter_mut().for_each(|depth| depth.newest.reserve(WIDEST));
         let stage = if config.schedule == Schedule::Even { config.last } else { config.first };
         Curriculum { stage, depths }
     }
 
-    /// The depth that it has come to.
+    /// Current depth.
     pub fn stage(&self) -> usize {
         self.stage
     }
 
-    /// Share of new episodes that begin at a depth.
+    /// Share of new episodes that start at this depth.
     pub fn share(&self, config: &CurriculumConfig, depth: usize) -> f32 {
         let (stage, first) = (self.stage, config.first.min(self.stage));
         let before = (stage - first) as f32;
@@ -85,7 +83,7 @@ impl Curriculum {
         }
     }
 
-    /// Where an episode begins.
+    /// Draws the depth of a new episode.
     pub fn draw(&self, config: &CurriculumConfig, numbers: &mut Sequence) -> usize {
         let (stage, first) = (self.stage, config.first.min(self.stage));
         let before = (stage - first) as u32;
@@ -96,7 +94,7 @@ impl Curriculum {
         }
     }
 
-    /// How an episode ended; whether the stage goes on by it.
+    /// Records an episode's result; returns true if the stage increases.
     pub fn record(&mut self, config: &CurriculumConfig, depth: usize, solved: bool) -> bool {
         let here = &mut self.depths[depth];
         if here.newest.len() < config.window {
@@ -117,13 +115,13 @@ impl Curriculum {
         goes_on
     }
 
-    /// Share of a depth's newest episodes that solved the cube, and how many those are.
+    /// Success rate of a depth's newest episodes, and their number.
     pub fn success(&self, depth: usize) -> (f32, usize) {
         let Depth { solved, newest, .. } = &self.depths[depth];
         (*solved as f32 / newest.len().max(1) as f32, newest.len())
     }
 
-    /// Holds the stage to other settings.
+    /// Adapts the stage to changed settings.
     pub(super) fn hold(&mut self, config: &CurriculumConfig) {
         self.stage = match config.schedule {
             Schedule::Even => config.last,
@@ -131,7 +129,7 @@ impl Curriculum {
         };
     }
 
-    /// The stage; then of each depth where its ring begins, its length and what it holds.
+    /// Saves the stage; then for each depth the start of its ring, its length and its entries.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = vec![self.stage as u32];
         for Depth { newest, at, .. } in &self.depths {

@@ -1,11 +1,9 @@
-//! Episodes, many at once: a scramble, then moves until the cube is solved or enough were made. What an episode gives to learn
-//! from is known when it has ended: from each of its states as many steps on as are asked for (n-step returns, Sutton 1988), or as
-//! there are.
+//! Concurrent episodes: a scramble, then moves until the cube is solved or the limit is reached. The transitions of an episode are known
+//! when it ends. Each spans n steps (n-step returns, Sutton 1988), or fewer at the end.
 //!
-//! An episode that failed may count as one towards another goal (hindsight, Andrychowicz et al. 2017). States of the cube are
-//! a group: seen from the state where it ended, that one is the solved cube, and each before it is what the moves still to come
-//! take to the solved cube. Relabelled, it is the way back along its own moves from the solved state, and every transition on it
-//! a true one.
+//! A failed episode may be reused with another goal (hindsight, Andrychowicz et al. 2017). The states of the cube form a group: relative to
+//! the episode's final state, that state is the solved cube, and each earlier state is what the remaining moves lead to the solved cube. A
+//! relabelled episode is therefore a valid path along its own moves, and all of its transitions are correct.
 
 use super::curriculum::{Curriculum, CurriculumConfig, DEEPEST};
 use super::replay::Transition;
@@ -13,10 +11,10 @@ use crate::cube::{Cube, Greedy};
 use math::Rng;
 use worlds::cube::{Actions, Puzzle};
 
-/// Moves beyond the scramble's depth that an episode may take at most.
+/// Maximum number of moves of an episode beyond the scramble's depth.
 pub const MOST_SLACK: usize = 190;
 
-/// What an episode gives. States are one more than actions.
+/// Passes the transitions of an episode to `give`. `path` has one state more than `taken` has actions.
 pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut give: impl FnMut(Transition<P>)) {
     assert_eq!(path.len(), taken.len() + 1);
     for (i, &action) in taken.iter().enumerate() {
@@ -25,8 +23,8 @@ pub fn n_step<P: Copy>(path: &[P], taken: &[u8], steps: usize, solved: bool, mut
     }
 }
 
-/// The path that the same actions take where the state that they ended in is the solved one; from the last time that it was met
-/// before. Gives how many of the last actions are on it.
+/// Computes the path of the same actions if their final state is the solved one, starting after the last earlier visit to it. Returns the
+/// number of actions on that path.
 pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) -> usize {
     path.clear();
     path.push(P::SOLVED);
@@ -42,22 +40,22 @@ pub fn relabel<P: Puzzle>(actions: &Actions, taken: &[u8], path: &mut Vec<P>) ->
     path.len() - 1
 }
 
-/// How episodes go.
+/// Parameters of play.
 #[derive(Clone, Copy, Debug)]
 pub struct Play<'a> {
     pub actions: Actions,
     pub curriculum: &'a CurriculumConfig,
-    /// Moves beyond the scramble's depth.
+    /// Number of moves beyond the scramble's depth.
     pub slack: usize,
     pub epsilon: f32,
-    /// Whether a move may take the last one back.
+    /// Decides whether a move may undo the last one.
     pub acting: Greedy,
     pub steps: usize,
     /// Share of failed episodes that are relabelled.
     pub hindsight: f32,
 }
 
-/// One that is going on.
+/// An episode in progress.
 #[derive(Clone, Debug)]
 struct Episode<P> {
     depth: usize,
@@ -67,23 +65,23 @@ struct Episode<P> {
 
 pub struct Episodes<P> {
     all: Vec<Episode<P>>,
-    /// Where each stands.
+    /// Current state of each episode.
     states: Vec<P>,
     relabelled: Vec<P>,
 }
 
-/// Episodes that ended, and those that were solved.
+/// Number of ended episodes, and number of solved ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
     pub episodes: u32,
     pub solved: u32,
 }
 
-/// Moves of an episode at most.
+/// Maximum number of moves of an episode.
 const LONGEST: usize = DEEPEST + MOST_SLACK;
 
 impl<P: Cube> Episodes<P> {
-    /// None has begun: each does before its first move.
+    /// Creates episodes that have not begun; each begins before its first move.
     pub fn new(count: usize) -> Episodes<P> {
         let episode = |_| Episode { depth: 0, path: Vec::with_capacity(LONGEST + 1), taken: Vec::with_capacity(LONGEST) };
         Episodes { all: (0..count).map(episode).collect(), states: vec![P::SOLVED; count], relabelled: Vec::with_capacity(LONGEST + 1) }
@@ -93,7 +91,7 @@ impl<P: Cube> Episodes<P> {
         count as u64 * ((LONGEST + 2) * (size_of::<P>() + 1) + size_of::<Episode<P>>()) as u64
     }
 
-    /// Begins those that have ended; gives all states to act in.
+    /// Begins new episodes in place of ended ones; returns the current states.
     pub fn states(&mut self, play: &Play, curriculum: &Curriculum, rng: &Rng) -> &[P] {
         for (i, (episode, state)) in self.all.iter_mut().zip(&mut self.states).enumerate() {
             if !episode.path.is_empty() {
@@ -101,7 +99,7 @@ impl<P: Cube> Episodes<P> {
             }
             let mut numbers = rng.sequence(((2 * i + 1) as u64) << 32);
             episode.depth = curriculum.draw(play.curriculum, &mut numbers);
-            // A walk may come back to where it began.
+            // A random walk may return to the solved state.
             while *state == P::SOLVED {
                 let mut last = None;
                 for _ in 0..episode.depth {
@@ -114,7 +112,7 @@ impl<P: Cube> Episodes<P> {
         &self.states
     }
 
-    /// One move of each: the best by `q`, `[episodes][actions]`, or any. What episodes that end by it give goes to `give`.
+    /// Makes one move of each episode, by `q`, `[episodes][actions]`, or at random. Passes the transitions of ended episodes to `give`.
     pub fn step(&mut self, play: &Play, curriculum: &mut Curriculum, rng: &Rng, q: &[f32], mut give: impl FnMut(Transition<P>)) -> Ended {
         let (count, mut ended) = (play.actions.count(), Ended::default());
         let each = self.all.iter_mut().zip(&mut self.states).zip(q.chunks_exact(count));
@@ -154,7 +152,7 @@ impl<P: Cube> Episodes<P> {
         ended
     }
 
-    /// Of each its depth, 0 where it has not begun; the state that it began in and what it did there.
+    /// Saves each episode: its depth (0 before it begins), the number of actions, the first state and the actions.
     pub(super) fn words(&self) -> Vec<u32> {
         let mut words = Vec::new();
         for Episode { depth, path, taken } in &self.all {
@@ -171,7 +169,7 @@ impl<P: Cube> Episodes<P> {
         words
     }
 
-    /// Goes on with one that has not begun from what is left of such words.
+    /// Restores an episode that has not begun from the first of the remaining words.
     pub(super) fn resume(&mut self, i: usize, words: &mut &[u32], actions: u32) -> Option<()> {
         let mut next = |len: usize| {
             let (here, rest) = words.split_at_checked(len)?;
@@ -200,7 +198,7 @@ impl<P: Cube> Episodes<P> {
     }
 }
 
-/// The action of the greatest value, of equals the first. One may be ruled out.
+/// Action with the greatest value; the first of equal ones. One action may be excluded.
 pub fn best(q: &[f32], without: Option<usize>) -> usize {
     let mut best = usize::from(without == Some(0));
     for (action, value) in q.iter().enumerate() {

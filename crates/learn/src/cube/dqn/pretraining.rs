@@ -1,21 +1,21 @@
-//! First steps on labels from the table of distances, on scrambles up to the curriculum's last depth.
+//! Pretraining on labels from the table of distances, for scrambles up to the curriculum's last depth.
 
 use super::replay::Transition;
 use super::{Dqn, Labels};
 use crate::cube::Cube;
 
-/// Stream of random numbers of a seed.
+/// Random stream of the labels.
 const LABELS: u32 = 0x4C41_4245;
 
 impl<P: Cube> Dqn<P> {
-    /// A step on labels.
+    /// Runs one step on labels.
     pub(super) fn pretrain(&mut self) {
         let began = (self.clock)();
         self.draw_labels();
         let drawn = (self.clock)();
         if let Some((executor, packed)) = &mut self.preferring {
             let inputs = self.config.net.inputs;
-            // The shards lend their room.
+            // The shards' inputs serve as buffers.
             let active = executor.input_mut("active");
             let part = active.len() / self.shards.len();
             let batches = self.drawn.batch.chunks_exact(self.drawn.batch.len() / self.shards.len());
@@ -44,10 +44,10 @@ impl<P: Cube> Dqn<P> {
         self.iteration.sums.parts_s[3] += (self.clock)() - drawn;
     }
 
-    /// A batch of scrambles, the action of each, and what that returns.
+    /// Draws a batch of scrambles, an action for each, and its return.
     fn draw_labels(&mut self) {
         let mut numbers = self.rng(LABELS, self.progress.updates).sequence(0);
-        let exact = self.exact.as_deref().expect("its settings were checked");
+        let exact = self.exact.as_deref().expect("checked with the settings");
         let count = self.actions.count();
         for i in 0..self.drawn.batch.len() {
             let (mut state, mut last) = (P::SOLVED, None);
@@ -60,11 +60,11 @@ impl<P: Cube> Dqn<P> {
             }
             let after = |action: usize| {
                 let next = state.turned(action);
-                (next, next.distance(exact).expect("its settings were checked"))
+                (next, next.distance(exact).expect("checked with the settings"))
             };
             let mut action = numbers.below(count as u32) as usize;
             if self.config.labels == Labels::Moves {
-                // Of the best the first from there on.
+                // The first optimal action from the drawn one on.
                 let best = (0..count).map(|action| after(action).1).min();
                 while Some(after(action).1) != best {
                     action = (action + 1) % count;

@@ -1,37 +1,37 @@
-//! What was played: a ring of transitions, sampled evenly or by priority (Schaul et al., "Prioritized experience replay", 2016).
-//! A priority is `(|error| + floor)^alpha`; new transitions have the greatest that there was, so that each is seen soon. A batch
-//! is drawn one from each of as many equal stretches of all priorities, and weighed against what that prefers.
+//! Replay: a ring of transitions, sampled uniformly or by priority (Schaul et al., "Prioritized experience replay", 2016). A priority is
+//! `(|error| + floor)^alpha`. New transitions get the greatest priority so far, so that each is sampled soon. The sum of priorities is
+//! divided into equal ranges, one per sample of a batch. Importance weights correct the sampling bias.
 
 use math::rng::Sequence;
 use math::{Isa, Unary, ops};
 
-/// Steps that a transition spans at most.
+/// Maximum number of steps of a transition.
 pub const MOST_STEPS: usize = 5;
 
-/// From a state by an action, and so many steps on.
+/// A transition over one or several steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition<P> {
     pub state: P,
     pub action: u8,
-    /// 1 to [`MOST_STEPS`]: the action, and those that were played after it.
+    /// Number of steps, 1 to [`MOST_STEPS`]: the action and the moves after it.
     pub steps: u8,
-    /// The last step solved the cube.
+    /// True if the last step solved the cube.
     pub done: bool,
     pub next: P,
 }
 
 impl<P> Transition<P> {
-    /// All but the states.
+    /// Packs everything except the states.
     pub(super) fn how(&self) -> u32 {
         u32::from(self.action) | u32::from(self.steps) << 8 | u32::from(self.done) << 16
     }
 }
 
-/// Numbers that are not below 0, and which of them a share of their sum falls on. Each node is the sum of the two below it, so
+/// Tree over nonnegative numbers that finds the leaf at a position of their cumulative sum. Each node is the sum of its two children, so
 /// that the tree is a function of its leaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumTree {
-    /// From 1 on; leaves from half of them on.
+    /// The root has index 1; the second half contains the leaves.
     nodes: Vec<f32>,
 }
 
@@ -57,13 +57,13 @@ impl SumTree {
         }
     }
 
-    /// The leaf where the sum of all up to it goes beyond `mass`; never one that is 0 where another is not.
+    /// First leaf at which the cumulative sum exceeds `mass`. Never a leaf of value 0 unless all are 0.
     pub fn find(&self, mut mass: f32) -> usize {
         let (mut node, leaves) = (1, self.nodes.len() / 2);
         while node < leaves {
             let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
             node *= 2;
-            // Rounding may lead beyond the last.
+            // Rounding may lead beyond the last nonzero leaf.
             if mass >= left && right > 0.0 {
                 mass -= left;
                 node += 1;
@@ -73,20 +73,20 @@ impl SumTree {
     }
 }
 
-/// See the top of the file.
+/// Ring buffer of transitions. The module documentation describes the sampling.
 pub struct Replay<P> {
     states: Vec<P>,
     next: Vec<P>,
     how: Vec<u32>,
     len: usize,
-    /// Where the next one goes.
+    /// Index of the next write.
     at: usize,
     tree: Option<SumTree>,
     greatest: f32,
 }
 
 impl<P: Copy> Replay<P> {
-    /// `nothing` stands where nothing is yet.
+    /// Creates an empty replay; `nothing` fills the unused entries.
     pub fn new(capacity: usize, prioritised: bool, nothing: P) -> Replay<P> {
         Replay {
             states: vec![nothing; capacity],
@@ -121,7 +121,7 @@ impl<P: Copy> Replay<P> {
         self.tree.is_some()
     }
 
-    /// In the place of the oldest where it is full.
+    /// Adds a transition; replaces the oldest one when full.
     pub fn push(&mut self, new: Transition<P>) {
         let at = self.at;
         (self.states[at], self.next[at], self.how[at]) = (new.state, new.next, new.how());
@@ -137,12 +137,12 @@ impl<P: Copy> Replay<P> {
         Transition { state: self.states[at], action: how as u8, steps: (how >> 8) as u8, done: how >> 16 == 1, next: self.next[at] }
     }
 
-    /// Its priority, of which `alpha` is already the power; 1 where all are alike.
+    /// Priority of a transition, after the exponent `alpha`; 1 with uniform sampling.
     pub fn priority(&self, at: usize) -> f32 {
         self.tree.as_ref().map_or(1.0, |tree| tree.get(at))
     }
 
-    /// Draws places for a batch.
+    /// Draws the indices of a batch.
     pub fn sample(&self, numbers: &mut Sequence, picks: &mut [u32]) {
         let Some(tree) = &self.tree else {
             return picks.iter_mut().for_each(|pick| *pick = numbers.below(self.len as u32));
@@ -153,25 +153,25 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// `(len · share of all priorities)^-beta` of each, the greatest of them scaled to 1.
+    /// Computes the weights `(len · priority / total)^-beta`, scaled so that the greatest is 1.
     pub fn weigh(&self, isa: Isa, beta: f32, picks: &[u32], weights: &mut [f32]) {
         let Some(tree) = &self.tree else { return weights.fill(1.0) };
         for (weight, &pick) in weights.iter_mut().zip(picks) {
             *weight = tree.get(pick as usize);
         }
         let least = weights.iter().copied().fold(f32::INFINITY, f32::min);
-        // All else cancels out.
+        // All other factors cancel out.
         weights.iter_mut().for_each(|weight| *weight /= least);
         raise(isa, -beta, weights);
     }
 
-    /// What a batch's errors say of it now.
+    /// Updates the priorities of a batch from its errors.
     pub fn learned(&mut self, isa: Isa, alpha: f32, floor: f32, picks: &[u32], errors: &mut [f32]) {
         let Some(tree) = &mut self.tree else { return };
         errors.iter_mut().for_each(|error| *error = error.abs() + floor);
         raise(isa, alpha, errors);
         for (&pick, &priority) in picks.iter().zip(&*errors) {
-            // Of a training that has diverged nothing is to be learned here.
+            // Values that are not finite come from a diverged training and are ignored.
             if priority.is_finite() {
                 tree.set(pick as usize, priority);
                 self.greatest = self.greatest.max(priority);
@@ -179,17 +179,17 @@ impl<P: Copy> Replay<P> {
         }
     }
 
-    /// Where the next one goes, and the priority that it gets.
+    /// Index of the next write, and the priority of the next transition.
     pub(super) fn cursor(&self) -> (u64, f32) {
         (self.at as u64, self.greatest)
     }
 
-    /// Of a checkpoint, after as many were pushed as it held.
+    /// Restores cursor and priorities after the transitions of a checkpoint were added; returns false for invalid values.
     pub(super) fn set_cursor(&mut self, at: u64, greatest: f32, priorities: &[f32]) -> bool {
         let places = if self.len < self.capacity() { self.len..=self.len } else { 0..=self.capacity() - 1 };
         let sound = |priority: &f32| priority.is_finite() && *priority > 0.0;
         let known = if self.tree.is_some() { self.len } else { 0 };
-        // A ring of one that is full begins again.
+        // Index range: a full ring may continue anywhere.
         let at = at as usize;
         if !(places.contains(&at) && priorities.len() == known && priorities.iter().chain([&greatest]).all(sound)) {
             return false;
@@ -202,7 +202,7 @@ impl<P: Copy> Replay<P> {
     }
 }
 
-/// x = x^power of numbers above 0.
+/// Computes x = x^power for positive numbers.
 fn raise(isa: Isa, power: f32, x: &mut [f32]) {
     ops::unary_in_place(isa, Unary::Ln, x);
     x.iter_mut().for_each(|x| *x *= power);

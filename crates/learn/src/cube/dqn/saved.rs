@@ -1,4 +1,4 @@
-//! All that the learner is made from again.
+//! Saving and restoring the learner.
 
 use super::curriculum::Curriculum;
 use super::play::Ended;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use worlds::cube::Distances;
 
 impl<P: Cube> Dqn<P> {
-    /// What [`Dqn::restore`] takes.
+    /// Arrays that [`Dqn::restore`] reads.
     pub(super) fn saved(&self) -> Vec<Saved> {
         let mut parts = save(
             self.params.table(),
@@ -52,7 +52,7 @@ impl<P: Cube> Dqn<P> {
         parts
     }
 
-    /// Goes on exactly from what [`Learner::parts`] gave, with the same settings and seed.
+    /// Restores a learner from its [`Learner::parts`], exactly, with the same settings and seed.
     pub fn restore(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa, find: &Find) -> Result<Dqn<P>, LearnerError> {
         let mut it = Dqn::new(config, exact, seed, isa)?;
         let table = it.params.table().clone();

@@ -1,6 +1,6 @@
-//! What a transition is worth: its rewards, and what the network thinks of the state that it leads to. That is the greatest
-//! value of its actions by the target network, whose weights follow the trained ones slowly (Mnih et al. 2015), or, double, that
-//! network's value of the action that the trained one prefers (van Hasselt et al. 2016).
+//! Temporal-difference targets: the rewards of a transition plus the discounted value of its next state. That value is the greatest action
+//! value by the target network, which follows the trained network slowly (Mnih et al. 2015). With double Q-learning it is the target
+//! network's value of the action that the trained network prefers (van Hasselt et al. 2016).
 
 use super::super::net::NetConfig;
 use super::play::best;
@@ -11,29 +11,29 @@ use graph::{Graph, Isa, Layout, NodeId, Plan, PlanError};
 use worlds::cube::Puzzle;
 
 settings! {
-    /// What moves and the goal are worth.
+    /// Rewards and discount.
     #[derive(Copy)]
     pub struct Rewards {
-        live gamma: f32, [linear(0.5, 1.0), "Discount γ: patience", "", "How much a reward one move later is still worth now."];
-        live step: f32, [as "step_reward", linear(-10.0, 0.0), "Reward of a move", "",
-            "What each move costs, so that few are better than many."];
-        live goal: f32, [as "goal_reward", linear(0.0, 100.0), "Reward of the solved cube", "",
-            "What solving the cube is worth, beside the move's own reward."];
+        live gamma: f32, [linear(0.5, 1.0), "Discount γ", "", "Factor on a reward for each move that it is delayed."];
+        live step: f32, [as "step_reward", linear(-10.0, 0.0), "Step reward", "",
+            "Reward of each move; negative, so that short solutions are better."];
+        live goal: f32, [as "goal_reward", linear(0.0, 100.0), "Goal reward", "",
+            "Reward for solving the cube, in addition to the step reward."];
     }
 }
 
 impl Rewards {
-    /// Whether fewer moves are better.
+    /// Returns true if fewer moves have a higher return.
     pub fn prefers_few(&self) -> bool {
         self.gamma > 0.0 && (self.step < 0.0 || self.goal > 0.0 && self.gamma < 1.0)
     }
 
-    /// The best that so many moves to the solved state can return.
+    /// Return of `moves` moves of which the last solves the cube.
     pub fn of_moves(&self, moves: usize) -> f32 {
         self.of_steps(moves, true).0
     }
 
-    /// What so many steps return together, and the discount of what comes after them.
+    /// Discounted rewards of `steps` steps, and the discount of the state after them.
     pub fn of_steps(&self, steps: usize, done: bool) -> (f32, f32) {
         let (mut sum, mut discount) = (0.0, 1.0);
         for step in 0..steps {
@@ -44,13 +44,13 @@ impl Rewards {
         (sum, if done { 0.0 } else { discount })
     }
 
-    /// Between these lies what any action can return where the cube is not solved.
+    /// Lower and upper bound of an action value in an unsolved state.
     pub fn bounds(&self) -> (f32, f32) {
         let never = if self.gamma < 1.0 { self.step / (1.0 - self.gamma) } else { f32::NEG_INFINITY };
         (never, self.of_moves(1))
     }
 
-    /// Reads values as numbers of moves.
+    /// Converts action values to numbers of moves.
     pub fn moves_of(&self, g: &mut Graph, q: NodeId) -> NodeId {
         if self.gamma == 1.0 {
             return g.affine(q, 1.0 / self.step, -self.goal / self.step);
@@ -66,18 +66,19 @@ impl Rewards {
     }
 }
 
-/// How targets are made.
+/// Computation of targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Targets {
     pub rewards: Rewards,
-    /// The trained network chooses the action that the target network values.
+    /// Evaluates the trained network's best action by the target network.
     pub double: bool,
-    /// Values of next states are held to what can be.
+    /// Limits the values of next states to [`Rewards::bounds`].
     pub bounded: bool,
 }
 
 impl Targets {
-    /// Of a transition each. `trained` is what that network says of the next states, and read where the target is double.
+    /// Computes the target of each transition. `trained` and `target` are the networks' values of the next states; `trained` is used only
+    /// with `double`.
     pub fn fill<P: Copy>(&self, batch: &[Transition<P>], trained: &[f32], target: &[f32], actions: usize, values: &mut [f32]) {
         let (least, most) = self.rewards.bounds();
         let returns: [[(f32, f32); 2]; MOST_STEPS + 1] =
@@ -97,17 +98,17 @@ impl Targets {
     }
 }
 
-/// How an error counts; the mean over a batch is what is learned.
+/// Loss of an error; training minimizes its mean over a batch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Loss {
-    /// Half its square.
+    /// Half the squared error.
     Squares,
-    /// That up to this error, and its length beyond (Huber 1964).
+    /// Squared up to this error and linear beyond (Huber 1964).
     Huber(f32),
 }
 
-/// Reads `active`, `action`, `target` and, where errors are weighed, `weight`; gives `loss` and `taken`, what the network says of
-/// the actions. Losses of so many `rows` out of a batch of `all` add up to that of the batch, and so do gradients.
+/// Plan with the inputs `active`, `action`, `target` and, if `weighed`, `weight`, and the outputs `loss` and `taken`, the values of the
+/// actions. The losses of shards of `rows` out of a batch of `all` add up to the batch's loss, and so do the gradients.
 pub fn plan_learning<P: Puzzle>(
     net: &NetConfig,
     actions: usize,
@@ -122,7 +123,7 @@ pub fn plan_learning<P: Puzzle>(
     Plan::training(&g, &[("loss", loss), ("taken", taken)], &gradients, isa)
 }
 
-/// The graph of [`plan_learning`]: its loss, and what it says of the actions.
+/// Graph of [`plan_learning`]; returns its loss and the values of the actions.
 pub fn learning<P: Puzzle>(
     g: &mut Graph,
     net: &NetConfig,
@@ -140,7 +141,7 @@ pub fn learning<P: Puzzle>(
     let mut each = match loss {
         Loss::Squares => g.square(error),
         Loss::Huber(delta) => {
-            // e² within, and 2δ|e| - δ² beyond.
+            // e² up to δ, and 2δ|e| - δ² beyond.
             let near = g.clamp(error, -delta, delta);
             let twice = g.affine(error, 2.0, 0.0);
             let rest = g.sub(twice, near);
@@ -155,7 +156,7 @@ pub fn learning<P: Puzzle>(
     (g.affine(sum, 0.5 / all as f32, 0.0), taken)
 }
 
-/// Reads `active`; gives `q` of every action.
+/// Plan with the input `active` and the output `q`, the values of all actions.
 pub fn plan_values<P: Puzzle>(net: &NetConfig, actions: usize, rows: usize, isa: Isa) -> Result<Plan, PlanError> {
     let mut g = Graph::new();
     let active = g.input("active", [rows, net.inputs.active::<P>()]);

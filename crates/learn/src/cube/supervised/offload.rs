@@ -1,4 +1,4 @@
-//! Steps of the supervised learners on another machine: samples are drawn here and sent.
+//! Offloaded training of the supervised learners. Samples are drawn here and sent to the device.
 
 use super::Supervised;
 use crate::cube::{Cube, Stats};
@@ -24,7 +24,7 @@ impl<P: Cube> Planned for Supervised<P> {
         self.config.steps.updates
     }
 
-    /// Draws the samples of the step; those of a probe the next step here draws again.
+    /// Draws and sends the samples of the step. Later local steps repeat those of a probe.
     fn begin_step(&mut self, machine: &mut PlanSteps) -> Result<(), Fault> {
         self.draw();
         for name in ["active", "target"] {
@@ -51,7 +51,7 @@ impl<P: Cube> Planned for Supervised<P> {
         let trained = machine.trained();
         trained.put(&mut self.trainer.params, &mut self.trainer.optimizer);
         self.trainer.pack();
-        // Of the newest step alone, which stands for all.
+        // Only the newest step is reported; it represents all.
         let updates = self.update as f32;
         self.sums.loss = updates * trained.outputs[0].1[0];
         self.sums.grad_norm = updates * trained.norm;
@@ -69,7 +69,7 @@ impl<P: Cube> Planned for Supervised<P> {
         self.sums.parts_s[3] += seconds;
     }
 
-    /// States.
+    /// Number of states.
     fn iteration_work(&self) -> f64 {
         (self.config.steps.updates * self.config.rows()) as f64
     }
