@@ -18,7 +18,7 @@ pub mod td;
 pub use config::{Decay, DqnConfig, Follow, Judging, Labels, Preset};
 
 use super::net::{self, Evaluator, Inputs};
-use super::settings::is_known;
+use super::settings::has_metric;
 use super::{Cube, Judge, LearnerError, PlayStats, Progress, Scores, Stats};
 use crate::settings::Settings;
 use crate::{Learner, Offload, Parts, Slice};
@@ -51,7 +51,7 @@ struct Shard<P> {
 
 impl<P: Cube> Shard<P> {
     /// Writes the batch into the inputs: states and actions for training, next states for the targets.
-    fn show(&mut self, inputs: Inputs, batch: &[Transition<P>]) {
+    fn write_inputs(&mut self, inputs: Inputs, batch: &[Transition<P>]) {
         let Shard { learning, values, states, active, .. } = self;
         let mut fill = |to: &mut [f32], state: fn(&Transition<P>) -> P| {
             states.iter_mut().zip(batch).for_each(|(to, of)| *to = state(of));
@@ -112,7 +112,7 @@ pub struct Dqn<P> {
     shards: Vec<Shard<P>>,
     packed: PackedNets,
     /// Plan and packed weights for pretraining on [`Labels::Moves`].
-    preferring: Option<(Executor, Packed)>,
+    label_plan: Option<(Executor, Packed)>,
     replay: Replay<P>,
     curriculum: Curriculum,
     playing: Playing<P>,
@@ -128,16 +128,18 @@ impl<P: Cube> Dqn<P> {
     /// Creates a learner. Pretraining requires `exact`.
     pub fn new(config: DqnConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Dqn<P>, LearnerError> {
         let count = config.check::<P>()?;
-        if config.pretraining > 0 && !is_known(exact.as_ref(), config.metric) {
+        if config.pretraining > 0 && !has_metric(exact.as_ref(), config.metric) {
             return Err(config::UNKNOWN);
         }
         let (rows, active) = (config.batch, config.net.inputs.active::<P>());
         let learning = Arc::new(config.plan_learning::<P>(count, isa)?);
         let values = Arc::new(config.plan_values::<P>(count, isa)?);
         let params = Params::new(learning.table(), seed);
-        let prefers = config.pretraining > 0 && config.labels == Labels::Moves;
-        let preferring =
-            prefers.then(|| net::plan_learning::<P>(&config.net, count, net::Loss::CrossEntropy, rows, isa)).transpose()?.map(|plan| {
+        let predicts_moves = config.pretraining > 0 && config.labels == Labels::Moves;
+        let label_plan = predicts_moves
+            .then(|| net::plan_learning::<P>(&config.net, count, net::Loss::CrossEntropy, rows, isa))
+            .transpose()?
+            .map(|plan| {
                 let plan = Arc::new(plan);
                 (Executor::new(&plan), Packed::new(&plan, &params))
             });
@@ -164,7 +166,7 @@ impl<P: Cube> Dqn<P> {
                 values: Packed::new(&values, &params),
                 target: Packed::new(&values, &params),
             },
-            preferring,
+            label_plan,
             replay: Replay::new(config.replay, config.prioritised, P::SOLVED),
             curriculum: Curriculum::new(&config.curriculum),
             playing: Playing { episodes: Episodes::new(config.envs), player, q: vec![0.0; config.envs * count] },
@@ -200,7 +202,7 @@ impl<P: Cube> Dqn<P> {
             return Err(config::FIXED);
         }
         self.config = config;
-        self.curriculum.hold(&self.config.curriculum);
+        self.curriculum.adapt(&self.config.curriculum);
         Ok(())
     }
 
@@ -250,15 +252,15 @@ impl<P: Cube> Dqn<P> {
             *of = self.replay.get(pick as usize);
         }
         self.replay.weigh(self.isa, beta, picks, weights);
-        self.show();
+        self.write_inputs();
     }
 
     /// Writes the batch and its weights into the inputs.
-    fn show(&mut self) {
+    fn write_inputs(&mut self) {
         let (part, inputs) = (self.drawn.batch.len() / self.shards.len(), self.config.net.inputs);
         let (batch, weights, weighed) = (&self.drawn.batch, &self.drawn.weights, self.config.prioritised);
         par::each_mut(&mut self.shards, |i, shard| {
-            shard.show(inputs, &batch[i * part..][..part]);
+            shard.write_inputs(inputs, &batch[i * part..][..part]);
             if weighed {
                 shard.learning.input_mut("weight").copy_from_slice(&weights[i * part..][..part]);
             }
@@ -272,8 +274,8 @@ impl<P: Cube> Dqn<P> {
         }
         self.step(false);
         let Dqn { config, replay, drawn: Drawn { errors, picks, .. }, .. } = self;
-        replay.learned(self.isa, config.alpha, config.floor, picks, errors);
-        self.follow();
+        replay.update_priorities(self.isa, config.alpha, config.floor, picks, errors);
+        self.update_target();
     }
 
     /// Takes a step towards the networks' targets, or towards those in `errors` if `labelled`. Stores the errors afterwards.
@@ -325,7 +327,7 @@ impl<P: Cube> Dqn<P> {
     }
 
     /// Updates the target network.
-    fn follow(&mut self) {
+    fn update_target(&mut self) {
         let DqnConfig { follow, target_every, tau, .. } = self.config;
         match follow {
             Follow::Hard if !self.progress.updates.is_multiple_of(target_every as u64) => return,

@@ -69,8 +69,8 @@ const READ: usize = 1 << 16;
 
 /// Markers of [`Exhaustive::steps`]: unknown, on the current path, and in a cycle.
 const UNKNOWN: u32 = u32::MAX;
-const WALKED: u32 = u32::MAX - 1;
-const CIRCLE: u32 = u32::MAX - 2;
+const ON_PATH: u32 = u32::MAX - 1;
+const CYCLE: u32 = u32::MAX - 2;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
@@ -91,7 +91,7 @@ pub struct Exhaustive {
     steps: Vec<u32>,
     states: Vec<Two>,
     scores: Vec<f32>,
-    way: Vec<u32>,
+    path: Vec<u32>,
     report: Report,
 }
 
@@ -107,7 +107,7 @@ impl Exhaustive {
             steps: vec![UNKNOWN; 2 * Two::STATES],
             states: Vec::with_capacity(JUDGED),
             scores: Vec::new(),
-            way: Vec::new(),
+            path: Vec::new(),
             report: Report::default(),
         }
     }
@@ -157,11 +157,11 @@ impl Exhaustive {
             Stage::Judge(_) if !is_done => Stage::Judge(to),
             Stage::Judge(_) if judge.scores() == Scores::Value => Stage::Choose(0),
             Stage::Choose(_) if !is_done => Stage::Choose(to),
-            Stage::Judge(_) | Stage::Choose(_) => self.set_out(Greedy::Plain),
+            Stage::Judge(_) | Stage::Choose(_) => self.begin_walk(Greedy::Plain),
             Stage::Walk(greedy, _) if !is_done => Stage::Walk(greedy, to),
             Stage::Walk(Greedy::Plain, _) => {
                 count(&self.exact, &self.steps, &mut self.report.plain);
-                self.set_out(Greedy::Onward)
+                self.begin_walk(Greedy::Onward)
             }
             Stage::Walk(Greedy::Onward, _) => {
                 count(&self.exact, &self.steps, &mut self.report.onward);
@@ -172,7 +172,7 @@ impl Exhaustive {
         None
     }
 
-    fn set_out(&mut self, greedy: Greedy) -> Stage {
+    fn begin_walk(&mut self, greedy: Greedy) -> Stage {
         self.steps.fill(UNKNOWN);
         self.steps[..2].fill(0);
         Stage::Walk(greedy, 0)
@@ -190,7 +190,7 @@ impl Exhaustive {
 
     /// Number of moves to solve a state without undoing moves, after a pass; `None` if they lead into a cycle.
     pub fn moves(&self, state: Two) -> Option<u32> {
-        Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CIRCLE)
+        Some(self.steps[2 * state.rank() as usize]).filter(|&steps| steps != CYCLE)
     }
 
     /// Judges some states; returns false while the judge's result is pending.
@@ -229,22 +229,22 @@ impl Exhaustive {
 
     /// Follows the path from a state to one with a known result.
     fn walk(&mut self, greedy: Greedy, rank: usize) {
-        self.way.clear();
+        self.path.clear();
         let mut node = 2 * rank;
         while self.steps[node] == UNKNOWN {
-            self.steps[node] = WALKED;
-            self.way.push(node as u32);
+            self.steps[node] = ON_PATH;
+            self.path.push(node as u32);
             let state = Two::unrank(node as u32 / 2).expect("every rank has a state");
             let both = self.best[node / 2];
             let action = usize::from(if node.is_multiple_of(2) { both & 15 } else { both >> 4 });
             let next = state.turned(action);
-            let turns_back = self.best(next) == self.exact.actions().inverse(action);
-            node = 2 * next.rank() as usize + usize::from(greedy == Greedy::Onward && turns_back);
+            let undoes = self.best(next) == self.exact.actions().inverse(action);
+            node = 2 * next.rank() as usize + usize::from(greedy == Greedy::Onward && undoes);
         }
         let end = self.steps[node];
-        let in_circle = end == WALKED || end == CIRCLE;
-        for (back, &node) in self.way.iter().rev().enumerate() {
-            self.steps[node as usize] = if in_circle { CIRCLE } else { end + 1 + back as u32 };
+        let in_cycle = end == ON_PATH || end == CYCLE;
+        for (back, &node) in self.path.iter().rev().enumerate() {
+            self.steps[node as usize] = if in_cycle { CYCLE } else { end + 1 + back as u32 };
         }
     }
 }
@@ -255,7 +255,7 @@ fn count(exact: &Distances, steps: &[u32], rows: &mut Vec<Row>) {
     for (&distance, &[steps, _]) in exact.table().iter().zip(steps.as_chunks::<2>().0) {
         let row = &mut rows[usize::from(distance)];
         row.states += 1;
-        if steps != CIRCLE {
+        if steps != CYCLE {
             let excess = steps - u32::from(distance);
             row.solved += 1;
             row.optimal += u32::from(excess == 0);

@@ -82,16 +82,16 @@ impl Inputs {
     }
 
     /// Converts the network's outputs for the encoded states to scores of the actual states.
-    fn read<P: Puzzle>(self, states: &[P], said: &[f32], scores: &mut [f32]) {
-        if self != Inputs::Folded || said.len() == states.len() {
-            return scores.copy_from_slice(said);
+    fn read<P: Puzzle>(self, states: &[P], output: &[f32], scores: &mut [f32]) {
+        if self != Inputs::Folded || output.len() == states.len() {
+            return scores.copy_from_slice(output);
         }
-        let outputs = said.len() / states.len();
-        let each = scores.chunks_exact_mut(outputs).zip(said.chunks_exact(outputs));
-        for (state, (scores, said)) in states.iter().zip(each) {
+        let outputs = output.len() / states.len();
+        let each = scores.chunks_exact_mut(outputs).zip(output.chunks_exact(outputs));
+        for (state, (scores, output)) in states.iter().zip(each) {
             let (_, symmetry) = state.folded();
             let named = scores.iter_mut().enumerate();
-            named.for_each(|(action, score)| *score = said[P::folded_action(symmetry, action)]);
+            named.for_each(|(action, score)| *score = output[P::folded_action(symmetry, action)]);
         }
     }
 
@@ -290,8 +290,8 @@ impl Trainer {
 const ROWS: usize = 64;
 const WORKERS: usize = 8;
 /// Maximum and minimum number of states that an offloaded judge evaluates in one call.
-const LENT_ROWS: usize = 8192;
-const LENT_LEAST: usize = 1024;
+const OFFLOAD_ROWS: usize = 8192;
+const OFFLOAD_LEAST: usize = 1024;
 
 /// The network as a judge.
 pub struct Evaluator<P> {
@@ -306,8 +306,8 @@ pub struct Evaluator<P> {
     workers: Vec<Worker>,
     /// Number of states judged on the CPU in a slice ([`par::TURN`]), in whole blocks.
     turn: usize,
-    lent_plan: Arc<Plan>,
-    lent: Option<Lent<P>>,
+    offload_plan: Arc<Plan>,
+    offloaded: Option<OffloadedJudge<P>>,
 }
 
 struct Worker {
@@ -337,7 +337,7 @@ impl<P: Puzzle> Evaluator<P> {
             let y = read(&mut g, y);
             Plan::new(&g, &[("scores", y)], Layout::Rows, isa).map(Arc::new)
         };
-        let (plan, lent_plan) = (plan(ROWS)?, plan(LENT_ROWS)?);
+        let (plan, offload_plan) = (plan(ROWS)?, plan(OFFLOAD_ROWS)?);
         let params = Params::new(plan.table(), 0);
         let worker = || Worker { executor: Executor::new(&plan), rows: vec![0; ROWS * P::CUBIES], scores: Vec::new() };
         let mut evaluator = Evaluator {
@@ -350,8 +350,8 @@ impl<P: Puzzle> Evaluator<P> {
             params,
             workers: std::iter::repeat_with(worker).take(WORKERS).collect(),
             turn: ((par::TURN / plan.multiply_adds().max(1.0)) as usize).max(2) * ROWS,
-            lent_plan,
-            lent: None,
+            offload_plan,
+            offloaded: None,
         };
         evaluator.set(weights);
         Ok(evaluator)
@@ -387,20 +387,20 @@ impl<P: Puzzle> Evaluator<P> {
         }
         self.packed.pack(&self.params);
         let weights = self.params.values();
-        if self.lent.as_mut().is_some_and(|lent| lent.set_weights(weights).is_err()) {
-            self.lent = None;
+        if self.offloaded.as_mut().is_some_and(|offloaded| offloaded.set_weights(weights).is_err()) {
+            self.offloaded = None;
         }
     }
 
     /// Offloads large calls to a device until it fails.
     pub fn lend(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
-        let evaluator = machine.evaluator(&self.lent_plan, self.params.values())?;
-        self.lent = Some(Lent {
+        let evaluator = machine.evaluator(&self.offload_plan, self.params.values())?;
+        self.offloaded = Some(OffloadedJudge {
             evaluator: Pinned::new(evaluator),
             states: Vec::new(),
-            under_way: false,
-            rows: vec![0; LENT_ROWS * P::CUBIES],
-            active: vec![0.0; LENT_ROWS * P::CUBIES],
+            pending: false,
+            rows: vec![0; OFFLOAD_ROWS * P::CUBIES],
+            active: vec![0.0; OFFLOAD_ROWS * P::CUBIES],
             scores: Vec::new(),
         });
         Ok(())
@@ -408,37 +408,37 @@ impl<P: Puzzle> Evaluator<P> {
 
     /// Ends offloading.
     pub fn end_lending(&mut self) {
-        self.lent = None;
+        self.offloaded = None;
     }
 
     pub fn is_lent(&self) -> bool {
-        self.lent.is_some()
+        self.offloaded.is_some()
     }
 }
 
 /// The network on another device.
-struct Lent<P> {
+struct OffloadedJudge<P> {
     evaluator: Pinned<Box<dyn PlanEvaluator>>,
     /// States of the pending run. Its result is valid only for these.
     states: Vec<P>,
-    under_way: bool,
+    pending: bool,
     rows: Vec<u16>,
     active: Vec<f32>,
     scores: Vec<Vec<f32>>,
 }
 
-impl<P: Puzzle> Lent<P> {
+impl<P: Puzzle> OffloadedJudge<P> {
     fn set_weights(&mut self, weights: &[f32]) -> Result<(), Fault> {
         self.states.clear();
         self.evaluator.set_weights(weights)
     }
 
     fn poll(&mut self, inputs: Inputs, states: &[P], scores: &mut [f32]) -> Result<bool, Fault> {
-        if self.under_way {
+        if self.pending {
             if !self.evaluator.poll(&mut self.scores)? {
                 return Ok(false);
             }
-            self.under_way = false;
+            self.pending = false;
             if self.states == states {
                 inputs.read(states, &self.scores[0][..scores.len()], scores);
                 return Ok(true);
@@ -451,7 +451,7 @@ impl<P: Puzzle> Lent<P> {
         self.active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
         self.evaluator.set_input("active", &self.active)?;
         self.evaluator.run()?;
-        self.under_way = true;
+        self.pending = true;
         Ok(false)
     }
 }
@@ -462,18 +462,18 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
     }
 
     fn at_once(&self, usual: usize) -> usize {
-        if self.is_lent() { LENT_ROWS } else { usual.min(self.turn) }
+        if self.is_lent() { OFFLOAD_ROWS } else { usual.min(self.turn) }
     }
 
     fn poll(&mut self, states: &[P], scores: &mut [f32]) -> bool {
         let inputs = self.inputs;
-        if let Some(lent) = &mut self.lent
-            && (LENT_LEAST..=LENT_ROWS).contains(&states.len())
+        if let Some(offloaded) = &mut self.offloaded
+            && (OFFLOAD_LEAST..=OFFLOAD_ROWS).contains(&states.len())
         {
-            match lent.poll(inputs, states, scores) {
+            match offloaded.poll(inputs, states, scores) {
                 Ok(here) => return here,
                 // The CPU judges the remaining states.
-                Err(_) => self.lent = None,
+                Err(_) => self.offloaded = None,
             }
         }
         self.judge(states, scores);
@@ -497,8 +497,8 @@ impl<P: Puzzle> Judge<P> for Evaluator<P> {
                 let active = executor.input_mut("active");
                 active.iter_mut().zip(rows).for_each(|(active, row)| *active = f32::from(*row));
                 executor.run(params, packed);
-                let said = &executor.output("scores")[..states.len() * outputs];
-                inputs.read(states, said, &mut scores[..said.len()]);
+                let output = &executor.output("scores")[..states.len() * outputs];
+                inputs.read(states, output, &mut scores[..output.len()]);
             }
         });
         for (scores, worker) in scores.chunks_mut(share * outputs).zip(workers) {

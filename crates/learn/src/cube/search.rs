@@ -243,22 +243,22 @@ impl<P: Puzzle> Search<P> {
         let scores = judge.scores();
         if self.judged.is_none() {
             let end = match self.method {
-                Method::Greedy(_) => self.look(scores),
-                Method::Beam { .. } => self.spread(scores),
+                Method::Greedy(_) => self.expand_greedy(scores),
+                Method::Beam { .. } => self.expand_beam(scores),
                 Method::AStar { .. } if scores == Scores::Policy => return Err(SearchError::NeedsValues),
-                Method::AStar { weight, batch } => self.expand(scores, weight, batch),
+                Method::AStar { weight, batch } => self.expand_a_star(scores, weight, batch),
             };
             if let Some(end) = end {
                 return Ok(Some(self.end(end)));
             }
         }
-        if !self.ask(judge) {
+        if !self.judge_fresh(judge) {
             return Ok(None);
         }
         let end = match self.method {
-            Method::Greedy(greedy) => self.follow(scores, greedy),
-            Method::Beam { width } => self.narrow(scores, width),
-            Method::AStar { weight, .. } => self.promise(scores, weight),
+            Method::Greedy(greedy) => self.step_greedy(scores, greedy),
+            Method::Beam { width } => self.select_beam(scores, width),
+            Method::AStar { weight, .. } => self.queue_a_star(scores, weight),
         };
         Ok(end.map(|end| self.end(end)))
     }
@@ -272,7 +272,7 @@ impl<P: Puzzle> Search<P> {
     }
 
     /// Actions on the path to a node, followed by `last`.
-    fn way(&self, mut node: usize, last: Option<usize>) -> Vec<u8> {
+    fn path_to(&self, mut node: usize, last: Option<usize>) -> Vec<u8> {
         let mut actions: Vec<u8> = last.map(|action| action as u8).into_iter().collect();
         while node != 0 {
             actions.push(self.nodes[node].action);
@@ -283,7 +283,7 @@ impl<P: Puzzle> Search<P> {
     }
 
     /// Generates the children of `parents`; returns the first one that is solved.
-    fn breed(&mut self) -> Option<usize> {
+    fn generate_children(&mut self) -> Option<usize> {
         self.children.resize(self.parents.len() * self.actions.count(), P::SOLVED);
         P::fill_children(&self.parents, &self.actions, &mut self.children);
         self.generated += self.children.len() as u64;
@@ -291,7 +291,7 @@ impl<P: Puzzle> Search<P> {
     }
 
     /// Judges the next of the fresh states; returns true when all are judged.
-    fn ask(&mut self, judge: &mut dyn Judge<P>) -> bool {
+    fn judge_fresh(&mut self, judge: &mut dyn Judge<P>) -> bool {
         let count = judge.scores().count(self.actions.count());
         let from = self.judged.unwrap_or(0);
         let to = self.fresh.len().min(from + judge.at_once(SLICE));
@@ -325,23 +325,23 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    fn look(&mut self, scores: Scores) -> Option<End> {
+    fn expand_greedy(&mut self, scores: Scores) -> Option<End> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
         let node = self.nodes.len() - 1;
         self.parents.clear();
         self.parents.push(self.nodes[node].state);
-        if let Some(child) = self.breed() {
+        if let Some(child) = self.generate_children() {
             self.steps += 1;
-            return Some(Ok(self.way(node, Some(child))));
+            return Some(Ok(self.path_to(node, Some(child))));
         }
         self.fresh.clear();
         self.fresh.extend_from_slice(if scores == Scores::Value { &self.children } else { &self.parents });
         None
     }
 
-    fn follow(&mut self, scores: Scores, greedy: Greedy) -> Option<End> {
+    fn step_greedy(&mut self, scores: Scores, greedy: Greedy) -> Option<End> {
         let node = self.nodes.len() - 1;
         let Node { state, action: last, .. } = self.nodes[node];
         let worth = |action: usize| match scores {
@@ -349,12 +349,12 @@ impl<P: Puzzle> Search<P> {
             Scores::Policy => -self.scores[action],
         };
         let mut action = nearest(&self.children, None, worth);
-        let turns_back = node > 0 && action == self.actions.inverse(usize::from(last));
-        let evades = greedy == Greedy::Onward && turns_back;
-        if evades {
+        let undoes = node > 0 && action == self.actions.inverse(usize::from(last));
+        let uses_second = greedy == Greedy::Onward && undoes;
+        if uses_second {
             action = nearest(&self.children, Some(action), worth);
         }
-        if self.known.place(state.key() ^ u64::from(evades), 0).is_some() {
+        if self.known.place(state.key() ^ u64::from(uses_second), 0).is_some() {
             return Some(Err(Stop::Nothing));
         }
         self.steps += 1;
@@ -369,7 +369,7 @@ impl<P: Puzzle> Search<P> {
         None
     }
 
-    fn spread(&mut self, scores: Scores) -> Option<End> {
+    fn expand_beam(&mut self, scores: Scores) -> Option<End> {
         if let Some(stop) = self.stop() {
             return Some(Err(stop));
         }
@@ -377,8 +377,8 @@ impl<P: Puzzle> Search<P> {
         self.parents.clear();
         self.parents.extend(self.nodes[level..].iter().map(|node| node.state));
         self.steps += 1;
-        if let Some(child) = self.breed() {
-            return Some(Ok(self.way(level + child / count, Some(child % count))));
+        if let Some(child) = self.generate_children() {
+            return Some(Ok(self.path_to(level + child / count, Some(child % count))));
         }
         self.fresh.clear();
         if scores == Scores::Value {
@@ -418,7 +418,7 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    fn narrow(&mut self, scores: Scores, width: usize) -> Option<End> {
+    fn select_beam(&mut self, scores: Scores, width: usize) -> Option<End> {
         let (level, count) = (self.level, self.actions.count());
         if scores == Scores::Value {
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
@@ -451,7 +451,7 @@ impl<P: Puzzle> Search<P> {
         (self.level == self.nodes.len()).then_some(Err(Stop::Nothing))
     }
 
-    fn expand(&mut self, scores: Scores, weight: f32, batch: usize) -> Option<End> {
+    fn expand_a_star(&mut self, scores: Scores, weight: f32, batch: usize) -> Option<End> {
         if self.generated >= self.limits.nodes {
             return Some(Err(Stop::Nodes));
         }
@@ -466,7 +466,7 @@ impl<P: Puzzle> Search<P> {
                 continue;
             }
             if node.state == P::SOLVED {
-                return Some(Ok(self.way(at as usize, None)));
+                return Some(Ok(self.path_to(at as usize, None)));
             }
             if steps as usize >= self.limits.steps {
                 too_far = true;
@@ -480,7 +480,7 @@ impl<P: Puzzle> Search<P> {
         if self.taken.is_empty() {
             return Some(Err(if too_far { Stop::Steps } else { Stop::Nothing }));
         }
-        self.breed();
+        self.generate_children();
         self.fresh.clear();
         if scores == Scores::Value {
             self.find(scores, weight);
@@ -528,7 +528,7 @@ impl<P: Puzzle> Search<P> {
         }
     }
 
-    fn promise(&mut self, scores: Scores, weight: f32) -> Option<End> {
+    fn queue_a_star(&mut self, scores: Scores, weight: f32) -> Option<End> {
         if scores == Scores::Value {
             for (candidate, &value) in self.candidates.iter_mut().zip(&self.scores) {
                 candidate.cost = value;

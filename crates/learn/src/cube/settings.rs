@@ -50,8 +50,8 @@ settings! {
 impl Steps {
     /// Adam parameters after `steps` steps.
     pub(super) fn adam(&self, steps: u64) -> Adam {
-        let worn = 1.0 + steps as f32 / self.lr_steps;
-        Adam { lr: self.lr / worn.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
+        let decay = 1.0 + steps as f32 / self.lr_steps;
+        Adam { lr: self.lr / decay.sqrt(), max_grad_norm: self.max_grad_norm, ..Adam::default() }
     }
 }
 
@@ -83,12 +83,12 @@ impl Field for Loss {
 }
 
 /// Returns true if the table is for this metric.
-pub(super) fn is_known(exact: Option<&Arc<Distances>>, metric: Metric) -> bool {
+pub(super) fn has_metric(exact: Option<&Arc<Distances>>, metric: Metric) -> bool {
     exact.is_some_and(|exact| exact.actions().metric() == metric)
 }
 
 /// Returns an error if `value` states of `each` multiply-adds would exceed the limit of an uninterruptible piece of work.
-pub(super) fn brief(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
+pub(super) fn check_work(name: &'static str, value: usize, each: u64) -> Result<(), LearnerError> {
     let most = (LONGEST / each.max(1) as f64) as usize;
     if value > most { Err(LearnerError::Long { name, value, most }) } else { Ok(()) }
 }

@@ -10,7 +10,7 @@
 mod offload;
 
 use super::net::{self, Evaluator, Inputs, Learned, Loss, NetConfig, Trainer};
-use super::settings::{brief, is_known};
+use super::settings::{check_work, has_metric};
 use super::{Cube, CubeLearner, LearnerError, Progress, Scores, Stats, Steps};
 use crate::offload::{self as machines, Away, PlanSteps};
 use crate::settings;
@@ -112,7 +112,7 @@ impl SupervisedConfig {
             return Err(UNKNOWN);
         }
         let outputs = self.signal.scores().count(Actions::of::<P>(self.metric).count());
-        brief("batch", self.rows(), self.net.largest(outputs))?;
+        check_work("batch", self.rows(), self.net.largest(outputs))?;
         Ok(outputs)
     }
 
@@ -179,7 +179,7 @@ impl<P: Cube> Supervised<P> {
     /// Creates a learner. [`Signal::Exact`] requires `exact`.
     pub fn new(config: SupervisedConfig, exact: Option<Arc<Distances>>, seed: u32, isa: Isa) -> Result<Supervised<P>, LearnerError> {
         let outputs = config.check::<P>()?;
-        if config.signal == Signal::Exact && !is_known(exact.as_ref(), config.metric) {
+        if config.signal == Signal::Exact && !has_metric(exact.as_ref(), config.metric) {
             return Err(UNKNOWN);
         }
         let rows = config.rows();

@@ -123,7 +123,7 @@ fn transitions_are_drawn_by_priority_and_weighed_against_it() {
     let mut errors: Vec<f32> = (0..40).map(|i| (i as f32 - 20.0) / 8.0).collect();
     let plain: Vec<f64> = errors.iter().map(|&error| (f64::from(error.abs()) + f64::from(floor)).powf(alpha.into())).collect();
     let all: Vec<u32> = (0..40).collect();
-    replay.learned(isa, alpha, floor, &all, &mut errors);
+    replay.update_priorities(isa, alpha, floor, &all, &mut errors);
     let near = |a: f32, b: f64| (f64::from(a) / b - 1.0).abs() < 1e-5;
     assert!((0..40).all(|at| near(replay.priority(at), plain[at])));
 

@@ -4,7 +4,7 @@ use super::curriculum::{CurriculumConfig, DEEPEST, Schedule};
 use super::play::{Episodes, MOST_SLACK};
 use super::replay::{MOST_STEPS, Replay};
 use super::td::{self, Loss, Rewards, Targets};
-use crate::cube::settings::brief;
+use crate::cube::settings::check_work;
 use crate::cube::{Cube, Evaluator, Greedy, Inputs, LearnerError, NetConfig, Scores, Steps};
 use crate::settings::{Field, SHARE, SWITCH, Settings, between, count, linear, log, one_of, whole};
 use crate::{choices, settings};
@@ -225,8 +225,8 @@ impl DqnConfig {
         let actions = Actions::of::<P>(self.metric).count();
         // Values by both networks, forward and backward; a step is not divided into slices.
         let products = net.products::<P>(actions);
-        brief("batch", self.batch, products * 5 / 2)?;
-        brief("envs", self.envs, products)?;
+        check_work("batch", self.batch, products * 5 / 2)?;
+        check_work("envs", self.envs, products)?;
         Ok(actions)
     }
 

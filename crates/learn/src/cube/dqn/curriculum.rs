@@ -106,13 +106,13 @@ impl Curriculum {
         }
         here.solved += u32::from(solved);
         let is_full = here.newest.len() == config.window;
-        let goes_on = config.schedule != Schedule::Even
+        let advances = config.schedule != Schedule::Even
             && depth == self.stage
             && self.stage < config.last
             && is_full
             && here.solved as f32 >= config.threshold * config.window as f32;
-        self.stage += usize::from(goes_on);
-        goes_on
+        self.stage += usize::from(advances);
+        advances
     }
 
     /// Success rate of a depth's newest episodes, and their number.
@@ -122,7 +122,7 @@ impl Curriculum {
     }
 
     /// Adapts the stage to changed settings.
-    pub(super) fn hold(&mut self, config: &CurriculumConfig) {
+    pub(super) fn adapt(&mut self, config: &CurriculumConfig) {
         self.stage = match config.schedule {
             Schedule::Even => config.last,
             _ => self.stage.clamp(config.first, config.last),

@@ -13,14 +13,14 @@ impl<P: Cube> Dqn<P> {
         let began = (self.clock)();
         self.draw_labels();
         let drawn = (self.clock)();
-        if let Some((executor, packed)) = &mut self.preferring {
+        if let Some((executor, packed)) = &mut self.label_plan {
             let inputs = self.config.net.inputs;
             // The shards' inputs serve as buffers.
             let active = executor.input_mut("active");
             let part = active.len() / self.shards.len();
             let batches = self.drawn.batch.chunks_exact(self.drawn.batch.len() / self.shards.len());
             for ((shard, batch), to) in self.shards.iter_mut().zip(batches).zip(active.chunks_exact_mut(part)) {
-                shard.show(inputs, batch);
+                shard.write_inputs(inputs, batch);
                 to.copy_from_slice(shard.learning.input_mut("active"));
             }
             let targets = executor.input_mut("target").iter_mut();
@@ -32,7 +32,7 @@ impl<P: Cube> Dqn<P> {
             self.adam();
         } else {
             self.drawn.weights.fill(1.0);
-            self.show();
+            self.write_inputs();
             self.step(true);
         }
         if self.progress.updates == self.config.pretraining as u64 {

@@ -166,7 +166,7 @@ impl<P: Copy> Replay<P> {
     }
 
     /// Updates the priorities of a batch from its errors.
-    pub fn learned(&mut self, isa: Isa, alpha: f32, floor: f32, picks: &[u32], errors: &mut [f32]) {
+    pub fn update_priorities(&mut self, isa: Isa, alpha: f32, floor: f32, picks: &[u32], errors: &mut [f32]) {
         let Some(tree) = &mut self.tree else { return };
         errors.iter_mut().for_each(|error| *error = error.abs() + floor);
         raise(isa, alpha, errors);
