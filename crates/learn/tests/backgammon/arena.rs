@@ -1,7 +1,7 @@
-//! Duels and baselines: the same tally however it is come by, the published evaluation by its published C, and players that
-//! break the rules.
+//! Duels and baselines: tallies that do not depend on scheduling, agreement with the published C evaluation, and players that break the
+//! rules.
 
-use crate::met;
+use crate::sample_decisions;
 use learn::backgammon::Player;
 use learn::backgammon::arena::{Duel, DuelError, Tally, duel};
 use learn::backgammon::baselines::{Linear, Random};
@@ -18,7 +18,7 @@ fn the_linear_baseline_scores_as_its_published_code_does() {
         let [id, race, score] = line.split(' ').collect::<Vec<_>>()[..] else { panic!("{line}") };
         let board = Board::from_id(id).unwrap();
         let (ours, theirs) = (Linear::score(&board, race == "1"), score.parse::<f64>().unwrap());
-        // Theirs is a sum of some thirty terms in f32.
+        // The C code sums about thirty terms in f32.
         assert!((ours - theirs).abs() < 2e-5, "{line}: {ours}");
         scores += 1;
     }
@@ -26,7 +26,7 @@ fn the_linear_baseline_scores_as_its_published_code_does() {
 }
 
 #[test]
-fn a_duel_is_the_same_however_it_is_cut() {
+fn duels_do_not_depend_on_concurrency_or_slices() {
     let whole = |abreast| duel(&mut Linear::new(), &mut Random::new(3), 7, 12, abreast).unwrap();
     let tally = whole(64);
     assert_eq!((tally.pairs, tally.games(), tally.endless), (12, 24, 0));
@@ -34,7 +34,7 @@ fn a_duel_is_the_same_however_it_is_cut() {
     for abreast in [0, 1, 7, 1000] {
         assert_eq!(whole(abreast), tally, "{abreast} abreast");
     }
-    // What is told on the way is of pairs that ended without a gap, so it is what a shorter duel ends with.
+    // An intermediate tally covers a gapless sequence of pairs, so it equals the result of a shorter duel.
     let mut slices = Duel::new(7, 12, 9);
     let mut between = 0;
     while !slices.is_over() {
@@ -52,7 +52,7 @@ fn a_duel_is_the_same_however_it_is_cut() {
 }
 
 #[test]
-fn nobody_beats_himself_and_sides_change_only_the_sign() {
+fn a_duel_against_itself_is_even_and_sides_change_only_the_sign() {
     let tally = duel(&mut Linear::new(), &mut Linear::new(), 1, 50, 100).unwrap();
     assert_eq!((tally.points, tally.squares, tally.won), (0, 0, tally.lost));
     assert_eq!(tally.standard_error(), Some(0.0));
@@ -67,9 +67,9 @@ fn nobody_beats_himself_and_sides_change_only_the_sign() {
 }
 
 #[test]
-fn baselines_answer_alike_whatever_else_is_asked() {
+fn baselines_choose_independently_of_the_batch() {
     let mut player = Random::new(9);
-    let decisions = met(60, 5, |board, roll| {
+    let decisions = sample_decisions(60, 5, |board, roll| {
         let mut chosen = Vec::new();
         player.choose(&[(board, roll)], &mut chosen);
         chosen[0]
@@ -104,7 +104,7 @@ fn the_random_player_chooses_every_result_about_as_often() {
     assert!(chi < 3.0 * results.len() as f64, "{counts:?}");
 }
 
-/// Stays where it is, or says nothing.
+/// Keeps the board unchanged, or returns nothing.
 struct Cheat {
     silent: bool,
 }
@@ -122,7 +122,7 @@ impl Player for Cheat {
 }
 
 #[test]
-fn what_breaks_the_rules_is_told_with_the_player_and_the_roll() {
+fn illegal_answers_are_reported_with_player_and_roll() {
     let error = duel(&mut Linear::new(), &mut Cheat { silent: false }, 1, 3, 4).unwrap_err();
     assert!(matches!(&error, DuelError::Illegal { name, .. } if name == "cheat"), "{error}");
     assert!(error.to_string().contains("use another player"));

@@ -1,4 +1,4 @@
-//! The bear-off table: rolls by GNU Backgammon's own, chances by playing every roll out where few checkers are left.
+//! The bear-off table, compared with GNU Backgammon's and with exhaustive play of positions with few checkers.
 
 use learn::backgammon::bearoff;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ fn rolls_are_those_of_gnu_backgammon() {
         let side = Board::from_id(id).expect("a position").theirs();
         let (left, whole) = bearoff::rolls(side).expect("all are home");
         let close = |ours: f32, theirs: f32, by: f32| assert!((ours - theirs).abs() < by, "{line}: {ours}");
-        // Theirs are in steps of 1/65535 and shown with three digits; of plays that are as quick on average either may be taken.
+        // GNU's values have steps of 1/65535 and three digits. Where two plays are equally fast on average, it may choose either.
         close(left.iter().sum(), numbers[0], 2e-3);
         close(whole.iter().sum(), numbers[1], 2e-3);
         for (n, &percent) in numbers[2..].iter().enumerate() {
@@ -29,7 +29,7 @@ fn rolls_are_those_of_gnu_backgammon() {
     assert!(golden.lines().count() == 124 && with_all > 40);
 }
 
-/// The chance to win of the player to roll, by best play of both, looking at both sides.
+/// Winning probability of the player to roll when both play optimally against each other.
 fn exact(board: Board, known: &mut HashMap<Board, f64>) -> f64 {
     if board.points() != 0 {
         return 0.0;
@@ -49,7 +49,7 @@ fn exact(board: Board, known: &mut HashMap<Board, f64>) -> f64 {
 }
 
 #[test]
-fn a_race_of_few_checkers_is_won_as_often_as_best_play_wins_it() {
+fn races_with_few_checkers_agree_with_optimal_play() {
     let (mut known, mut sum, mut count, mut worst) = (HashMap::new(), 0.0, 0, 0.0f64);
     let sides = (1..=6).flat_map(|one| (0..=one).map(move |other| [one, other]));
     let places = |[one, other]: [usize; 2]| {
@@ -71,18 +71,18 @@ fn a_race_of_few_checkers_is_won_as_often_as_best_play_wins_it() {
             (sum, count, worst) = (sum + off, count + 1, testkit::worst([worst, off]));
         }
     }
-    // The table's sides do not look at each other.
+    // The table's sides ignore each other.
     assert!(count == 27 * 27 && worst < 0.01 && sum / f64::from(count) < 2e-4, "{worst} {sum}");
 }
 
 #[test]
-fn a_gammon_is_lost_by_the_rolls_that_take_none_off() {
-    // Fifteen on the sixth point, against one on the first: a gammon is saved by a roll that takes a checker six pips.
+fn gammon_probability_counts_rolls_that_bear_off_no_checker() {
+    // Fifteen checkers on the sixth point against one on the first: a roll saves the gammon if it moves a checker six pips.
     let mut far = [0; BAR];
     far[5] = 15;
     let mut near = [0; BAR];
     near[0] = 1;
-    // Who has one left has just moved: the other rolls once, then it ends.
+    // The side with one checker has just moved: the other rolls once, then the game ends.
     let probs = bearoff::outcome_probs(&Board::new(near, far).expect("a position")).expect("all are home");
     // A six, 5-1, 4-2, 3-3 and 2-2.
     let saved = (11.0 + 4.0 + 2.0) / 36.0;

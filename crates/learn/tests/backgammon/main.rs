@@ -1,4 +1,4 @@
-//! Backgammon: its learners, who plays for them, and what else judges a position.
+//! Backgammon: learners, players and evaluations.
 
 mod arena;
 mod bearoff;
@@ -13,7 +13,7 @@ use learn::{Data, Parts};
 use math::Rng;
 use worlds::backgammon::{Board, Roll};
 
-/// Settings of the published learner with which every second round ends with a match.
+/// Settings of the published learner with a match every second round.
 fn small() -> PublishedConfig {
     PublishedConfig {
         evals: 12,
@@ -44,14 +44,14 @@ fn same(what: &str, one: &Parts, other: &Parts) {
     }
 }
 
-/// One of the parts otherwise.
+/// A copy with one part changed.
 fn spoiled(parts: &Parts, name: &str, spoil: impl Fn(&mut Data)) -> Parts {
     let mut spoiled = parts.clone();
     spoil(&mut spoiled.iter_mut().find(|part| part.0 == name).expect("a part of it").2);
     spoiled
 }
 
-/// Another word in a part.
+/// Changes one word of a part.
 fn word(at: usize, to: u32) -> impl Fn(&mut Data) {
     move |data| match data {
         Data::U32(words) => words[at] = to,
@@ -59,8 +59,8 @@ fn word(at: usize, to: u32) -> impl Fn(&mut Data) {
     }
 }
 
-/// Positions and rolls of games in which `play` says what is left.
-fn met(count: usize, seed: u32, mut play: impl FnMut(Board, Roll) -> Board) -> Vec<(Board, Roll)> {
+/// Positions and rolls of games whose moves `play` chooses.
+fn sample_decisions(count: usize, seed: u32, mut play: impl FnMut(Board, Roll) -> Board) -> Vec<(Board, Roll)> {
     let (mut dice, mut board, mut met) = (Rng::new(seed, seed).sequence(0), Board::START, Vec::new());
     while met.len() < count {
         let roll = Roll::drawn(&mut dice);

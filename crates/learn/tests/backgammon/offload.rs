@@ -1,5 +1,5 @@
-//! The published learner while another machine does some of its work: a stand-in on this processor, which answers late, and is lost
-//! when it is told to. Whatever happens, what is learned is to the bit what it would have been on the processor.
+//! Offloading of the published learner to a fake device on this CPU, which answers late and can fail. The learned weights must always be
+//! bit-identical to those of the CPU.
 
 use crate::{rounds, same, small};
 use learn::backgammon::published::accelerator::{
@@ -19,22 +19,22 @@ use worlds::backgammon::{Board, Results, Roll};
 const LEAVES: Work = Work { leaves: true, learning: false };
 
 #[derive(Clone)]
-struct StandIn {
-    /// Looks at an answer until it is there.
-    looks: u32,
-    /// Calls after which it is lost.
-    lives: Arc<AtomicI64>,
+struct FakeDevice {
+    /// Polls until a result is ready.
+    polls: u32,
+    /// Calls until the device fails.
+    calls: Arc<AtomicI64>,
 }
 
-fn stand_in(looks: u32, lives: i64) -> StandIn {
-    StandIn { looks, lives: Arc::new(AtomicI64::new(lives)) }
+fn fake_device(polls: u32, calls: i64) -> FakeDevice {
+    FakeDevice { polls, calls: Arc::new(AtomicI64::new(calls)) }
 }
 
-impl Machine for StandIn {
+impl Machine for FakeDevice {
     fn special(&self, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
         serve(request, |spec: &OffloadSpec| {
             let accelerator = LocalAccelerator::new(spec)?;
-            let working = Working { accelerator, work: spec.work, machine: self.clone(), looks: 0 };
+            let working = Working { accelerator, work: spec.work, machine: self.clone(), polls: 0 };
             Ok(Box::new(working) as Box<dyn Accelerator>)
         })
     }
@@ -43,37 +43,37 @@ impl Machine for StandIn {
 struct Working {
     accelerator: LocalAccelerator,
     work: Work,
-    machine: StandIn,
-    looks: u32,
+    machine: FakeDevice,
+    polls: u32,
 }
 
 impl Working {
-    fn live(&self) -> Result<(), Fault> {
-        match self.machine.lives.fetch_sub(1, Relaxed) {
-            0 => Err(Fault::Lost { why: "a test pulled its plug".into() }),
+    fn count_call(&self) -> Result<(), Fault> {
+        match self.machine.calls.fetch_sub(1, Relaxed) {
+            0 => Err(Fault::Lost { why: "test failure".into() }),
             _ => Ok(()),
         }
     }
 
-    fn is_here(&mut self) -> bool {
-        self.looks += 1;
-        self.looks.is_multiple_of(self.machine.looks)
+    fn is_ready(&mut self) -> bool {
+        self.polls += 1;
+        self.polls.is_multiple_of(self.machine.polls)
     }
 }
 
-/// Orders of offloaded work, passed on until the machine is lost.
-macro_rules! while_it_lives {
+/// Forwards calls until the device fails.
+macro_rules! until_failure {
     ($($method:ident ($($arg:ident: $type:ty),*) of $work:ident;)*) => {
         $(fn $method(&mut self, $($arg: $type),*) -> Result<(), Fault> {
             assert!(self.work.$work);
-            self.live()?;
+            self.count_call()?;
             self.accelerator.$method($($arg),*)
         })*
     };
 }
 
 impl Accelerator for Working {
-    while_it_lives! {
+    until_failure! {
         set_weights(weights: &[f32]) of leaves;
         ask(lane: usize, decisions: &[[u32; DECISION_WORDS]]) of leaves;
         set_state(state: &TrainStateRef) of learning;
@@ -83,15 +83,15 @@ impl Accelerator for Working {
     }
 
     fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        self.live()?;
-        let is_here = self.is_here() && self.accelerator.answer(lane, answer)?;
-        assert!(!is_here || !answer.heads.is_empty(), "decisions were asked about");
-        Ok(is_here)
+        self.count_call()?;
+        let is_ready = self.is_ready() && self.accelerator.answer(lane, answer)?;
+        assert!(!is_ready || !answer.heads.is_empty(), "decisions were asked about");
+        Ok(is_ready)
     }
 
     fn poll_result(&mut self, learned: &mut TrainResult) -> Result<bool, Fault> {
-        self.live()?;
-        Ok(self.is_here() && self.accelerator.poll_result(learned)?)
+        self.count_call()?;
+        Ok(self.is_ready() && self.accelerator.poll_result(learned)?)
     }
 }
 
@@ -99,7 +99,7 @@ fn learner() -> Published {
     Published::new(small(), 5, Isa::best()).unwrap()
 }
 
-/// The numbers of the next round, and the faults on the way.
+/// Statistics of the next round, and the faults during it.
 fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     let mut faults = Vec::new();
     loop {
@@ -111,15 +111,15 @@ fn round(learner: &mut Published) -> (Stats, Vec<Fault>) {
     }
 }
 
-/// A learner on the processor, and the numbers of its first rounds.
-fn at_home(rounds: usize) -> (Published, Vec<Stats>) {
-    let mut home = learner();
-    let stats = (0..rounds).map(|_| round(&mut home).0).collect();
-    (home, stats)
+/// A learner without offloading, and the statistics of its first rounds.
+fn local_learner(rounds: usize) -> (Published, Vec<Stats>) {
+    let mut local = learner();
+    let stats = (0..rounds).map(|_| round(&mut local).0).collect();
+    (local, stats)
 }
 
-/// A learner whose work is offloaded after its first round.
-fn offloading(machine: &StandIn, work: Work) -> Result<Published, Fault> {
+/// A learner that offloads work after its first round.
+fn offloading(machine: &FakeDevice, work: Work) -> Result<Published, Fault> {
     let mut offloaded = learner();
     rounds(&mut offloaded, 1);
     assert_eq!(offloaded.offloaded(), None);
@@ -129,51 +129,51 @@ fn offloading(machine: &StandIn, work: Work) -> Result<Published, Fault> {
 }
 
 #[test]
-fn with_work_lent_a_run_is_the_one_at_home() {
-    let (home, stats) = at_home(6);
-    let Progress { updates, games, .. } = home.progress();
+fn offloaded_rounds_equal_local_rounds() {
+    let (local, stats) = local_learner(6);
+    let Progress { updates, games, .. } = local.progress();
     assert!(updates > 20 && games > 5, "{updates} updates, {games} games");
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
-        for looks in [1, 3] {
-            let mut offloaded = offloading(&stand_in(looks, -1), work).unwrap();
+        for polls in [1, 3] {
+            let mut offloaded = offloading(&fake_device(polls, -1), work).unwrap();
             for stats in &stats[1..6] {
                 assert_eq!(round(&mut offloaded), (*stats, vec![]), "{work:?}");
                 assert!(offloaded.at_boundary());
             }
-            same(&format!("{work:?}"), &offloaded.parts(), &home.parts());
-            assert_eq!(offloaded.progress(), home.progress());
+            same(&format!("{work:?}"), &offloaded.parts(), &local.parts());
+            assert_eq!(offloaded.progress(), local.progress());
         }
     }
 }
 
 #[test]
-fn it_comes_home_in_the_middle_of_a_round_too() {
-    let (home, _) = at_home(4);
+fn offloading_can_end_within_a_round() {
+    let (local, _) = local_learner(4);
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
         for slices in [1, 7, 40, 100] {
-            let mut offloaded = offloading(&stand_in(3, -1), work).unwrap();
+            let mut offloaded = offloading(&fake_device(3, -1), work).unwrap();
             (0..slices).for_each(|_| _ = offloaded.advance());
             offloaded.end_offload();
             while offloaded.progress().iterations < 4 {
                 assert!(!matches!(offloaded.advance(), Slice::Waiting | Slice::Stopped(_)));
             }
-            same(&format!("{work:?}, home after {slices} slices"), &offloaded.parts(), &home.parts());
+            same(&format!("{work:?}, local after {slices} slices"), &offloaded.parts(), &local.parts());
         }
     }
 }
 
 #[test]
-fn whenever_the_machine_is_lost_nothing_else_is() {
-    let (home, _) = at_home(4);
+fn a_device_failure_loses_no_work() {
+    let (local, _) = local_learner(4);
     let mut stopped = [0; 2];
     for work in [LEAVES, Work::LEARNING, Work::ALL] {
-        for lives in (0..700).step_by(47) {
-            let Ok(mut offloaded) = offloading(&stand_in(2, lives), work) else {
+        for calls in (0..700).step_by(47) {
+            let Ok(mut offloaded) = offloading(&fake_device(2, calls), work) else {
                 stopped[0] += 1;
                 continue;
             };
             let faults: Vec<Fault> = (0..3).flat_map(|_| round(&mut offloaded).1).collect();
-            same(&format!("{work:?}, lost after {lives} calls"), &offloaded.parts(), &home.parts());
+            same(&format!("{work:?}, lost after {calls} calls"), &offloaded.parts(), &local.parts());
             assert_eq!(faults.len(), usize::from(offloaded.offloaded().is_none()));
             stopped[1] += faults.len();
         }
@@ -190,69 +190,69 @@ fn a_local_accelerator_learns_without_lanes() {
 }
 
 #[test]
-fn a_trial_leaves_no_trace() {
-    let (home, _) = at_home(5);
-    let mut tried = learner();
+fn probes_do_not_change_the_learner() {
+    let (local, _) = local_learner(5);
+    let mut probed = learner();
     let mut passes = 0;
     for work in [Work::LEARNING, Work::ALL, LEAVES, Work::ALL] {
-        rounds(&mut tried, 1);
-        let (before, progress) = (tried.parts(), tried.progress());
-        tried.probe_work(&stand_in(2, -1), work).unwrap();
-        let most = tried.pass_work();
+        rounds(&mut probed, 1);
+        let (before, progress) = (probed.parts(), probed.progress());
+        probed.probe_work(&fake_device(2, -1), work).unwrap();
+        let most = probed.pass_work();
         for _ in 0..2 {
             loop {
-                assert!(tried.at_boundary() && tried.offloaded().is_none());
-                if let Pass::Ended(evaluations) = tried.advance_probe().expect("it goes on") {
+                assert!(probed.at_boundary() && probed.offloaded().is_none());
+                if let Pass::Ended(evaluations) = probed.advance_probe().expect("the probe continues") {
                     assert!(evaluations <= most && evaluations > most / 2.0, "{evaluations} of {most}");
                     break;
                 }
-                // Who saves in the middle of it saves what was there before.
-                same("in a trial", &tried.parts(), &before);
-                assert_eq!(tried.progress(), progress);
+                // A save during a probe contains the state before it.
+                same("during a probe", &probed.parts(), &before);
+                assert_eq!(probed.progress(), progress);
                 passes += 1;
             }
         }
-        tried.end_probe();
-        same("after a trial", &tried.parts(), &before);
+        probed.end_probe();
+        same("after a probe", &probed.parts(), &before);
     }
-    rounds(&mut tried, 1);
-    same("later", &tried.parts(), &home.parts());
+    rounds(&mut probed, 1);
+    same("later", &probed.parts(), &local.parts());
     assert!(passes > 20);
 }
 
 #[test]
-fn a_trial_leaves_no_trace_in_the_numbers_of_the_next_round() {
-    let (_, home) = at_home(3);
+fn probes_do_not_change_the_next_rounds_statistics() {
+    let (_, local) = local_learner(3);
     for work in [LEAVES, Work::ALL] {
-        let mut tried = learner();
-        rounds(&mut tried, 2);
-        tried.probe_work(&stand_in(1, -1), work).unwrap();
-        while !matches!(tried.advance_probe(), Ok(Pass::Ended(_))) {}
-        tried.end_probe();
-        // Losses, lengths of gradients and seconds, of which the clock shows none.
-        assert_eq!(round(&mut tried).0, home[2]);
+        let mut probed = learner();
+        rounds(&mut probed, 2);
+        probed.probe_work(&fake_device(1, -1), work).unwrap();
+        while !matches!(probed.advance_probe(), Ok(Pass::Ended(_))) {}
+        probed.end_probe();
+        // Losses, gradient norms and seconds; the clock stays at 0.
+        assert_eq!(round(&mut probed).0, local[2]);
     }
 }
 
 #[test]
-fn a_trial_that_breaks_off_leaves_no_trace_either() {
-    let (home, _) = at_home(3);
+fn failed_probes_do_not_change_the_learner() {
+    let (local, _) = local_learner(3);
     let mut stopped = 0;
-    for lives in (8..60).step_by(7) {
-        let mut tried = learner();
-        rounds(&mut tried, 1);
-        tried.probe_work(&stand_in(1, lives), Work::ALL).unwrap();
-        let fault = (0..60).find_map(|_| tried.advance_probe().err());
+    for calls in (8..60).step_by(7) {
+        let mut probed = learner();
+        rounds(&mut probed, 1);
+        probed.probe_work(&fake_device(1, calls), Work::ALL).unwrap();
+        let fault = (0..60).find_map(|_| probed.advance_probe().err());
         assert!(matches!(fault, None | Some(Fault::Lost { .. })), "{fault:?}");
         stopped += usize::from(fault.is_some());
-        tried.end_probe();
-        rounds(&mut tried, 2);
-        same(&format!("broken off after {lives}"), &tried.parts(), &home.parts());
+        probed.end_probe();
+        rounds(&mut probed, 2);
+        same(&format!("broken off after {calls}"), &probed.parts(), &local.parts());
     }
     assert!(stopped > 3, "{stopped}");
 }
 
-/// An action's number is the two places that it leaves, each of 26.
+/// An action is a pair of places, out of 26 each.
 #[test]
 fn a_packed_sample_has_a_bit_for_each_legal_action_and_for_no_other() {
     const SAMPLE_WORDS: usize = PACKED_SAMPLE_WORDS - ACTIONS.div_ceil(32);

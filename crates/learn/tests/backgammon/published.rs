@@ -1,4 +1,4 @@
-//! The published learner whole: its rounds, who plays for it, and that it learns.
+//! The published learner: its rounds, its player, and its progress in training.
 
 use crate::{met, rounds, spoiled, word};
 use learn::backgammon::arena::duel;
@@ -25,20 +25,20 @@ fn round(learner: &mut Published) -> Stats {
     }
 }
 
-/// Parts of a round are rules, inputs, network, tree, targets, learning and another machine; this learner has nothing of the fifth.
+/// Parts of a round are rules, inputs, network, tree, targets, learning and device. This learner does not use the fifth.
 #[test]
-fn a_round_is_timed_by_what_passes_on_the_clock() {
+fn rounds_are_timed_by_the_given_clock() {
     static TICKS: AtomicU64 = AtomicU64::new(1000);
     let mut learner = learner();
     learner.set_clock(|| 1000.0);
-    assert_eq!(round(&mut learner).parts_s, [0.0; 7], "no time passes on a clock that stands");
+    assert_eq!(round(&mut learner).parts_s, [0.0; 7], "a constant clock measures no time");
     let from = TICKS.load(Relaxed);
     learner.set_clock(|| TICKS.fetch_add(1, Relaxed) as f64);
     let parts_s = round(&mut learner).parts_s;
     let took = (TICKS.load(Relaxed) - from) as f64;
     for (part, &seconds) in parts_s.iter().enumerate() {
         let is_used = ![4, 6].contains(&part);
-        // One actor of three stands for all.
+        // One actor of three is timed for all.
         assert!((seconds > 0.0) == is_used && seconds <= 3.0 * took, "part {part}: {seconds} of {took}");
     }
 }
@@ -52,7 +52,7 @@ fn every_second_round_ends_a_generation() {
 }
 
 #[test]
-fn games_that_cannot_be_are_refused() {
+fn invalid_saved_games_are_rejected() {
     let mut learner = learner();
     round(&mut learner);
     let parts = learner.parts();
@@ -71,9 +71,9 @@ fn games_that_cannot_be_are_refused() {
     }
 }
 
-/// Those that no user sets accept their least and their greatest number, and refuse numbers beyond them.
+/// Settings without a control accept their minimum and maximum, and reject values outside.
 #[test]
-fn settings_for_programs_are_held_to_their_ranges() {
+fn programmatic_settings_are_range_checked() {
     type Set = fn(&mut PublishedConfig, f32);
     let settings: [(&str, Set, [f32; 2], [f32; 2]); 3] = [
         ("leaves", |of, x| of.leaves = x as usize, [1.0, 64.0], [0.0, 65.0]),
@@ -91,10 +91,10 @@ fn settings_for_programs_are_held_to_their_ranges() {
 }
 
 #[test]
-fn a_player_thinks_of_each_decision_by_itself_and_ranks_as_it_chooses() {
+fn players_decide_independently_and_rank_as_they_choose() {
     let learner = learner();
     let (mut numbers, mut scratch) = (Rng::new(1, 8).sequence(0), Results::new());
-    let mut decisions = met(60, 1, |board, roll| {
+    let mut decisions = sample_decisions(60, 1, |board, roll| {
         let results = board.results(roll, &mut scratch);
         results[numbers.below(results.len() as u32) as usize]
     });
@@ -139,9 +139,9 @@ fn a_player_thinks_of_each_decision_by_itself_and_ranks_as_it_chooses() {
     assert_eq!(learner.player(1).expects(won.turned()).unwrap().equity(), -2.0);
 }
 
-/// What was not searched has no share of a search, and is worth what it was worth at first.
+/// Without a search, shares are 0 and equities equal the first equities.
 #[test]
-fn without_a_search_the_first_look_is_the_last() {
+fn without_a_search_ranking_is_static() {
     let mut player = learner().player(1);
     for (high, low) in [(3, 1), (6, 5), (4, 4)] {
         let ranked = player.rank(Board::START, Roll::new(high, low).unwrap());
@@ -156,8 +156,8 @@ fn without_a_search_the_first_look_is_the_last() {
     }
 }
 
-/// Some seconds of play against itself, and a few evaluations a decision, beat random moves by a margin that a network which has
-/// learned nothing does not come near with the same search.
+/// A few seconds of self-play with few simulations per decision beat random moves by a margin that an untrained network with the same
+/// search does not reach.
 #[test]
 fn some_hundred_games_beat_random_moves() {
     const ROUNDS: u64 = 14;

@@ -1,5 +1,4 @@
-//! The strong learner's player with a search: with evaluations enough it is exact one move ahead, its numbers are of one piece, and it
-//! answers the same every time.
+//! The strong learner's player with search: exact one-ply values with enough evaluations, consistent statistics, and deterministic results.
 
 use learn::backgammon::{Candidate, Player, SelfTaught, Strong, StrongConfig};
 use math::Isa;
@@ -15,27 +14,27 @@ fn learned(rounds: u64) -> Strong {
     strong
 }
 
-/// Decisions of a game that the player plays against itself.
-fn met(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)> {
+/// Decisions of a game of self-play.
+fn sample_decisions(player: &mut dyn Player, count: usize) -> Vec<(Board, Roll)> {
     let mut chosen = Vec::new();
-    crate::met(count, 9, |board, roll| {
+    crate::sample_decisions(count, 9, |board, roll| {
         player.choose(&[(board, roll)], &mut chosen);
         chosen[0]
     })
 }
 
-/// What a board that was left is worth: the mean over all rolls of the best reply as the player without a search values it.
+/// Value of a board after a move: the mean over all rolls of the best reply's static value.
 fn one_move_ahead(plain: &mut dyn Player, left: Board) -> f32 {
     let reply = |roll: Roll| plain.rank(left.turned(), roll)[0].equity * roll.ways() as f32;
     -Roll::ALL.into_iter().map(reply).sum::<f32>() / 36.0
 }
 
 #[test]
-fn with_evaluations_enough_it_is_exact_one_move_ahead() {
+fn enough_evaluations_give_exact_one_ply_values() {
     let strong = learned(4);
     let (mut plain, mut deep) = (strong.player(1), strong.player(400));
     let mut searched = 0;
-    for (board, roll) in met(&mut *plain, 60) {
+    for (board, roll) in sample_decisions(&mut *plain, 60) {
         let ranked = deep.rank(board, roll);
         let shares: f32 = ranked.iter().map(|candidate| candidate.share).sum();
         if shares == 0.0 {
@@ -46,7 +45,7 @@ fn with_evaluations_enough_it_is_exact_one_move_ahead() {
         assert!((ranked[0].equity - best).abs() < 1e-4, "{board:?} {roll:?}: {} {best}", ranked[0].equity);
         for other in ranked.iter().filter(|candidate| candidate.share > 0.0) {
             let by = one_move_ahead(&mut *plain, other.board);
-            // Dropped before the last of its rolls, it may be a little better.
+            // A result dropped before its last roll may be slightly better.
             assert!(by < best + 0.05, "{board:?} {roll:?}: {other:?} is worth {by}, above {best}");
         }
     }
@@ -59,7 +58,7 @@ fn candidates_are_all_results_and_add_up() {
     let mut scratch = Results::new();
     for evals in [1, 2, 7, 30, 100, 5000] {
         let (mut player, mut again) = (strong.player(evals), strong.player(evals));
-        for (board, roll) in met(&mut *strong.player(1), 25) {
+        for (board, roll) in sample_decisions(&mut *strong.player(1), 25) {
             let ranked = player.rank(board, roll);
             let mut chosen = Vec::new();
             again.choose(&[(board, roll)], &mut chosen);
@@ -84,7 +83,7 @@ fn candidates_are_all_results_and_add_up() {
 
 /// Priors are computed relative to the best result, so they stay finite where an equity is large.
 #[test]
-fn a_backgammon_that_is_won_at_once_has_the_whole_prior() {
+fn an_immediate_backgammon_gets_the_whole_prior() {
     let (mut mine, mut theirs) = ([0; 25], [0; 25]);
     (mine[0], theirs[22]) = (1, 15);
     let board = Board::new(mine, theirs).expect("a board");
@@ -94,10 +93,10 @@ fn a_backgammon_that_is_won_at_once_has_the_whole_prior() {
 }
 
 #[test]
-fn what_it_expects_is_the_mean_of_what_it_would_do() {
+fn expected_probabilities_are_the_mean_over_its_moves() {
     let strong = learned(16);
     let mut player = strong.player(1);
-    let boards = met(&mut *player, 100);
+    let boards = sample_decisions(&mut *player, 100);
     let pairs: Vec<(f32, f32)> = boards
         .iter()
         .map(|(board, _)| {
@@ -109,6 +108,6 @@ fn what_it_expects_is_the_mean_of_what_it_would_do() {
     let middle = mean(&|pair| pair.1);
     let spread = mean(&|pair| (pair.1 - middle).powi(2)).sqrt();
     let error = mean(&|pair| (pair.0 - pair.1).powi(2)).sqrt();
-    // It tells good positions from bad ones, and was taught that the two agree: by now to an eighth of what positions differ by.
+    // Training makes both agree: by now to within an eighth of the spread between positions.
     assert!(spread > 0.3 && error < 0.25 * spread, "they differ by {spread}, it errs by {error}");
 }

@@ -1,5 +1,5 @@
-//! Rounds whose games others play: whoever does, in however many stretches and however much of its own the learner does meanwhile, it
-//! learns what it would have learned alone.
+//! Rounds with games played by remote workers. The result must equal that of a learner alone, for any division of the pieces and any amount
+//! of local work in between.
 
 use crate::{rounds, same, small, spoiled, word};
 use learn::backgammon::{Published, PublishedConfig, PublishedError, SelfTaught, Strong, StrongConfig, play};
@@ -10,7 +10,7 @@ use math::Isa;
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
 fn strong() -> Strong {
-    // Rounds that look at all rolls too.
+    // Includes rounds with look-ahead.
     let small = StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() };
     let other = StrongConfig { narrow: 24, depth: 2, handmade: false, bearoff: false, ..small };
     let settings = StrongConfig { look_after: 32, look_games: 6, ..other };
@@ -26,7 +26,7 @@ fn played(due: &Parts, pieces: std::ops::Range<u64>) -> Parts {
     play(&|name| part(due, name), pieces, Isa::best()).expect("pieces that are due")
 }
 
-/// Plays rounds as other processes would, in stretches of so many pieces, between two of which the learner has so many slices of its own.
+/// Plays rounds as remote workers would, `stretch` pieces at a time, with `slices` local slices in between.
 fn shared_rounds(learner: &mut (impl SelfTaught + Sharing), count: u64, stretch: u64, slices: usize) {
     learner.share(true);
     let end = learner.progress().iterations + count;
@@ -43,14 +43,14 @@ fn shared_rounds(learner: &mut (impl SelfTaught + Sharing), count: u64, stretch:
     learner.share(false);
 }
 
-fn games_that_others_play_are_learned_from_as_its_own<L: SelfTaught + Sharing>(begin: impl Fn() -> L) {
+fn check_shared_rounds<L: SelfTaught + Sharing>(begin: impl Fn() -> L) {
     let (mut own, mut shared) = (begin(), begin());
     for (stretch, slices) in [(1, 0), (5, 1), (16, 1000), (3, 2)] {
         rounds(&mut own, 2);
         shared_rounds(&mut shared, 2, stretch, slices);
         same(&format!("in stretches of {stretch}"), &own.parts(), &shared.parts());
     }
-    // One that is left alone with the rest of a round plays it.
+    // Without workers the learner plays the rest of a round itself.
     shared.share(true);
     let (pieces, due) = shared.due().expect("a round begins");
     let parts = played(&due, pieces.start..pieces.start + 2);
@@ -64,17 +64,17 @@ fn games_that_others_play_are_learned_from_as_its_own<L: SelfTaught + Sharing>(b
 }
 
 #[test]
-fn the_strong_learner_is_the_same_whoever_plays() {
+fn shared_rounds_of_the_strong_learner_equal_its_own() {
     games_that_others_play_are_learned_from_as_its_own(strong);
 }
 
 #[test]
-fn the_published_learner_is_the_same_whoever_plays() {
+fn shared_rounds_of_the_published_learner_equal_its_own() {
     games_that_others_play_are_learned_from_as_its_own(published);
 }
 
 #[test]
-fn a_round_that_was_begun_here_is_ended_here() {
+fn a_round_begun_locally_is_completed_locally() {
     let (mut own, mut shared) = (published(), published());
     rounds(&mut own, 3);
     rounds(&mut shared, 2);
@@ -87,7 +87,7 @@ fn a_round_that_was_begun_here_is_ended_here() {
 }
 
 #[test]
-fn what_was_not_brought_whole_is_refused_and_changes_nothing() {
+fn incomplete_results_are_rejected_without_changes() {
     let (mut own, mut learner) = (published(), published());
     rounds(&mut own, 4);
     rounds(&mut learner, 3);
@@ -96,7 +96,7 @@ fn what_was_not_brought_whole_is_refused_and_changes_nothing() {
     let good = played(&due, pieces.clone());
     let last = |parts: &Parts, name: &str| part(parts, name).expect("a part of it").1.len();
     let mut wrong = vec![
-        // A place with 15 checkers, no roll, more samples than there are; in the last actor, after others could be taken.
+        // A place with 15 checkers, no roll, more samples than stored; in the last actor, after valid ones.
         spoiled(&good, "games", word(last(&good, "games") - 16, !0)),
         spoiled(&good, "games", word(last(&good, "games") - 8, 77)),
         spoiled(&good, "games", word(14, 1 << 30)),

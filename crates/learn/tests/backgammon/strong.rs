@@ -1,4 +1,4 @@
-//! The strong learner learns: some seconds of play against itself beat the baselines by a margin that a broken one cannot reach.
+//! Training of the strong learner: a few seconds of self-play beat the baselines by a margin that a broken learner cannot reach.
 
 use crate::rounds;
 use learn::Learner;
@@ -12,7 +12,7 @@ use worlds::backgammon::{BAR, Board, Roll};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// Small enough for a test: few games a round.
+/// Small rounds for a test.
 fn small() -> StrongConfig {
     StrongConfig { hidden: 32, games: 16, batch: 128, ..StrongConfig::default() }
 }
@@ -26,13 +26,13 @@ fn six_thousand_games_beat_the_baselines() {
     let mut player = strong.player(1);
     let random = duel(&mut *player, &mut Random::new(3), 5, 150, 50).expect("legal moves");
     let linear = duel(&mut *player, &mut Linear::new(), 5, 600, 50).expect("legal moves");
-    // 2.54 with a standard error of 0.03, and 0.28 with one of 0.04: four, and three, of those below.
+    // 2.54 with a standard error of 0.03, and 0.28 with one of 0.04; the limits are four and three standard errors below.
     assert!(random.mean() > 2.4, "{} points a game against random moves", random.mean());
     assert!(linear.mean() > 0.16, "{} points a game against the linear baseline", linear.mean());
 }
 
 #[test]
-fn a_round_that_looks_ahead_is_learned_from_so_many_times() {
+fn look_ahead_rounds_use_the_given_number_of_passes() {
     let updates = |look_after: u64, look_passes: usize| {
         let settings = StrongConfig { look_after, look_games: 4, look_passes, ..small() };
         let mut strong = Strong::new(settings, 4, Isa::best()).expect("sound settings");
@@ -46,8 +46,8 @@ fn a_round_that_looks_ahead_is_learned_from_so_many_times() {
 }
 
 #[test]
-fn inputs_and_the_bear_off_table_are_left_out_where_they_are_switched_off() {
-    // A race with all checkers home, and one that is not.
+fn inputs_and_bear_off_table_can_be_disabled() {
+    // A race with all checkers home, and one without.
     let mut home = [0; BAR];
     (home[0], home[3], home[5]) = (2, 2, 1);
     let home = Board::new(home, home).unwrap();
@@ -67,7 +67,7 @@ fn inputs_and_the_bear_off_table_are_left_out_where_they_are_switched_off() {
         learned.push(strong.weights().to_vec());
         assert!(strong.is_finite());
     }
-    // Each of them is learned with otherwise.
+    // Each switch changes the training.
     for (i, one) in learned.iter().enumerate() {
         assert!(learned[..i].iter().all(|other| other != one));
     }

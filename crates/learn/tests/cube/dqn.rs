@@ -1,5 +1,5 @@
-//! Each part of the deep-Q learner does what its paper says: sums, returns, targets, gradients and steps are held to plain twins,
-//! relabelled episodes are ways on the cube, and some seconds of it solve what is near.
+//! Components of the deep-Q learner, compared with plain implementations: sums, returns, targets, gradients and steps. Relabelled episodes
+//! are valid paths, and a few seconds of training solve states near the solved one.
 
 use super::{QUARTER, drawn, iterate};
 use learn::cube::dqn::curriculum::{Curriculum, CurriculumConfig, Schedule};
@@ -20,12 +20,12 @@ use worlds::cube::{Actions, Metric, Puzzle, Three, Two};
 #[cfg(target_arch = "wasm32")]
 use wasm_bindgen_test::wasm_bindgen_test as test;
 
-/// So many in an iteration.
+/// Steps with this number of updates per iteration.
 fn updates(updates: usize) -> Steps {
     Steps { updates, ..DqnConfig::default().steps }
 }
 
-/// Small enough for a test, with every part in use.
+/// Small settings for a test, with every component in use.
 fn small() -> DqnConfig {
     let later = DqnConfig::preset(Preset::Later);
     DqnConfig {
@@ -68,7 +68,7 @@ fn a_sum_tree_finds_what_a_plain_sum_finds() {
                 };
                 assert_eq!(Some(tree.find(mass)), plain.iter().position(beyond), "{mass} of {plain:?}");
             }
-            // What rounding leads to beyond the end is still one that is not 0.
+            // Rounding beyond the end still selects a nonzero leaf.
             assert!(total == 0.0 || plain[tree.find(total + 1.0)] > 0.0);
         }
     }
@@ -89,7 +89,7 @@ fn a_replay_keeps_the_newest() {
         assert_eq!((replay.len(), replay.get(29)), (50, numbered(129)));
         kept.sort_unstable();
         assert!(kept.into_iter().eq(80..130));
-        // Evenly, while all priorities are alike.
+        // Sampling is uniform while all priorities are equal.
         let (mut numbers, mut picks, mut counts) = (Rng::new(2, 2).sequence(0), [0; 50], [0; 50]);
         for _ in 0..2000 {
             replay.sample(&mut numbers, &mut picks);
@@ -100,7 +100,7 @@ fn a_replay_keeps_the_newest() {
 }
 
 #[test]
-fn a_learner_learns_from_all_that_its_replay_keeps() {
+fn batches_cover_the_whole_replay() {
     let mut learner = learner::<Two>(small(), 3);
     while learner.replay().len() < learner.replay().capacity() {
         iterate(&mut learner, 1);
@@ -110,13 +110,13 @@ fn a_learner_learns_from_all_that_its_replay_keeps() {
         iterate(&mut learner, 1);
         learner.batch().1.iter().for_each(|&pick| drawn[pick as usize] = true);
     }
-    // Of 60 batches of 32 an even draw leaves out a fortieth; priorities leave out more, and the newest alone would be few.
+    // In 60 batches of 32, uniform sampling misses a fortieth; prioritised sampling misses more, and the newest alone would be few.
     let count = drawn.iter().filter(|&&drawn| drawn).count();
     assert!(2 * count > drawn.len(), "{count} of {}", drawn.len());
 }
 
 #[test]
-fn transitions_are_drawn_by_priority_and_weighed_against_it() {
+fn transitions_are_sampled_by_priority_and_weighted() {
     let (isa, alpha, floor, beta) = (Isa::best(), 0.7, 0.01, 0.5);
     let mut replay = Replay::new(64, true, 0);
     (0..40).for_each(|number| replay.push(numbered(number)));
@@ -147,10 +147,10 @@ fn transitions_are_drawn_by_priority_and_weighed_against_it() {
         assert!(near(said, weight(pick) / greatest), "{said}");
     }
     assert!(weights.iter().any(|&weight| weight < 0.7), "they differ");
-    // A new one has the greatest priority that there was.
+    // A new transition gets the greatest priority so far.
     replay.push(numbered(77));
     assert_eq!(Some(replay.priority(40)), (0..40).map(|at| replay.priority(at)).reduce(f32::max));
-    // Evenly drawn ones are not weighed.
+    // With uniform sampling all weights are 1.
     Replay::new(4, false, 0).weigh(isa, beta, &[1, 2], &mut weights[..2]);
     assert_eq!(weights[..2], [1.0; 2]);
 }
@@ -158,7 +158,7 @@ fn transitions_are_drawn_by_priority_and_weighed_against_it() {
 // ---- returns and targets ----
 
 #[test]
-fn n_step_returns_are_those_of_a_plain_sum() {
+fn n_step_returns_match_plain_sums() {
     let rewards = Rewards { gamma: 0.9, step: -0.3, goal: 2.0 };
     for (len, solved, steps) in
         (1..9).flat_map(|len| [true, false].into_iter().flat_map(move |solved| (1..6).map(move |steps| (len, solved, steps))))
@@ -173,7 +173,7 @@ fn n_step_returns_are_those_of_a_plain_sum() {
             let ends = solved && end == len as usize;
             assert_eq!((of.state, of.action, of.next), (path[i], taken[i], path[end]));
             assert_eq!((usize::from(of.steps), of.done), (end - i, ends));
-            // Step by step, the last of a solved episode with the goal's reward; then what comes after.
+            // Step by step; the last step of a solved episode has the goal's reward. Then the value of the next state.
             let (mut sum, mut discount) = (0.0, 1.0);
             for at in i..end {
                 let goal = if solved && at + 1 == len as usize { 2.0 } else { 0.0 };
@@ -193,14 +193,14 @@ fn n_step_returns_are_those_of_a_plain_sum() {
 }
 
 #[test]
-fn nothing_comes_after_the_solved_cube() {
+fn the_solved_state_has_no_successors() {
     let rewards = Rewards { gamma: 0.5, step: -1.0, goal: 8.0 };
     assert_eq!(rewards.of_steps(3, false), (-1.75, 0.125));
     assert_eq!(rewards.of_steps(3, true), (0.25, 0.0));
 }
 
 #[test]
-fn double_targets_value_what_the_other_network_prefers() {
+fn double_targets_evaluate_the_trained_networks_choice() {
     let of = |done| Transition { state: 0, action: 0, steps: 1, done, next: 1 };
     let batch = [of(false), of(false), of(true)];
     let trained = [5.0, 1.0, 2.0, /**/ 0.0, 0.5, 9.0, /**/ 1.0, 1.0, 1.0];
@@ -211,16 +211,16 @@ fn double_targets_value_what_the_other_network_prefers() {
         Targets { rewards, double, bounded }.fill(&batch, &trained, &target, 3, &mut values);
         values
     };
-    // The greatest by the target network are -1 and 3; the trained one prefers those of -4 and -6.
+    // The greatest values by the target network are -1 and 3; the trained network prefers the actions of -4 and -6.
     assert_eq!(fill(false, false), [-1.0 - 0.5, -1.0 + 1.5, -1.0]);
     assert_eq!(fill(true, false), [-1.0 - 2.0, -1.0 - 3.0, -1.0]);
-    // No move returns more than -1, and none less than -1 for ever.
+    // No move returns more than -1, and no endless play less than the lower bound.
     assert_eq!(fill(false, true), [-1.0 - 0.5, -1.0 - 0.5, -1.0]);
     assert_eq!(fill(true, true), [-2.0, -2.0, -1.0]);
 }
 
 #[test]
-fn values_are_read_as_moves() {
+fn values_convert_to_moves() {
     let schemes = [(1.0, -1.0, 0.0), (1.0, -0.1, 2.0), (0.9, 0.0, 1.0), (0.97, -1.0, 0.0), (0.8, -0.5, 3.0)];
     for (gamma, step, goal) in schemes {
         let rewards = Rewards { gamma, step, goal };
@@ -240,7 +240,7 @@ fn values_are_read_as_moves() {
 
 // ---- the network and its step ----
 
-/// What a network says of states, by the interpreter, in f64.
+/// Outputs of a network by the interpreter, in f64.
 fn said<P: Cube>(net: &NetConfig, actions: usize, params: &[f32], states: &[P]) -> Vec<f64> {
     let mut g = graph::Graph::new();
     let active = g.input("active", [states.len(), net.inputs.active::<P>()]);
@@ -256,12 +256,12 @@ fn inputs<P: Cube>(net: &NetConfig, states: &[P]) -> Vec<f64> {
 }
 
 #[test]
-fn dueling_values_are_a_state_value_and_advantages_less_their_mean() {
+fn dueling_values_are_a_value_plus_centred_advantages() {
     let net = |dueling| NetConfig { dueling, ..small().net };
     let learner = learner::<Two>(small(), 5);
     let params = learner.networks()[0].values();
     let states = drawn::<Two>(1, 20);
-    // The same weights read as seven plain outputs.
+    // The same weights as seven plain outputs.
     let (dueling, plain) = (said(&net(true), 6, params, &states), said(&net(false), 7, params, &states));
     for (q, plain) in dueling.chunks_exact(6).zip(plain.chunks_exact(7)) {
         let (value, advantages) = (plain[0], &plain[1..]);
@@ -271,7 +271,7 @@ fn dueling_values_are_a_state_value_and_advantages_less_their_mean() {
             assert!((q - (value + advantage - mean)).abs() < 1e-6, "{q}");
         }
     }
-    // The judge says the same, as moves.
+    // The judge returns the same, as moves.
     let mut scores = vec![0.0; 20 * 6];
     learner.judge().expect("a plan").judge(&states, &mut scores);
     let Rewards { gamma, step, goal } = small().rewards;
@@ -282,7 +282,7 @@ fn dueling_values_are_a_state_value_and_advantages_less_their_mean() {
     }
 }
 
-/// Everything about one step of the learner, computed anew: targets, loss, gradient, Adam, priorities, target network.
+/// Recomputes a step of the learner: targets, loss, gradient, Adam, priorities, target network.
 fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     let mut learner = learner::<P>(config.clone(), 11);
     iterate(&mut learner, 2);
@@ -342,7 +342,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     let at = |params: &[f64]| graph::reference::evaluate(&g, &named, params);
     let params: Vec<f64> = trained.iter().map(|&x| x.into()).collect();
     let values = at(&params);
-    // The loss by hand.
+    // Reference loss.
     let each = values[taken.index()].iter().zip(&targets).zip(&weights).map(|((taken, target), weight)| {
         let error = taken - target;
         let loss = match config.loss {
@@ -359,7 +359,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
         let range = g.table().specs()[index].range();
         gradient[range].copy_from_slice(&values[node.index()]);
     }
-    // The gradient by differences of the loss, in some places.
+    // Finite differences of the loss, at some parameters.
     for at_param in (0..params.len()).step_by(params.len() / 25).filter(|&i| gradient[i] != 0.0) {
         let moved = |by: f64| {
             let mut params = params.clone();
@@ -385,7 +385,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
             let (m, v) = (m / (1.0 - 0.9f64.powi(t)), v / (1.0 - 0.999f64.powi(t)));
             let step = f64::from(config.steps.lr) / worn * m / (v.sqrt() + 1e-8);
             let expected = params[i] - step;
-            // A slope of nearly nothing is nothing but rounding.
+            // A gradient near 0 is mostly rounding.
             if v.sqrt() > 1e-5 || slope == 0.0 {
                 assert!((f64::from(now[0][i]) - expected).abs() < 2e-6 + 1e-2 * step.abs(), "{} {k}", spec.name);
                 compared += 1;
@@ -400,7 +400,7 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
     }
     assert!(compared > params.len() / 2);
     if config.prioritised {
-        // One that was drawn twice has the same error twice.
+        // A transition drawn twice has the same error twice.
         for (i, &pick) in picks.iter().enumerate() {
             let error = values[taken.index()][i] - targets[i];
             let expected = (error.abs() + f64::from(config.floor)).powf(config.alpha.into());
@@ -411,10 +411,10 @@ fn same_as_a_plain_step<P: Cube>(config: DqnConfig) {
 }
 
 #[test]
-fn a_step_is_a_plain_step() {
+fn steps_match_the_reference() {
     same_as_a_plain_step::<Two>(small());
     same_as_a_plain_step::<Two>(DqnConfig { double: false, follow: Follow::Hard, target_every: 15, ..small() });
-    // The thirteenth step copies.
+    // The thirteenth step copies to the target network.
     let hard = DqnConfig { follow: Follow::Hard, target_every: 13, loss: Loss::Squares, prioritised: false, ..small() };
     same_as_a_plain_step::<Two>(hard);
     let steps = Steps { max_grad_norm: 0.01, lr_steps: 10.0, ..small().steps };
@@ -431,7 +431,7 @@ fn a_step_is_a_plain_step() {
 }
 
 #[test]
-fn states_that_are_alike_are_judged_alike() {
+fn equivalent_states_get_equivalent_scores() {
     for metric in Metric::ALL {
         let net = NetConfig { inputs: Inputs::Folded, ..small().net };
         let learner = learner::<Two>(DqnConfig { net: net.clone(), metric, ..small() }, 5);
@@ -455,7 +455,7 @@ fn states_that_are_alike_are_judged_alike() {
                 differ += usize::from(other != action);
                 for (b, score_b) in here.iter().enumerate() {
                     let b = Two::folded_action(state.folded().1, b);
-                    // Moves are fewer where the network says more.
+                    // Higher values are fewer moves.
                     assert!(plain[other] < plain[b] + 1e-5 || score < score_b);
                 }
             }
@@ -465,7 +465,7 @@ fn states_that_are_alike_are_judged_alike() {
 }
 
 #[test]
-fn a_target_network_is_copied_or_follows() {
+fn target_networks_are_copied_or_averaged() {
     let mut hard = learner::<Two>(DqnConfig { follow: Follow::Hard, target_every: 4, steps: updates(1), ..small() }, 2);
     let mut held = hard.networks()[1].values().to_vec();
     for update in 1..=12 {
@@ -487,7 +487,7 @@ fn a_target_network_is_copied_or_follows() {
             assert!((target - (before + 0.1 * (trained - before))).abs() < 1e-6);
         }
     }
-    // Either of them judges.
+    // Either network can be the judge.
     let config = soft.config().clone();
     let judge = |learner: &Dqn<Two>| {
         let mut scores = [0.0; 6];
@@ -502,23 +502,23 @@ fn a_target_network_is_copied_or_follows() {
 // ---- playing ----
 
 #[test]
-fn a_curriculum_goes_on_when_enough_is_solved() {
+fn the_curriculum_advances_at_the_success_threshold() {
     let config = CurriculumConfig { schedule: Schedule::Fractional, first: 2, last: 5, threshold: 0.75, window: 8, fraction: 0.3 };
     let mut it = Curriculum::new(&config);
     assert_eq!(it.stage(), 2);
-    // Six of eight are enough, once there are eight; what is solved elsewhere does not count.
+    // Six of eight suffice once there are eight; other depths do not count.
     for solved in [true, true, true, true, true, true, false] {
         assert!(!it.record(&config, 2, solved));
         assert!(!it.record(&config, 3, true) && it.stage() == 2);
     }
     assert!(it.record(&config, 2, false) && it.stage() == 3);
-    // It holds as long as the newest eight are not good enough, whatever came before.
+    // It stays while the newest eight are not good enough, independent of earlier ones.
     let mut it = Curriculum::new(&config);
     (0..7).for_each(|_| assert!(!it.record(&config, 2, false)));
     (0..5).for_each(|_| assert!(!it.record(&config, 2, true)));
     assert_eq!(it.success(2), (5.0 / 8.0, 8));
     assert!(it.record(&config, 2, true) && it.stage() == 3);
-    // To the last and no further.
+    // It stops at the last depth.
     for stage in 3..=5 {
         assert_eq!(it.stage(), stage);
         for solved in 1..=8 {
@@ -526,7 +526,7 @@ fn a_curriculum_goes_on_when_enough_is_solved() {
         }
     }
     assert_eq!((it.stage(), it.success(5)), (5, (1.0, 8)));
-    // An even one has no stages.
+    // An even curriculum has no stages.
     let mut even = Curriculum::new(&CurriculumConfig { schedule: Schedule::Even, ..config });
     assert!(!even.record(&CurriculumConfig { schedule: Schedule::Even, ..config }, 5, true) && even.stage() == 5);
 
@@ -547,7 +547,7 @@ fn a_curriculum_goes_on_when_enough_is_solved() {
 }
 
 #[test]
-fn a_relabelled_episode_is_a_way_to_the_solved_cube() {
+fn relabelled_episodes_lead_to_the_solved_cube() {
     let mut numbers = Rng::new(6, 6).sequence(0);
     fn check<P: Puzzle>(metric: Metric, numbers: &mut math::rng::Sequence) -> usize {
         let (actions, mut path, mut cut) = (Actions::of::<P>(metric), Vec::new(), 0);
@@ -561,7 +561,7 @@ fn a_relabelled_episode_is_a_way_to_the_solved_cube() {
                 assert!(path[at].turned(usize::from(action)) == path[at + 1]);
                 assert!(path[at] != P::SOLVED, "an episode ends where it is solved");
             }
-            // Seen from where it ends, an episode looks the same wherever it began.
+            // Relative to its final state, an episode is the same from any start.
             let relative = |start: P| taken.iter().fold(start, |state, &action| state.turned(usize::from(action)));
             assert!(used < len || relative(path[0]) == P::SOLVED);
             cut += usize::from(used < len);
@@ -574,7 +574,7 @@ fn a_relabelled_episode_is_a_way_to_the_solved_cube() {
 }
 
 #[test]
-fn what_is_played_is_true_of_the_cube() {
+fn played_transitions_follow_the_rules() {
     let done = |hindsight: f32| {
         let config = DqnConfig {
             epsilon: 1.0,
@@ -597,23 +597,23 @@ fn what_is_played_is_true_of_the_cube() {
         assert!(progress.moves == 4800 && (250..1000).contains(&progress.episodes), "{progress:?}");
         (0..replay.len()).filter(|&at| replay.get(at).done).count()
     };
-    // An episode may be told not to take its last move back.
-    for (acting, turns_back) in [(Greedy::Plain, true), (Greedy::Onward, false)] {
+    // Episodes can exclude the inverse of their last move.
+    for (acting, undoes) in [(Greedy::Plain, true), (Greedy::Onward, false)] {
         let config = DqnConfig { acting, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
         let mut learner = learner::<Two>(config, 4);
         (0..300).for_each(|_| learner.play());
         let all: Vec<_> = (0..learner.replay().len()).map(|at| learner.replay().get(at)).collect();
         let back = |pair: &[Transition<Two>]| pair[1].state == pair[0].next && pair[1].next == pair[0].state;
-        assert_eq!(all.windows(2).any(back), turns_back);
+        assert_eq!(all.windows(2).any(back), undoes);
         assert!((0..6).all(|action| all.iter().any(|of| of.action == action)));
     }
     let (plain, relabelled) = (done(0.0), done(1.0));
     assert!(relabelled > 3 * plain && plain > 10, "{plain} {relabelled}");
 }
 
-/// Each episode that solved the cube has one transition that is done.
+/// Each solved episode has exactly one transition that is done.
 #[test]
-fn the_share_solved_of_an_iteration_counts_its_episodes() {
+fn the_solved_share_covers_the_iterations_episodes() {
     let config = DqnConfig { n_step: 1, hindsight: 0.0, replay: 8192, ..small() };
     let mut learner = learner::<Two>(config, 6);
     let (mut episodes, mut solved) = (0, 0);
@@ -635,7 +635,7 @@ fn the_share_solved_of_an_iteration_counts_its_episodes() {
 }
 
 #[test]
-fn random_actions_become_fewer_by_moves() {
+fn exploration_decays_with_moves() {
     let isa = Isa::best();
     let linear = DqnConfig { epsilon: 0.9, epsilon_end: 0.1, epsilon_moves: 1000.0, ..small() };
     let exponential = DqnConfig { decay: Decay::Exponential, ..linear.clone() };
@@ -645,7 +645,7 @@ fn random_actions_become_fewer_by_moves() {
         assert!((linear.epsilon_after(isa, moves) - by_line).abs() < 1e-4);
         assert!((exponential.epsilon_after(isa, moves) - by_power).abs() < 1e-4);
     }
-    // Without any of them, episodes that begin alike go on alike; with them a share is not what the network prefers.
+    // Without random actions equal episodes stay equal; with them a share of actions is not greedy.
     for (epsilon, share) in [(0.0, 0.0), (0.6, 0.5)] {
         let config = DqnConfig { epsilon, epsilon_end: epsilon, n_step: 1, hindsight: 0.0, replay: 4096, ..small() };
         let mut learner = learner::<Two>(config, 8);
@@ -665,7 +665,7 @@ fn random_actions_become_fewer_by_moves() {
 // ---- the learner ----
 
 #[test]
-fn saves_that_cannot_be_are_refused_by_name() {
+fn invalid_saves_are_rejected_by_name() {
     let mut learner = learner::<Two>(small(), 9);
     iterate(&mut learner, 3);
     let parts = learner.parts();
@@ -685,7 +685,7 @@ fn saves_that_cannot_be_are_refused_by_name() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_refused() {
+fn invalid_settings_are_rejected() {
     type Change = fn(&mut DqnConfig);
     let refusal = |set: Change| {
         let mut config = small();
@@ -725,14 +725,14 @@ fn settings_that_cannot_be_used_are_refused() {
     learner.set(live.clone()).expect("what may change");
     iterate(&mut learner, 1);
     assert!(learner.weights() == before && learner.progress().updates == 2);
-    // The stage is held to a shorter curriculum.
+    // The stage is limited to a shorter curriculum.
     let short = CurriculumConfig { first: 2, last: 3, ..base.curriculum };
     learner.set(DqnConfig { curriculum: short, ..live }).expect("what may change");
     assert_eq!(learner.inside(0).expect("a plan").expect("it plays").stage, 2);
 }
 
 #[test]
-fn one_can_look_inside() {
+fn the_internal_state_is_accessible() {
     let mut learner = learner::<Two>(small(), 7);
     iterate(&mut learner, 5);
     let inside = learner.inside(4).expect("a plan").expect("it plays");
@@ -764,7 +764,7 @@ fn states_are_saved_as_words() {
     }
     check::<Two>();
     check::<Three>();
-    // A twisted corner, a flipped edge, two pieces exchanged, one twice.
+    // A twisted corner, a flipped edge, two exchanged pieces, a duplicated piece.
     for (place, byte) in [(0, 8), (8, 12), (0, 1), (9, 0)] {
         let mut cubies = *Three::SOLVED.cubies();
         cubies[place] = byte;
@@ -776,7 +776,7 @@ fn states_are_saved_as_words() {
     }
 }
 
-/// Shares of states of each distance that are solved greedily.
+/// Greedy solve rate by distance.
 #[cfg(not(target_arch = "wasm32"))]
 fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     let mut judge = learner.judge().expect("a plan");
@@ -784,7 +784,7 @@ fn solved(learner: &Dqn<Two>) -> Vec<f64> {
     report.rows(Greedy::Plain).iter().map(|row| row.share()).collect()
 }
 
-/// Settings that learn what is near in a few seconds.
+/// Settings that learn the states near the solved one in a few seconds.
 #[cfg(not(target_arch = "wasm32"))]
 fn near() -> DqnConfig {
     let tuned = DqnConfig::preset(Preset::Tuned);
@@ -800,14 +800,14 @@ fn near() -> DqnConfig {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn some_seconds_of_playing_solve_what_is_near() {
+fn a_few_seconds_of_play_solve_near_states() {
     let mut learner = learner::<Two>(near(), 1);
     while learner.progress().updates < 8000 {
         learner.advance();
     }
     let shares = solved(&learner);
     assert!(shares[..5].iter().all(|&share| share == 1.0) && shares[5] > 0.8, "{shares:?}");
-    // One that does not learn solves little.
+    // Without training few states are solved.
     let mut idle = self::learner::<Two>(DqnConfig { steps: Steps { lr: 0.0, ..near().steps }, ..near() }, 1);
     iterate(&mut idle, 2);
     let shares = solved(&idle);
@@ -816,7 +816,7 @@ fn some_seconds_of_playing_solve_what_is_near() {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn labels_teach_what_is_near_before_anything_is_played() {
+fn pretraining_solves_near_states_before_play() {
     for &labels in Labels::ALL {
         let config = DqnConfig { pretraining: 3000, labels, ..near() };
         let mut learner = learner::<Two>(config, 1);

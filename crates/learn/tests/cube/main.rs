@@ -1,4 +1,4 @@
-//! The cube: searches and both kinds of learners, here and on another machine.
+//! The cube: searches and both kinds of learners, on the CPU and offloaded.
 
 mod dqn;
 mod offload;

@@ -1,4 +1,4 @@
-//! The cube's judges on another machine, of which this processor is the stand-in: to the bit what they do here.
+//! Offloaded judges of the cube, with the CPU as the device: bit-identical to local judges.
 
 use super::{QUARTER, iterate};
 use graph::Plan;
@@ -16,7 +16,7 @@ fn learner<P: Cube>(signal: Signal, updates: usize) -> Supervised<P> {
     Supervised::new(config, exact, 7, Isa::best()).expect("sound settings")
 }
 
-/// Its judges stop after so many runs.
+/// A device whose judges fail after this number of runs.
 struct Failing(u32);
 
 impl Machine for Failing {
@@ -26,7 +26,7 @@ impl Machine for Failing {
 }
 
 fn lost() -> Fault {
-    Fault::Lost { why: "as was to be shown".into() }
+    Fault::Lost { why: "test failure".into() }
 }
 
 struct FailingEvaluator(Box<dyn PlanEvaluator>, u32);
@@ -51,7 +51,7 @@ impl PlanEvaluator for FailingEvaluator {
 }
 
 #[test]
-fn judges_that_are_lent_say_the_same_whether_the_machine_lasts_or_not() {
+fn offloaded_judges_agree_with_local_ones_even_after_a_failure() {
     for signal in [Signal::WalkLength, Signal::LastMove] {
         let mut learner = learner::<Two>(signal, 8);
         iterate(&mut learner, 1);
@@ -61,19 +61,19 @@ fn judges_that_are_lent_say_the_same_whether_the_machine_lasts_or_not() {
         let start = Two::drawn(&mut Rng::new(3, 3).sequence(0));
         let solved = search.solve(start, &mut judge).unwrap();
         judge.lend(&Failing(u32::MAX)).unwrap();
-        // What is under way for somebody else is no answer.
+        // A pending run for other states is not a valid result.
         let others = vec![Two::SOLVED; 2000];
         let mut scores = vec![0.0; others.len() * judge.scores().count(6)];
         assert!(!judge.poll(&others, &mut scores));
         assert_eq!(search.solve(start, &mut judge).unwrap(), solved);
-        // With other weights it is another judge, here and there.
+        // Changed weights must reach the device.
         iterate(&mut learner, 1);
         judge.set(learner.weights());
         let now = Exhaustive::new(QUARTER.clone()).run(&mut judge);
         assert!(judge.is_lent());
         judge.end_lending();
         assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
-        // A machine that is lost on the way.
+        // A device that fails during the work.
         judge.lend(&Failing(20)).unwrap();
         assert_eq!(Exhaustive::new(QUARTER.clone()).run(&mut judge), now);
         assert!(!judge.is_lent());

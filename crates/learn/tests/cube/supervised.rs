@@ -1,5 +1,5 @@
-//! Searches find what there is to find, judging all states counts what following each of them counts, the fast way to judge says
-//! what the network that is trained says, and a few seconds of learning solve the 2x2x2.
+//! Searches find solutions, the exhaustive report agrees with single searches, judges agree with the trained network, and a few seconds of
+//! training solve the 2x2x2.
 
 use super::{QUARTER, drawn, iterate};
 use learn::Learner;
@@ -22,7 +22,7 @@ use wasm_bindgen_test::wasm_bindgen_test as test;
 
 static HALF: LazyLock<Arc<Distances>> = LazyLock::new(|| Arc::new(Distances::new(Metric::Half)));
 
-/// A judge by a function of a state and, but for values of states, an action.
+/// A judge defined by a function of a state and, except for state values, an action.
 struct By<F>(Scores, usize, F);
 
 impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
@@ -39,18 +39,18 @@ impl<P: Puzzle, F: FnMut(P, usize) -> f32> Judge<P> for By<F> {
     }
 }
 
-/// Who knows every distance.
+/// Judge with exact distances.
 fn knowing(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Value, exact.actions().count(), |state, _| f32::from(exact.of(state)))
 }
 
-/// Who knows every distance by way of each action.
+/// Judge with exact distances after each action.
 fn foreseeing(exact: &Distances) -> impl Judge<Two> {
     let count = exact.actions().count();
     By(Scores::ActionValues, count, |state: Two, action| 1.0 + f32::from(exact.of(state.turned(action))))
 }
 
-/// Who is sure of every move that brings it nearer.
+/// Judge that is certain of every move that reduces the distance.
 fn sure(exact: &Distances) -> impl Judge<Two> {
     By(Scores::Policy, exact.actions().count(), |state, action| {
         let best = exact.best(state);
@@ -58,7 +58,7 @@ fn sure(exact: &Distances) -> impl Judge<Two> {
     })
 }
 
-/// Numbers that mean nothing, of which no two are likely to be equal.
+/// Meaningless numbers that are almost always distinct.
 fn noise(state: Two, action: usize) -> f32 {
     let word = Rng::new(3, action as u32).block([state.rank(), 0, 0, 0])[0];
     word as f32
@@ -78,7 +78,7 @@ const METHODS: [Method; 6] = [
 ];
 
 #[test]
-fn who_knows_distances_solves_optimally_by_any_search() {
+fn exact_judges_solve_optimally_with_every_search() {
     for (exact, metric) in [(&*QUARTER, Metric::Quarter), (&*HALF, Metric::Half)] {
         for method in METHODS {
             let mut one = search(method, Limits::default(), metric);
@@ -88,7 +88,7 @@ fn who_knows_distances_solves_optimally_by_any_search() {
                 let policy = (!is_a_star).then(|| one.solve(state, &mut sure(exact)).expect("a beam"));
                 let value = one.solve(state, &mut knowing(exact)).expect("any method");
                 let actions = one.solve(state, &mut foreseeing(exact)).expect("any method");
-                // One evaluation serves all children of a node, which may then be met in another order, but not more of them.
+                // One evaluation covers all children of a node. The order of nodes may differ, but not their number.
                 assert!(actions.nodes <= value.nodes, "{method:?} {metric:?} {state:?}");
                 for outcome in policy.into_iter().chain([value, actions]) {
                     let actions = outcome.solution.expect("there is a way");
@@ -102,9 +102,9 @@ fn who_knows_distances_solves_optimally_by_any_search() {
     }
 }
 
-/// Without a judge worth the name, a wide beam and A* are searches in breadth.
+/// With a meaningless judge, a wide beam and A* are breadth-first searches.
 #[test]
-fn who_knows_nothing_still_finds_what_is_near() {
+fn meaningless_judges_still_solve_near_states() {
     let mut nothing = By(Scores::Value, 6, |_: Two, _| 0.0);
     let near = drawn_near(8, 25);
     for method in [Method::Beam { width: 100_000 }, Method::AStar { weight: 1.0, batch: 1 }] {
@@ -115,7 +115,7 @@ fn who_knows_nothing_still_finds_what_is_near() {
             assert_eq!(length, usize::from(QUARTER.of(state)), "{method:?} {state:?}");
         }
     }
-    // Nonsense leads nowhere by itself, but all that is looked at is looked at once.
+    // A meaningless judge gives no direction, but no state is examined twice.
     let mut astray = By(Scores::Value, 6, |state: Two, _| noise(state, 0));
     let mut one = search(Method::AStar { weight: 0.0, batch: 64 }, Limits::default(), Metric::Quarter);
     for &state in &near[..3] {
@@ -124,11 +124,10 @@ fn who_knows_nothing_still_finds_what_is_near() {
     }
 }
 
-/// By values of states and by the same values of actions, each with the move itself, A* takes the same states in the same order. The values
-/// are
-/// wrong, so that it looks at many before it ends.
+/// With state values, or the equal action values that include the move itself, A* expands the same states in the same order. The values are
+/// wrong, so that it expands many states.
 #[test]
-fn a_star_searches_alike_by_values_of_states_and_of_actions() {
+fn a_star_is_the_same_with_state_and_action_values() {
     let guess = |state: Two| (Rng::new(4, 0).block([state.rank(), 0, 0, 0])[0] % 4) as f32;
     let mut states = By(Scores::Value, 6, |state: Two, _| guess(state));
     let mut actions = By(Scores::ActionValues, 6, |state: Two, action| 1.0 + guess(state.turned(action)));
@@ -157,9 +156,9 @@ fn drawn_near(walk: usize, count: usize) -> Vec<Two> {
     (0..count).map(one).collect()
 }
 
-/// The 3x3x3 near the solved state, by a table of what is within reach.
+/// The 3x3x3 near the solved state, with a table of the states within reach.
 #[test]
-fn the_large_cube_is_searched_as_well() {
+fn searches_solve_the_3x3x3() {
     for metric in Metric::ALL {
         let actions = Actions::of::<Three>(metric);
         let mut distance = HashMap::from([(Three::SOLVED, 0)]);
@@ -192,7 +191,7 @@ fn the_large_cube_is_searched_as_well() {
 }
 
 #[test]
-fn a_search_that_gives_up_says_how_far_it_got() {
+fn failed_searches_report_their_progress() {
     let farthest = (0..).filter_map(Two::unrank).find(|state| QUARTER.of(*state) == 14).expect("there are 276");
     let run = |judge: &mut dyn Judge<Two>, method, steps, nodes| -> Outcome {
         search(method, Limits { steps, nodes }, Metric::Quarter).solve(farthest, judge).expect("values")
@@ -208,7 +207,7 @@ fn a_search_that_gives_up_says_how_far_it_got() {
             assert!((20..20 + 6 * 40).contains(&few.nodes) && few.steps < 14, "{few:?}");
         }
     }
-    // Turning R for ever comes by the start again; a beam of one has nowhere new to go some time.
+    // Repeating R returns to the start; a beam of width one runs out of new states.
     let mut stubborn = By(Scores::Policy, 6, |_: Two, action| -(action as f32));
     let outcome = search(Method::Greedy(Greedy::Plain), Limits::default(), Metric::Quarter).solve(farthest, &mut stubborn);
     let outcome = outcome.expect("greedy goes with a policy");
@@ -229,7 +228,7 @@ fn a_search_that_gives_up_says_how_far_it_got() {
     }
 }
 
-/// The report of all states, which is what comes of following each by itself, by the cost of each action.
+/// Report of all states, checked against greedy play from each state by the cost of each action.
 #[cfg(not(target_arch = "wasm32"))]
 fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances, cost: impl Fn(Two, usize) -> f32) -> Report {
     let report = all.run(judge);
@@ -268,7 +267,7 @@ fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances,
         }
     }
     assert!(report.plain == rows);
-    // Ways that do not turn back may be long; some of them, and that what is told of them together is told of each.
+    // Paths without undoing may be long: some are checked individually, and their total number is checked.
     let solved = (0..).map_while(Two::unrank).filter(|&state| all.moves(state).is_some()).count();
     assert_eq!(solved, report.total(Greedy::Onward).solved as usize);
     for start in (0..).map_while(Two::unrank).step_by(1009) {
@@ -279,7 +278,7 @@ fn followed(all: &mut Exhaustive, judge: &mut dyn Judge<Two>, exact: &Distances,
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn judging_all_states_counts_what_following_each_counts() {
+fn the_exhaustive_report_matches_play_from_each_state() {
     let mut all = Exhaustive::new(QUARTER.clone());
     let reports = [all.run(&mut knowing(&QUARTER)), all.run(&mut sure(&QUARTER)), all.run(&mut foreseeing(&QUARTER))];
     assert!((0..).map_while(Two::unrank).skip(1).all(|state| { all.values()[state.rank() as usize] == f32::from(QUARTER.of(state)) }));
@@ -290,11 +289,11 @@ fn judging_all_states_counts_what_following_each_counts() {
         let total = report.total(Greedy::Plain);
         assert_eq!((total, total.share(), total.mean_excess()), (report.total(Greedy::Onward), 1.0, 0.0));
     }
-    // Always the first action, unless one solves it.
+    // Always the first action, unless one solves the state.
     let sevens = &mut By(Scores::Value, 6, |_: Two, _| 7.0);
     let constant = followed(&mut all, sevens, &QUARTER, |_, _| 0.0).total(Greedy::Plain);
     assert!(constant.solved > 7 && constant.optimal < constant.solved);
-    // Nonsense, by values and by actions.
+    // Meaningless scores, by values and by actions.
     let table: Vec<f32> = (0..).map_while(Two::unrank).map(|state| noise(state, 0)).collect();
     let of = |state: Two| table[state.rank() as usize];
     let values = &mut By(Scores::Value, 6, |state, _| of(state));
@@ -304,7 +303,7 @@ fn judging_all_states_counts_what_following_each_counts() {
     let actions = &mut By(Scores::ActionValues, 6, noise);
     assert!(followed(&mut all, actions, &QUARTER, noise).total(Greedy::Plain) == policy);
     assert!(policy.excess > 0 && policy.share() < 0.01);
-    // Half right: distances, but for states that are shunned.
+    // Partly correct: distances, except that some states are avoided.
     let shunned = |state: Two| if state.rank() % 3 == 1 { 2.5 } else { 0.0 };
     let wrong = |state: Two| f32::from(HALF.of(state)) + shunned(state);
     let shunning = &mut By(Scores::Value, 9, |state, _| wrong(state));
@@ -315,22 +314,22 @@ fn judging_all_states_counts_what_following_each_counts() {
     assert!(onward.solved > plain.solved, "{onward:?}");
 }
 
-/// Also of the solved state, which no way leaves.
+/// Includes the solved state, which no path leaves.
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
-fn the_best_action_is_known_of_every_state() {
+fn every_state_has_a_best_action() {
     let nearest = Two::SOLVED.turned(4);
     let judge = &mut By(Scores::Value, 6, |state: Two, _| if state == nearest { 0.0 } else { 1.0 });
     let mut all = Exhaustive::new(QUARTER.clone());
     while all.judged() < Two::STATES {
         assert!(all.advance(judge).is_none());
     }
-    // One slice more, which chooses for the first states.
+    // One more slice chooses for the first states.
     assert!(all.advance(judge).is_none());
     assert_eq!(all.best(Two::SOLVED), 4);
 }
 
-/// A file has its weights under these names.
+/// Names of the weights in a file.
 #[test]
 fn parameters_are_named_by_their_layers() {
     let (inputs, hidden) = (Inputs::Stickers, vec![16, 8]);
@@ -342,12 +341,12 @@ fn parameters_are_named_by_their_layers() {
     assert_eq!(names, layers.map(|layer| format!("{layer}.weight")));
 }
 
-/// A plain network that is shown stickers.
+/// A plain network with sticker inputs.
 fn stickers(hidden: &[usize]) -> NetConfig {
     NetConfig { inputs: Inputs::Stickers, hidden: hidden.to_vec(), blocks: 0, norm: false, dueling: false }
 }
 
-/// Small enough for a test.
+/// Small settings for a test.
 fn small(signal: Signal) -> SupervisedConfig {
     let preset = SupervisedConfig::preset::<Two>(signal);
     let steps = Steps { updates: 4, ..preset.steps };
@@ -359,7 +358,7 @@ fn learner<P: Cube>(config: SupervisedConfig, seed: u32, isa: Isa) -> Supervised
     Supervised::new(config, exact, seed, isa).expect("sound settings")
 }
 
-/// The plan that is trained, run on the stickers themselves.
+/// Compares with the trained plan on its own inputs.
 fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
     let isa = Isa::best();
     let mut learner = learner::<P>(config.clone(), 3, isa);
@@ -388,14 +387,14 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
         let ln = plain.iter().map(|x| x.exp()).sum::<f32>().ln();
         for (said, plain) in said.iter().zip(plain) {
             let expected = match config.signal.scores() {
-                // Walks of 1 to n moves have this mean and spread.
+                // Walks of 1 to n moves have this mean and variance.
                 Scores::Value | Scores::ActionValues => (walk + 1.0) / 2.0 + plain * (walk * walk / 12.0).sqrt(),
                 Scores::Policy => plain - ln,
             };
             assert!((said - expected).abs() < 2e-5 * (1.0 + expected.abs()), "{said} {expected}");
         }
     }
-    // Alone or in company.
+    // Single states and batches.
     for (state, said) in states.iter().zip(scores.chunks_exact(outputs)).step_by(97) {
         let mut alone = vec![0.0; outputs];
         judge.judge(&[*state], &mut alone);
@@ -405,7 +404,7 @@ fn same_as_the_plan<P: Cube>(config: SupervisedConfig) {
 }
 
 #[test]
-fn summed_rows_judge_as_the_plan_does() {
+fn judges_agree_with_the_trained_plan() {
     same_as_the_plan::<Two>(small(Signal::WalkLength));
     same_as_the_plan::<Two>(small(Signal::LastMove));
     let net = NetConfig { inputs: Inputs::Stickers, hidden: vec![80, 48], blocks: 2, norm: true, dueling: false };
@@ -420,11 +419,11 @@ fn summed_rows_judge_as_the_plan_does() {
 }
 
 #[test]
-fn judges_say_the_same_on_any_threads_and_instruction_sets_of_a_class() {
+fn judges_agree_across_threads_and_instruction_sets_of_a_class() {
     let config = SupervisedConfig { net: stickers(&[512, 256]), ..small(Signal::WalkLength) };
     let mut known: [Option<_>; 2] = [None, None];
     for (isa, threads) in Isa::available().into_iter().flat_map(|isa| [(isa, 1), (isa, 3)]) {
-        // In a browser there may be no such threads.
+        // A browser may not have these threads.
         let Some(pool) = par::Threads::of(threads) else { continue };
         let said = pool.run(|| {
             let mut judge = learner::<Two>(config.clone(), 4, isa).judge().expect("a plan");
@@ -440,7 +439,7 @@ fn judges_say_the_same_on_any_threads_and_instruction_sets_of_a_class() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_refused() {
+fn invalid_settings_are_rejected() {
     let base = || small(Signal::WalkLength);
     type Change = fn(&mut SupervisedConfig);
     let beyond: [(Change, &str); 5] = [
@@ -473,7 +472,7 @@ fn settings_that_cannot_be_used_are_refused() {
     assert!(learner.weights() == before && learner.progress().updates == 2);
 }
 
-/// How many of 200 uniform states a beam solves, and the share of all that is solved greedily.
+/// Number of 200 uniform states that a beam solves, and the greedy solve rate over all states.
 #[cfg(not(target_arch = "wasm32"))]
 fn worth(learner: &Supervised<Two>) -> (usize, f64) {
     let mut judge = learner.judge().expect("a plan");
@@ -485,7 +484,7 @@ fn worth(learner: &Supervised<Two>) -> (usize, f64) {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn some_seconds_of_walks_solve_the_small_cube() {
+fn a_few_seconds_of_walks_solve_the_2x2x2() {
     let config = SupervisedConfig::preset::<Two>(Signal::WalkLength);
     let mut walk = learner::<Two>(config.clone(), 1, Isa::best());
     iterate(&mut walk, 64);
@@ -500,7 +499,7 @@ fn some_seconds_of_walks_solve_the_small_cube() {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))] // too long for one thread
-fn last_moves_and_distances_are_learned_as_well() {
+fn last_move_and_distance_signals_train_as_well() {
     for (signal, least) in [(Signal::LastMove, 0.02), (Signal::Exact, 0.5)] {
         let mut learner = learner::<Two>(SupervisedConfig::preset::<Two>(signal), 1, Isa::best());
         iterate(&mut learner, 32);
@@ -509,9 +508,9 @@ fn last_moves_and_distances_are_learned_as_well() {
     }
 }
 
-/// A beam too wide for one slice goes on where it was, and finds what one who judges all at once finds.
+/// A beam too wide for one slice continues in the next and finds the same as a judge without slices.
 #[test]
-fn wide_beams_go_on_in_slices() {
+fn wide_beams_continue_in_slices() {
     for scores in [Scores::Value, Scores::ActionValues, Scores::Policy] {
         let start = drawn::<Two>(12, 1)[0];
         let mut most = 0;
@@ -530,7 +529,7 @@ fn wide_beams_go_on_in_slices() {
         };
         assert_eq!((outcome.steps, levels), (levels, outcome.steps));
         assert!(most <= 512 && slices > 2 * levels, "{scores:?}: {most} states, {slices} slices");
-        // Begun again in the middle of a level, it is as if it had not been.
+        // A restart within a level leaves no trace.
         let mut judge = Counted(By(scores, 6, |state: Two, action| noise(state, action).ln()), &mut most);
         beam.begin(drawn::<Two>(13, 1)[0]);
         (0..20).for_each(|_| drop(beam.advance(&mut judge)));
@@ -538,7 +537,7 @@ fn wide_beams_go_on_in_slices() {
     }
 }
 
-/// The most states that a judge was asked about at once.
+/// Records the greatest number of states judged in one call.
 struct Counted<'a, J>(J, &'a mut usize);
 
 impl<P: Puzzle, J: Judge<P>> Judge<P> for Counted<'_, J> {
