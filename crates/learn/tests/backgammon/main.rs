@@ -61,14 +61,14 @@ fn word(at: usize, to: u32) -> impl Fn(&mut Data) {
 
 /// Positions and rolls of games whose moves `play` chooses.
 fn sample_decisions(count: usize, seed: u32, mut play: impl FnMut(Board, Roll) -> Board) -> Vec<(Board, Roll)> {
-    let (mut dice, mut board, mut met) = (Rng::new(seed, seed).sequence(0), Board::START, Vec::new());
-    while met.len() < count {
+    let (mut dice, mut board, mut decisions) = (Rng::new(seed, seed).sequence(0), Board::START, Vec::new());
+    while decisions.len() < count {
         let roll = Roll::drawn(&mut dice);
-        met.push((board, roll));
+        decisions.push((board, roll));
         let left = play(board, roll);
         board = if left.points() == 0 { left.turned() } else { Board::START };
     }
-    met
+    decisions
 }
 
 #[cfg(target_arch = "wasm32")]

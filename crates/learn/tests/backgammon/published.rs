@@ -1,6 +1,6 @@
 //! The published learner: its rounds, its player, and its progress in training.
 
-use crate::{met, rounds, spoiled, word};
+use crate::{rounds, sample_decisions, spoiled, word};
 use learn::backgammon::arena::duel;
 use learn::backgammon::baselines::Random;
 use learn::backgammon::{Depth, Published, PublishedConfig, PublishedError, SelfTaught, Stats};
