@@ -375,7 +375,7 @@ fn a_restored_run_times_its_first_iteration_like_any_other() {
 fn left_alone_it_takes_the_fastest_way_and_says_both_rates() {
     // Seconds of a slice where learning is offloaded, and where all is: of the latter a pass takes many more slices.
     let boards = |learning_s, all_s| Twin { slice_s: [learning_s, all_s], ..Twin::new() };
-    let (learning, all) = ("Learning on the GPU beside games on the processor", "Learning and valuing boards on the GPU");
+    let (learning, all) = ("training on the GPU, games on the CPU", "training and evaluating boards on the GPU");
     let slower = "The processor turned out to be faster";
     for (room, twin, way, words, tried) in [
         // An iteration takes two looks there, one on the processor several slices; and then it is ready after twenty iterations.
