@@ -339,7 +339,7 @@ fn what_cannot_take_the_run_on_is_named() {
 
 #[test]
 fn a_learner_with_nothing_to_offload_stays_and_says_why() {
-    for (room, variant, why) in [("backgammon", "strong", "sums a few rows"), ("cube", "2x2x2-dqn", "small steps")] {
+    for (room, variant, why) in [("backgammon", "strong", "integer first layer"), ("cube", "2x2x2-dqn", "small updates")] {
         let config = small(room, variant, 5);
         let mut home = Driven::new(&config, DeviceWish::Cpu);
         home.to(3);
@@ -478,7 +478,7 @@ fn a_pause_is_not_part_of_a_probe() {
         run.run.command(Command::Start).unwrap();
     }
     let device = run.decided();
-    assert!(device.on_gpu && device.why.contains("valuing"), "{device:?}");
+    assert!(device.on_gpu && device.why.contains("evaluating boards"), "{device:?}");
     run.is_the_one_at_home();
 }
 
