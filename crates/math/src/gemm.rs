@@ -1,10 +1,10 @@
-//! Matrix products for small nets: weights packed once per optimiser step, batches of tens to thousands of rows.
+//! Matrix products for small nets: weights are packed once per optimiser step, and a batch has tens to thousands of rows.
 //!
-//! One register tile serves every product: C[m][n] = Σ_k A[m][k]·B[k][n], where A is broadcast, one number at a time, and B
-//! comes in rows of whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of
-//! multiply-adds in the order of k: blocks over k continue the chain from C, so neither tile shapes nor block sizes change a
-//! bit. Products beyond the second-level cache go block by block, and large ones are cut into pieces of the output, so that every
-//! thread has some. It refuses to be a BLAS: it knows the shapes of layers, and no others.
+//! One register tile computes every product: C[m][n] = Σ_k A[m][k]·B[k][n]. A is broadcast, one number at a time, and B is read in rows of
+//! whole vectors (Goto and van de Geijn 2008, the inner kernel). Each element of C is one chain of multiply-adds in the order of k. Blocks
+//! over k continue the chain from C, so tile shapes and block sizes do not change the bits. Products beyond the second-level cache are
+//! computed block by block. Large products are divided into pieces of the output for all threads. The module is no BLAS: it supports the
+//! shapes of layers only.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -19,7 +19,7 @@ use crate::par;
 use product::{K_LARGE, Left, M_LARGE, Product, Right, Start, Target, even};
 use std::mem::MaybeUninit;
 
-/// The function at the end of a layer.
+/// Activation function at the end of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Act {
     #[default]
@@ -45,57 +45,56 @@ pub struct Norm<'a> {
     pub gamma: &'a [f32],
     pub beta: &'a [f32],
     pub eps: f32,
-    /// What went into the norm, in the layout of the output: the backward pass needs it. Empty where nothing is to be saved, as are
-    /// the others.
+    /// Input of the norm, in the layout of the output, for the backward pass. Empty if nothing is saved, as are the other slices.
     pub save_pre: &'a mut [f32],
     /// `[rows][2]`: mean and 1/std of each row.
     pub save_stats: &'a mut [f32],
 }
 
-/// What happens to a product before it is stored: act(norm(product + bias) + residual).
+/// Operations on a product before it is stored: act(norm(product + bias) + residual).
 #[derive(Default)]
 pub struct Epilogue<'a> {
     /// `[out]`
     pub bias: Option<&'a [f32]>,
     pub norm: Option<Norm<'a>>,
-    /// In the layout of the output.
+    /// Addend in the layout of the output.
     pub residual: Option<&'a [f32]>,
     pub act: Act,
-    /// What goes into the activation, where its gradient needs that; of rows alone.
+    /// Input of the activation, saved if its gradient needs it; rows only.
     pub save: &'a mut [f32],
 }
 
-/// Floats that [`pack_rows`] writes, here as in the others no more than this machine can address.
+/// Number of floats that [`pack_rows`] writes. The three lengths saturate at the address range of this machine.
 pub fn packed_rows_len(out: usize, inp: usize) -> usize {
     out.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(inp)
 }
 
-/// Floats that [`pack_rows_t`] writes.
+/// Number of floats that [`pack_rows_t`] writes.
 pub fn packed_rows_t_len(out: usize, inp: usize) -> usize {
     inp.div_ceil(PANEL).saturating_mul(PANEL).saturating_mul(out)
 }
 
-/// Floats that [`pack_panels`] writes.
+/// Number of floats that [`pack_panels`] writes.
 pub fn packed_panels_len(out: usize, inp: usize) -> usize {
     out.saturating_mul(inp)
 }
 
-/// W for [`linear_rows`]: blocks of columns as wide as the tile, `[out/width][inp][width]`, padded with zeros.
+/// Packs W for [`linear_rows`]: blocks of columns as wide as the tile, `[out/width][inp][width]`, padded with zeros.
 pub fn pack_rows(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= packed_rows_len(out, inp));
     pack_columns(isa, w, out, inp, (1, inp), dst);
 }
 
-/// W for [`linear_rows_dx`]: `[inp/width][out][width]`.
+/// Packs W for [`linear_rows_dx`]: `[inp/width][out][width]`.
 pub fn pack_rows_t(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= packed_rows_t_len(out, inp));
     pack_columns(isa, w, inp, out, (inp, 1), dst);
 }
 
-/// W for [`linear_panels`]: blocks of rows as high as the tile, `[out/height][inp][height]`.
+/// Packs W for [`linear_panels`]: blocks of rows as high as the tile, `[out/height][inp][height]`.
 pub fn pack_panels(isa: Isa, w: &[f32], out: usize, inp: usize, dst: &mut [f32]) {
     assert!(w.len() >= out * inp && dst.len() >= out * inp);
-    // A number of rows that every tile divides.
+    // A row count that is a multiple of every tile height.
     let rows = (par::CHUNK / inp.max(1)).max(1).next_multiple_of(M_LARGE);
     par::chunks_mut([&mut dst[..out * inp]], [rows * inp], |i, [dst]| {
         let (m, k, w) = (dst.len() / inp.max(1), inp, &w[i * rows * inp..]);
@@ -140,8 +139,8 @@ pub fn linear_rows(isa: Isa, rows: usize, out: usize, inp: usize, x: &[f32], pac
     let finish = Finish::new(&ep);
     let (pre, stats) = ep.norm.map_or((&mut [][..], &mut [][..]), |n| (n.save_pre, n.save_stats));
     let alone = !finish.needed && matches!(ep.act, Act::None | Act::Relu);
-    // What needs whole rows has them while they are in cache; what is cut into blocks of rows for that is cut no further,
-    // unless there are few.
+    // The epilogue of whole rows runs while they are in cache. A product in blocks of rows for that purpose is divided no further, unless
+    // it has few rows.
     let large = multiply_adds([rows, out, inp]) >= 2 * PIECE as u64;
     let block_rows = match (alone, large) {
         (true, _) => rows.max(1),
@@ -214,7 +213,7 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     };
     let size = out * PANEL;
     let sizes = [size, if pre.is_empty() { 0 } else { size }, if stats.is_empty() { 0 } else { 2 * PANEL }];
-    // Panels enough for a piece.
+    // Enough panels for a piece.
     let group = (PIECE / (size * inp).max(1)).max(1);
     let slices = [y, pre, stats];
     if batch.div_ceil(PANEL) < 2 * group {
@@ -225,8 +224,8 @@ pub fn linear_panels(isa: Isa, batch: usize, out: usize, inp: usize, x: &[f32], 
     });
 }
 
-/// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs]; the strides of an operand are (to the next row, to the next column), so
-/// a transposed operand has its strides swapped. Nothing is packed beforehand.
+/// c[m][n] (+)= Σ_k a[m·rs + k·ks] · b[k·rs + n·cs]. The strides of an operand are (to the next row, to the next column), so a transposed
+/// operand has its strides swapped. No operand is packed beforehand.
 pub fn matmul(
     isa: Isa,
     m: usize,
@@ -250,8 +249,8 @@ pub fn matmul(
         return;
     }
     assert!(a.len() > (m - 1) * a_rs + (k - 1) * a_ks && b.len() > (k - 1) * b_ks + (n - 1) * b_cs);
-    // The lanes go along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains.
-    // The swap stores C turned, so it must save a quarter.
+    // The lanes lie along the side that fills them better: Cᵀ = Bᵀ·Aᵀ has the same chains. The swap stores C transposed, so it must save a
+    // quarter.
     let swap = !isa.rounds_to_bf16() && 5 * n * padded(m) < 4 * m * padded(n);
     let product = if swap {
         let (a, b) = (Left::strided(b.as_ptr(), b_cs, b_ks), Right::Strided { p: a.as_ptr(), ks: a_ks, cs: a_rs });
@@ -281,37 +280,37 @@ pub(crate) unsafe fn panel_product(
     run_tiles(isa, product, None);
 }
 
-/// A side as the lanes see it, give or take an instruction set.
+/// Size of a side after padding to the lanes; approximate across instruction sets.
 fn padded(n: usize) -> usize {
     n.div_ceil(16) * 16
 }
 
-/// Rows whose output is still in cache when its epilogue comes.
+/// Rows whose output is still in cache when the epilogue runs.
 const ROW_BLOCK: usize = 64;
-/// Steps of k for which a block of B stays in the first cache.
+/// Steps of k for which a block of B stays in the first-level cache.
 const K_BLOCK: usize = 384;
-/// The same, where B is packed on the stack as it is met.
+/// The same for a B that is packed on the stack during the product.
 const K_STACK: usize = 128;
-/// Columns of C for which a block of A stays where it is.
+/// Columns of C for which a block of A stays in cache.
 const N_LARGE: usize = 2048;
-/// Rows of a copied block lie a line further apart than they are long, or they would share sets of the cache.
+/// Stride of a copied block's rows: one cache line more than their length, because equal cache sets would conflict.
 const ROW_LARGE: usize = K_LARGE + 16;
-/// Multiply-adds that are worth another thread: some 60 µs natively, some 250 in a browser.
+/// Multiply-adds that justify another thread: about 60 µs natively, 250 µs in a browser.
 pub const PIECE: usize = 1 << 23;
 
-/// There can be more of them than a browser's `usize` holds.
+/// A `u64`, because the count can exceed a browser's `usize`.
 fn multiply_adds(sizes: [usize; 3]) -> u64 {
     sizes.map(|size| size as u64).iter().product()
 }
 
-/// The product, in pieces for all threads where it is large enough.
+/// Computes the product, in pieces for all threads if it is large enough.
 fn run(isa: Isa, product: Product) {
     let Product { m, n, k, .. } = product;
     if multiply_adds([m, n, k]) < 2 * PIECE as u64 || product.a.packed {
         return run_piece(isa, product);
     }
     let height = tile_height(isa);
-    // How much more a copy costs beside faster products.
+    // Relative cost of a copy beside faster products.
     let dear = match isa {
         Isa::Amx => 8,
         Isa::Bf16 => 2,
@@ -319,7 +318,7 @@ fn run(isa: Isa, product: Product) {
     };
     let (of_a, of_b) = if matches!(product.b, Right::Strided { .. }) { (48, 24) } else { (24, 8) };
     let (down, across) = pieces(par::threads(), height, [m, n, k], [of_a * dear, of_b * dear]);
-    // Whole tiles, as evenly as can be: of equal pieces but a small last one a thread would have that one.
+    // Whole tiles, divided evenly: with equal pieces and a small last one, one thread would have only the small one.
     let part = |len: usize, unit: usize, i: usize, count: usize| {
         let at = |i: usize| len.min(len.div_ceil(unit) * i / count * unit);
         at(i)..at(i + 1)
@@ -329,8 +328,8 @@ fn run(isa: Isa, product: Product) {
     });
 }
 
-/// Pieces down and across, of at least [`PIECE`] multiply-adds: those for which the least is lost. Each piece reads its rows of A and its
-/// columns of B anew, for `costs` multiply-adds a number; the fewer pieces there are, the longer threads wait for the last.
+/// Number of pieces down and across, each of at least [`PIECE`] multiply-adds, that minimises the loss. Each piece reads its rows of A and
+/// its columns of B again, at `costs` multiply-adds per number. With fewer pieces, threads wait longer for the last one.
 fn pieces(threads: usize, height: usize, [m, n, k]: [usize; 3], [of_a, of_b]: [usize; 2]) -> (usize, usize) {
     const MOST: usize = 64;
     let most = (8 * threads).min(MOST).max(threads);
@@ -371,16 +370,15 @@ struct Blocks {
     b: [MaybeUninit<f32>; K_LARGE * PANEL],
 }
 
-/// A function of its own, as only large products are worth that much of the stack.
+/// A separate function, because only large products justify this much stack.
 #[inline(never)]
 fn run_large(isa: Isa, product: Product) {
     let mut blocks = MaybeUninit::<Blocks>::uninit();
     run_tiles(isa, product, Some(&mut blocks));
 }
 
-/// Never inlined, so that a module carries the tiles once. Without blocks: for each tile's columns all of k, and for each block of k
-/// all rows. With them: for each block of rows and columns all of k, and for each block of k, whose rows of A are copied together, all
-/// tiles of that block.
+/// Never inlined, so that a module contains the tiles once. Without copied blocks, the loop order is: columns of a tile, blocks of k, rows.
+/// With copied blocks: blocks of rows and columns, blocks of k (whose rows of A are copied together), tiles of the block.
 #[inline(never)]
 fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     kernel!(isa, |s: S, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>| {
@@ -416,7 +414,7 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
                         } else if large {
                             a = copy_rows(a, m_end - m_first, steps, a_block);
                         }
-                        // While this block is worked on the next one is asked for.
+                        // Prefetches the next block while this one is in use.
                         let k_next = k0 + steps;
                         let tiles = (m_end - m_first).div_ceil(S::TILE_ROWS);
                         let panels = (n_end - n_first).div_ceil(S::TILE_VECTORS * S::LANES);
@@ -436,8 +434,8 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
                                 Right::Packed(b) => (b.add(n0 * p.k + k0 * width), width, None),
                                 Right::Direct(b, stride) => (b.add(k0 * stride + n0), stride, None),
                                 Right::Pairs(_) => unreachable!("has tiles of its own"),
-                                // The first tile packs them as it reads them, behind its multiply-adds; not in
-                                // browsers, so that their modules carry no more tiles.
+                                // The first tile packs them as it reads them, behind its multiply-adds. Browsers do not, so that their
+                                // modules contain fewer tiles.
                                 Right::Strided { p: b, ks, cs: 1 }
                                     if S::PREFETCHES && cols == S::TILE_VECTORS * S::LANES && m_end - m_first >= S::TILE_ROWS =>
                                 {
@@ -507,7 +505,7 @@ fn run_tiles(isa: Isa, p: Product, blocks: Option<&mut MaybeUninit<Blocks>>) {
     });
 }
 
-/// Vectors across the tile that covers `cols` columns, or as many as there are.
+/// Number of vectors across the tile that covers `cols` columns, at most the tile's width.
 #[inline(always)]
 fn tile_vectors<S: Simd>(cols: usize) -> usize {
     if cols <= S::LANES {
@@ -519,7 +517,7 @@ fn tile_vectors<S: Simd>(cols: usize) -> usize {
     }
 }
 
-/// Rows of the tile that begins a block of `rows` rows.
+/// Number of rows of the tile at the start of a block of `rows` rows.
 #[inline(always)]
 fn tile_rows<S: Simd>(rows: usize) -> usize {
     match rows {
@@ -530,15 +528,15 @@ fn tile_rows<S: Simd>(rows: usize) -> usize {
     }
 }
 
-/// Lines of the cache to be asked for while something else is worked on, some at a time.
+/// Cache lines to prefetch during other work, some at a time.
 struct Ahead {
     p: *const f32,
     stride: usize,
-    /// Lines in each of the rows.
+    /// Lines in each row.
     lines: usize,
     rows: usize,
     line: usize,
-    /// For each time that [`Ahead::ask`] is called.
+    /// Lines per call of [`Ahead::ask`].
     quota: usize,
 }
 
@@ -570,12 +568,12 @@ impl Ahead {
     }
 }
 
-/// The same of rows that threads share: as many parts for each, of whole tiles.
+/// Number of rows per part if threads share `rows`: equal parts of whole tiles, at most `most` rows each.
 fn even_for(rows: usize, most: usize, height: usize) -> usize {
     rows.div_ceil(rows.div_ceil(most).next_multiple_of(par::threads()).max(1)).next_multiple_of(height)
 }
 
-/// Rows of A together: `[rows][ROW_LARGE]`. Gives its place and strides.
+/// Copies rows of A together: `[rows][ROW_LARGE]`. Returns the address and the strides.
 #[inline(always)]
 unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps: usize, to: *mut f32) -> (*const f32, usize, usize) {
     // SAFETY: the caller's: rows <= M_LARGE, steps <= K_LARGE.
@@ -594,14 +592,14 @@ unsafe fn copy_rows((a, rs, ks): (*const f32, usize, usize), rows: usize, steps:
     (to.cast_const(), ROW_LARGE, 1)
 }
 
-/// Floats from one tile's rows to the next in such a copy: not a power of two, or they would share a set of the cache.
+/// Floats from one tile's rows to the next in such a copy. Not a power of two, because equal cache sets would conflict.
 #[inline(always)]
 fn tile_stride<S: Simd>(steps: usize) -> usize {
     S::TILE_ROWS * steps + 16
 }
 
-/// Columns of A, as a transposed operand has them, in the order the tiles read them: `[rows/height][steps][height]`, the last
-/// blocks lower.
+/// Copies the columns of a transposed A in the order in which the tiles read them: `[rows/height][steps][height]`; the last blocks are
+/// lower.
 #[inline(always)]
 unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut f32) {
     // SAFETY: the caller's, as above; what the strides add is less than what rows of ROW_LARGE leave over.
@@ -611,7 +609,7 @@ unsafe fn copy_tiles<S: Simd>(a: *const f32, ks: usize, rows: usize, steps: usiz
             for tile in 0..rows / S::TILE_ROWS {
                 for k in first..steps.min(first + 4) {
                     let (from, to) = (a.add(k * ks + tile * S::TILE_ROWS), to.add(tile * stride + k * S::TILE_ROWS));
-                    // A number of floats known beforehand is one or two moves.
+                    // With a constant length, this is one or two moves.
                     std::ptr::copy_nonoverlapping(from, to, S::TILE_ROWS);
                 }
             }
@@ -636,7 +634,7 @@ struct Tile {
     a_ks: usize,
     b: *const f32,
     b_ks: usize,
-    /// Where B is copied to in passing, row after row.
+    /// Destination of a copy of B, written row by row during the product.
     copy: Option<*mut f32>,
     steps: usize,
     c: Target,
@@ -646,8 +644,8 @@ struct Tile {
     ahead: TileAhead,
 }
 
-/// Lines to be asked for within a tile's loop, a few at a time, since many at once hold up the loads that the loop waits for:
-/// after `every` steps a row of the next tile of C, and two of the next tile's columns of B.
+/// Cache lines to prefetch within a tile's loop, a few at a time, because many at once delay the loads that the loop needs. Every `every`
+/// steps: one row of the next tile of C, and two columns of B for the next tile.
 #[derive(Clone, Copy)]
 struct TileAhead {
     every: usize,
@@ -680,7 +678,7 @@ impl TileAhead {
     }
 }
 
-/// The tile of a given shape; shapes that the instruction set never asks for are not compiled.
+/// Calls the tile of a given shape. Shapes that the instruction set never needs are not compiled.
 #[inline(always)]
 unsafe fn tile_of<S: Simd>(s: S, rows: usize, vectors: usize, t: &Tile) {
     // SAFETY: the caller's.
@@ -755,7 +753,7 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
                 }
             }
         }
-        // Strides known beforehand leave a browser's compiler enough registers for the loop.
+        // With constant strides, a browser's compiler has enough registers for the loop.
         let (width, nowhere) = (NV * S::LANES, std::ptr::null_mut());
         if S::PREFETCHES
             && MR == S::TILE_ROWS
@@ -801,7 +799,7 @@ unsafe fn tile<S: Simd, const MR: usize, const NV: usize>(s: S, t: &Tile) {
     }
 }
 
-/// acc[m] += Σ_k A[m][k]·B[k], and with `COPY` B to `copy`, its rows one after the other.
+/// acc[m] += Σ_k A[m][k]·B[k]. With `COPY`, also copies the rows of B to `copy`, one after the other.
 #[inline(always)]
 unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     s: S,
@@ -818,7 +816,8 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
         for m in 1..MR {
             rows[m] = t.a.add(m * a_rs);
             if cfg!(target_arch = "wasm32") && a_rs != 1 {
-                // Rows known to be evenly spaced become one pointer and many sums, which costs a tenth of the speed.
+                // If the compiler knows that rows are evenly spaced, it computes each address from one pointer, which costs a tenth of the
+                // speed.
                 rows[m] = std::hint::black_box(rows[m]);
             }
         }
@@ -855,7 +854,7 @@ unsafe fn chains<S: Simd, const MR: usize, const NV: usize, const COPY: bool>(
     }
 }
 
-/// dst[steps][width] = b[k·ks + c·cs], the columns from `cols` on 0.
+/// dst[steps][width] = b[k·ks + c·cs]; the columns from `cols` on are 0.
 #[inline(always)]
 unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, width: usize, dst: *mut f32) {
     // SAFETY: the caller's: b holds [steps][cols] at these strides, dst [steps][width].
@@ -875,7 +874,7 @@ unsafe fn pack_block<S: Simd>(s: S, b: *const f32, ks: usize, cs: usize, steps: 
             }
             return;
         }
-        // Where k is the contiguous side, four rows by four are transposed at a time.
+        // If k is the contiguous side, four rows by four are transposed at a time.
         let (steps4, cols4) = if ks == 1 { (steps / 4 * 4, cols / 4 * 4) } else { (0, 0) };
         for k in (0..steps4).step_by(4) {
             for c in (0..cols4).step_by(4) {
@@ -909,14 +908,14 @@ fn pack_column_blocks(isa: Isa, n: usize, k: usize, b: &[f32], ks: usize, cs: us
     })
 }
 
-/// The part of an epilogue that needs a whole row: norm, residual, and a relu after them.
+/// Part of an epilogue that needs a whole row: norm, residual, and a relu after them.
 #[derive(Clone, Copy)]
 struct Finish<'a> {
     needed: bool,
     /// gamma, beta, eps
     norm: Option<(&'a [f32], &'a [f32], f32)>,
     residual: Option<&'a [f32]>,
-    /// 0 for relu, else -infinity.
+    /// Lower bound: 0 for relu, else -infinity.
     floor: f32,
 }
 
@@ -931,7 +930,7 @@ impl<'a> Finish<'a> {
     }
 }
 
-/// The dear functions have a pass of their own, over what is still in cache.
+/// The expensive functions run in a separate pass over data that is still in cache.
 fn finish_act(isa: Isa, act: Act, y: &mut [f32]) {
     if matches!(act, Act::Tanh | Act::Gelu)
         && let Some(op) = act.unary()

@@ -1,29 +1,29 @@
-//! A first layer over inputs that are small whole numbers, most of them 0. Each value an input can have names a row of a table,
-//! and the layer is the sum of the rows named: its rows are whole numbers, so that sums are exact, and a sum that was corrected
-//! by what changed has the same bits as one made afresh (Nasu's efficiently updatable networks, 2018, on a layer that learns).
+//! First layer over inputs that are small integers, most of them 0. Each value of an input selects a row of a table, and the layer is the
+//! sum of the selected rows. Rows are integers, so sums are exact, and an incrementally corrected sum has the same bits as a new one
+//! (Nasu's efficiently updatable neural networks, 2018, here on a layer that trains).
 //!
-//! Rows are not what is learned. An input may be graded: its row for a value is the one for the value below and one step of
-//! its own, so that a value seldom seen starts from its neighbour.
+//! The rows are derived from trained steps. An input may be graded: the row of a value is the row of the value below plus a step, so a rare
+//! value starts from its neighbour.
 
 use crate::isa::{Isa, Simd, kernel, strips};
 
-/// Of a one in a row.
+/// Integer that represents 1.0 in a row.
 const ONE: f32 = 1_048_576.0;
-/// No step of a row goes beyond, so that sums of a thousand of them fit.
+/// Largest magnitude of a step, so that sums of a thousand steps fit.
 const MOST: f32 = 1.9;
 
-/// How a row is made.
+/// Construction of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grade {
-    /// The learned row that it steps by.
+    /// Index of its trained step.
     pub step: u32,
-    /// Of that row.
+    /// Factor of the step.
     pub scale: f32,
-    /// It begins where the row before it in the table ended.
+    /// Whether the row continues from the previous row of the table.
     pub onward: bool,
 }
 
-/// table[rows][width] of whole numbers from steps[·][width]. Width is a multiple of 16.
+/// table[rows][width] of integers from steps[·][width]. The width is a multiple of 16.
 pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut [u32]) {
     assert!(width.is_multiple_of(16) && table.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= steps.len()));
@@ -43,7 +43,8 @@ pub fn fill(isa: Isa, width: usize, grades: &[Grade], steps: &[f32], table: &mut
     });
 }
 
-/// The slope of each step from that of each row: a step is in every row that goes on from it. What `slopes` had is lost.
+/// Computes the slope of each step from the slopes of the rows; a step contributes to every row that continues from it. Overwrites
+/// `slopes`.
 pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slopes: &mut [f32]) {
     assert!(width.is_multiple_of(16) && rows.len() == grades.len() * width);
     assert!(grades.iter().all(|g| (g.step as usize + 1) * width <= slopes.len()));
@@ -62,8 +63,8 @@ pub fn gather_slopes(isa: Isa, width: usize, grades: &[Grade], rows: &[f32], slo
     });
 }
 
-/// Starts from `from` (from zeros where it is empty), adds the rows of one list and takes away those of another. The sum as whole
-/// numbers goes to `sum`, unless that is empty, and rectified as floats to `y`, unless that is.
+/// Starts from `from` (zeros if empty), adds the rows of one list and subtracts those of another. Writes the integer sum to `sum` and the
+/// rectified floats to `y`, if these are not empty.
 pub fn sums(isa: Isa, width: usize, table: &[u32], from: &[u32], added: &[u16], taken: &[u16], sum: &mut [u32], y: &mut [f32]) {
     assert!(width.is_multiple_of(16) && (from.is_empty() || from.len() == width));
     assert!((sum.is_empty() || sum.len() == width) && (y.is_empty() || y.len() == width));
@@ -126,7 +127,7 @@ impl Sums<'_> {
     }
 }
 
-/// table[row] += d for every row named.
+/// table[row] += d for each listed row.
 pub fn scatter(isa: Isa, width: usize, d: &[f32], rows: &[u16], table: &mut [f32]) {
     assert!(width.is_multiple_of(16) && d.len() == width);
     let known = table.len() / width;
@@ -165,7 +166,7 @@ impl Scatter<'_> {
     }
 }
 
-/// Columns that [`softmax_open`] can have.
+/// Maximum number of columns of [`softmax_open`].
 pub const MOST_OPEN: usize = 8;
 
 /// y[r] = softmax(x[r]) over the columns whose bit is set in open[r]; the others are 0. x rows are `stride` apart, y is

@@ -8,8 +8,8 @@
 //! one class: *fused* ([`Simd::mul_add`] rounds once) or *unfused* (multiply, then add). Horizontal sums go through
 //! [`Simd::sum_lanes`], which has 16 virtual lanes and one tree everywhere. No approximate reciprocals.
 
-/// Runs on an instruction set what looks like a closure: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of
-/// type `S` (see [`Kernel`]); the others are variables of the same names where the macro stands, as a kernel captures nothing.
+/// Runs a closure-like body on an instruction set: `kernel!(isa, |s: S, x: &[f32], y: &mut [f32]| { … })`. `s` is the token of type `S`
+/// (see [`Kernel`]). The other parameters name variables in the scope of the macro, because a kernel captures nothing.
 #[macro_export]
 macro_rules! kernel {
     ($isa:expr, |$s:ident: $S:ident $(, $arg:ident: $t:ty)*| -> $r:ty $body:block) => {{
@@ -31,7 +31,7 @@ macro_rules! kernel {
     };
 }
 
-/// Methods of a set that work on values. The token is the proof that the machine has what their bodies are made of.
+/// Methods of a set that work on values. The token proves that the machine has the instructions of their bodies.
 macro_rules! values {
     ($(fn $name:ident($($arg:ident: $t:ty),*) -> $r:ty $body:block)*) => {$(
         #[inline(always)]
@@ -43,7 +43,7 @@ macro_rules! values {
     )*};
 }
 
-/// The same of those that read or write where their caller says.
+/// The same for methods that read or write memory at the caller's pointer.
 macro_rules! pointers {
     ($(fn $name:ident($($arg:ident: $t:ty),*) $(-> $r:ty)? $body:block)*) => {$(
         #[inline(always)]
@@ -54,7 +54,7 @@ macro_rules! pointers {
     )*};
 }
 
-/// Columns from `c` on by a method `strip` that takes several vectors of them at once, as many at a time as fit.
+/// Applies a method `strip`, which processes several vectors of columns at once, to all columns from `c` on, with as many vectors as fit.
 macro_rules! strips {
     ($of:expr, $s:ident: $S:ident, $c:ident < $end:expr, [$($vectors:literal),+]) => {$(
         while $c + $vectors * $S::LANES <= $end {
@@ -80,16 +80,16 @@ mod x86;
 pub use crate::kernel;
 pub use simd::{Kernel, Simd};
 
-/// An instruction set that kernels are compiled for.
+/// Instruction set of a compiled kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Isa {
-    /// Arrays of four, for whatever the compiler makes of them.
+    /// Arrays of four in plain Rust; the compiler chooses the instructions.
     Portable,
     Avx2,
     Avx512,
-    /// The same, with products of operands rounded to bf16 and sums in f32: other numbers, so it is chosen and never found.
+    /// AVX-512 with products of operands rounded to bf16 and sums in f32. The numbers differ, so it is used only on request.
     Bf16,
-    /// The same by AMX tiles, whose sums are chains of their own.
+    /// The same with AMX tiles, which have their own order of sums.
     Amx,
     Neon,
     /// WebAssembly SIMD.
@@ -101,12 +101,12 @@ pub enum Isa {
 impl Isa {
     const ALL: [Isa; 6] = [Isa::Avx512, Isa::Avx2, Isa::Neon, Isa::Relaxed, Isa::Simd128, Isa::Portable];
 
-    /// The fastest set this machine and this build have.
+    /// Returns the fastest set of this machine and build.
     pub fn best() -> Isa {
         Isa::ALL.into_iter().find(|isa| isa.is_available()).unwrap_or(Isa::Portable)
     }
 
-    /// Every set this machine and this build have, fastest first. A wasm module carries one.
+    /// Returns every set of this machine and build, fastest first. A wasm module contains one.
     pub fn available() -> Vec<Isa> {
         Isa::ALL.into_iter().filter(|isa| isa.is_available()).collect()
     }
@@ -148,16 +148,16 @@ impl Isa {
         }
     }
 
-    /// Whether products are those of operands rounded to bf16.
+    /// Whether products round their operands to bf16.
     pub fn rounds_to_bf16(self) -> bool {
         matches!(self, Isa::Bf16 | Isa::Amx)
     }
 
-    /// Whether multiply-add rounds once: two sets give the same bits if they agree on this. What a relaxed multiply-add
-    /// does is the engine's choice, so there it is tried.
+    /// Whether multiply-add rounds once. Two sets that agree on this give the same bits. The engine decides about a relaxed multiply-add,
+    /// so it is tested there.
     pub fn fused(self) -> bool {
         kernel!(self, |s: S| -> bool {
-            // (1 + ε)(1 - ε) = 1 - ε² rounds to 1 before the subtraction, unless it is not rounded at all.
+            // (1 + ε)(1 - ε) = 1 - ε² rounds to 1 before the subtraction, unless the product is not rounded.
             let x = std::hint::black_box(f32::EPSILON);
             let sum = s.mul_add(s.splat(1.0 + x), s.splat(1.0 - x), s.splat(-1.0));
             s.first(sum) != 0.0
@@ -165,7 +165,7 @@ impl Isa {
     }
 }
 
-/// Runs a kernel on `isa`, or on [`Isa::Portable`] (in wasm: on the set the module was built for) where `isa` is missing.
+/// Runs a kernel on `isa`, or on [`Isa::Portable`] if `isa` is missing (in wasm: on the module's set).
 #[inline]
 pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
@@ -190,5 +190,5 @@ pub fn dispatch<K: Kernel>(isa: Isa, kernel: K) -> K::Output {
     }
 }
 
-/// The token of the set that needs no proof.
+/// Token of the set that needs no proof.
 pub(crate) const PORTABLE: portable::Portable = portable::Portable;

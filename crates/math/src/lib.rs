@@ -1,11 +1,11 @@
-//! CPU kernels: packed GEMM with fused epilogues, elementwise functions and reductions, a counter-based random generator
-//! and the parallel seam. The only crate that names an instruction set, and the only one with `unsafe`, all of it in loads,
-//! stores, intrinsics and a request for large pages. It knows no model, no clock and no file.
+//! CPU kernels: packed GEMM with fused epilogues, elementwise functions and reductions, a counter-based random generator, and the thread
+//! pool. It is the only crate with instruction sets and `unsafe` code: loads, stores, intrinsics, and a request for large pages. It
+//! contains no models, clocks or files.
 //!
-//! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). Slices that are too short
-//! for the shapes given are a bug of the caller and panic. Shapes: R rows, C columns, row-major `[R][C]`; weights are
-//! `[out][inp]`, as in PyTorch's `Linear`. A batch of features is either `[rows][features]` (training) or panels,
-//! `[rows/PANEL][features][PANEL]` (inference and rollouts), whose last panel is padded.
+//! Every kernel takes an [`Isa`] and gives the same bits on every set of its class (see [`isa`]). A slice that is too short for the given
+//! shape is a caller's bug and panics. Shapes: R rows, C columns, row-major `[R][C]`; weights are `[out][inp]`, as in PyTorch's `Linear`. A
+//! batch of features is either `[rows][features]` (training) or panels, `[rows/PANEL][features][PANEL]` (inference and rollouts), whose
+//! last panel is padded.
 #![allow(unsafe_code)]
 #![allow(clippy::too_many_arguments)] // a kernel's shapes are its arguments
 #![deny(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)] // as clippy.toml lists them

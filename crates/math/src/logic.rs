@@ -1,8 +1,8 @@
-//! Layers of soft logic gates. A gate is f(a, b) = c0 + c1 a + c2 b + c3 ab, the only shape that a mixture of the 16 operations
-//! of two bits can have; its four coefficients are made once a step, from whatever its parameters are.
+//! Layers of soft logic gates. A gate is f(a, b) = c0 + c1 a + c2 b + c3 ab, the only form that a mixture of the 16 operations of two bits
+//! can have. Its four coefficients are computed once per step from its parameters.
 //!
-//! Activations are `[feature][width]`, the width being cells that share the gates: [`CELLS`] cells of a grid, or those of
-//! several channels. Widths are 32 or 64.
+//! Activations are `[feature][width]`. The width counts cells that share the gates: [`CELLS`] cells of a grid, or those of several
+//! channels. It is 32 or 64.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
@@ -10,43 +10,43 @@ use std::ops::Range;
 
 /// Cells of a block.
 pub const CELLS: usize = 32;
-/// How many sums a gate has of the slopes of its coefficients: [`slopes`] adds up four of each.
+/// Number of partial sums per gate for the slopes of its coefficients: four per coefficient, which [`slopes`] adds up.
 pub const SUMS: usize = 16;
-/// Floats that a gather may write, and read, beyond the last.
+/// Number of floats that a gather may read and write beyond the last.
 pub const SLACK: usize = 16;
 
-/// The wires of a layer as walks from gate to gate, so that an input that the next gate reads too, and the sum of its slopes,
-/// stay in registers.
+/// Wires of a layer as walks from gate to gate. An input that the next gate also reads, and the sum of its slopes, stay in registers.
 #[derive(Clone, Debug)]
 pub struct Layer {
     width: usize,
     inputs: usize,
     walks: Vec<Walk>,
     gates: Vec<Gate>,
-    /// The same where outputs take the place of inputs, and the length of that memory: see [`Layer::move_in`].
+    /// The same if outputs overwrite inputs, and the length of that memory: see [`Layer::move_in`].
     moved: Vec<Gate>,
     moved_len: usize,
-    /// Inputs that no gate has.
+    /// Inputs that no gate reads.
     unread: Vec<u32>,
-    /// Which of the gates given each of them is.
+    /// Original index of each gate.
     order: Vec<u32>,
 }
 
-/// Gates one after the other.
+/// Consecutive gates.
 #[derive(Clone, Debug)]
 struct Walk {
     kind: u8,
-    /// Whether an earlier gate has said something of the slopes of a, and of every b.
+    /// Whether an earlier gate wrote slopes of a, and of every b.
     stale: [bool; 2],
     gates: Range<usize>,
 }
 
-/// Kinds of walks: what one gate has as b is a of the next; all have the same two inputs; each has its own.
+/// Kinds of walks: in a path, b of a gate is a of the next; in a fan, all gates have the same two inputs; in the third kind, each gate has
+/// its own inputs.
 const PATH: u8 = 0;
 const FAN: u8 = 1;
 const PAIRS: u8 = 2;
 
-/// Where inputs and output begin.
+/// Offsets of inputs and output.
 #[derive(Clone, Copy, Debug)]
 struct Gate {
     a: u32,
@@ -54,8 +54,8 @@ struct Gate {
     y: u32,
 }
 
-/// The rows of a memory in which a layer's outputs take the place of inputs that were read for the last time, so that all
-/// layers of a network pass through the first cache.
+/// Rows of a memory in which a layer's outputs overwrite inputs after their last read, so that all layers of a network fit into the
+/// first-level cache.
 #[derive(Debug)]
 pub struct Rows {
     keeps: u32,
@@ -64,7 +64,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Of so many inputs, the first few of which are not to be overwritten.
+    /// Rows for the given number of inputs. The first `keeps` inputs are never overwritten.
     pub fn new(inputs: usize, keeps: usize) -> Rows {
         Rows { keeps: keeps as u32, free: Vec::new(), count: inputs as u32 }
     }
@@ -87,7 +87,7 @@ impl Rows {
     }
 }
 
-/// Gates of a walk at most.
+/// Maximum number of gates in a walk.
 const LONGEST: usize = 16;
 
 impl Layer {
@@ -98,7 +98,7 @@ impl Layer {
         let at = |i: u32| i * width as u32;
         let (mut walks, mut gates, mut order) = (Vec::new(), Vec::with_capacity(a.len()), Vec::new());
         let mut seen = vec![false; inputs];
-        // Of each input the gates that have it as a, those with the least b last.
+        // For each input, the gates that read it as a, sorted so that those with the least b are last.
         let mut left: Vec<Vec<u32>> = vec![Vec::new(); inputs];
         let mut sorted: Vec<u32> = (0..a.len() as u32).collect();
         sorted.sort_by_key(|&g| (a[g as usize], b[g as usize], g));
@@ -151,7 +151,7 @@ impl Layer {
         Layer { width, inputs, walks, gates, moved: Vec::new(), moved_len: 0, unread, order }
     }
 
-    /// Which gate comes when: the order of coefficients and slopes.
+    /// Order of the gates in coefficients and slopes.
     pub fn order(&self) -> &[u32] {
         &self.order
     }
@@ -164,9 +164,9 @@ impl Layer {
         self.gates.len() * self.width
     }
 
-    /// Settles where in `rows` the outputs go, from where the inputs are.
+    /// Assigns rows to the outputs, given the rows of the inputs.
     pub fn move_in(&mut self, rows: &mut Rows, inputs: &[u32]) -> Vec<u32> {
-        // Which inputs a walk loads before each of its gates writes.
+        // Inputs that a walk loads before each of its gates writes.
         let reads = |walk: &Walk, g: usize| {
             let Gate { a, b, .. } = self.gates[walk.gates.start + g];
             let [a, b] = [a, b].map(|at| at as usize / self.width);
@@ -205,12 +205,12 @@ fn gates(layers: &[Layer]) -> usize {
     layers.iter().map(|layer| layer.gates.len()).sum()
 }
 
-/// What layers give, one after the other, until the last: the length of `between`.
+/// Length of `between`: the outputs of all layers but the last.
 pub fn between_len(layers: &[Layer]) -> usize {
     layers.iter().rev().skip(1).map(Layer::outputs_len).sum()
 }
 
-/// y from x through layers. Their coefficients come one after the other.
+/// Computes y from x through the layers. Their coefficients follow one another.
 pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &mut [f32], y: &mut [f32]| {
@@ -232,7 +232,7 @@ pub fn forward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32],
     });
 }
 
-/// As [`Layer::move_in`] settled, layer after layer.
+/// Runs the layers in the memory that [`Layer::move_in`] assigned.
 pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]) {
     assert_eq!(coefficients.len(), gates(layers));
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], memory: &mut [f32]| {
@@ -247,20 +247,20 @@ pub fn forward_moved(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], memo
     });
 }
 
-/// Slopes on the way back through layers.
+/// Slopes of the backward pass through layers.
 pub struct Slopes<'a> {
-    /// Of the last layer's outputs.
+    /// Slopes of the last layer's outputs.
     pub dy: &'a [f32],
-    /// Of what two layers next to each other give.
+    /// Slopes of the outputs of two adjacent layers.
     pub between: [&'a mut [f32]; 2],
-    /// Of the first layer's inputs, which are added to what is there, or replace it.
+    /// Slopes of the first layer's inputs, added to the contents or replacing them.
     pub dx: &'a mut [f32],
     pub adds: bool,
-    /// Of the coefficients, which are always added.
+    /// Slopes of the coefficients, always added.
     pub sums: &'a mut [f32],
 }
 
-/// The opposite of [`forward`], after it.
+/// Backward pass of [`forward`]; runs after it.
 pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes) {
     assert!(coefficients.len() == gates(layers) && slopes.sums.len() == SUMS * coefficients.len());
     kernel!(isa, |s: S, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32], between: &[f32], slopes: Slopes<'_>| {
@@ -288,7 +288,7 @@ pub fn backward(isa: Isa, layers: &[Layer], coefficients: &[[f32; 4]], x: &[f32]
     });
 }
 
-/// A gate reads its inputs before it writes: x and y may be the same memory.
+/// A gate reads its inputs before it writes, so x and y may be the same memory.
 struct Forward<'a> {
     layer: &'a Layer,
     gates: &'a [Gate],
@@ -297,7 +297,7 @@ struct Forward<'a> {
     y: *mut f32,
 }
 
-/// Vectors that a walk takes along going forward: all of the width with 16 lanes.
+/// Vectors that a forward walk processes together: the whole width with 16 lanes.
 const ABREAST: usize = 4;
 
 impl Forward<'_> {
@@ -359,7 +359,7 @@ impl Forward<'_> {
     }
 }
 
-/// Sums of the slopes of a gate's coefficients: 16 virtual lanes each.
+/// Sums of the slopes of a gate's coefficients, 16 virtual lanes each.
 type Sums<F> = [[F; 4]; 4];
 
 struct Backward<'a> {
@@ -399,8 +399,8 @@ impl Backward<'_> {
         }
     }
 
-    /// The width is that many times 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes; sets of fewer walk once
-    /// for each part of those, so that the sums stay in registers.
+    /// The width is the given multiple of 16 lanes. Sums of the coefficients' slopes have 16 virtual lanes. Narrower sets walk once per
+    /// part of these, so that the sums stay in registers.
     #[inline(always)]
     fn walk<S: Simd, const WIDTH: usize, const KIND: u8, const STALE: bool>(
         &mut self,
@@ -467,7 +467,7 @@ impl Backward<'_> {
                             db[i] = s.mul_add(dy, by_b, db[i]);
                             continue;
                         }
-                        // First the store: a gate may have one input twice.
+                        // Store before the next load: both inputs of a gate may be the same row.
                         s.store_ptr(da[i], dx.add(from + 16 * i));
                         let to = dx.add(gate.b as usize + 16 * i);
                         let db = match STALE {
@@ -509,25 +509,25 @@ impl Backward<'_> {
     }
 }
 
-/// Cells next to each other in a grid and in a block.
+/// Cells that are adjacent both in a grid and in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// First in the block.
+    /// First lane in the block.
     pub lane: u32,
-    /// First in the grid.
+    /// First cell in the grid.
     pub at: u32,
     pub len: u32,
 }
 
-/// The cells around those of a block, of `group` channels that lie `plane` apart, the first of which begins x: `[9][group][CELLS]`.
-/// Lines of the grid are `stride` apart. Lanes without a cell get anything finite that is there.
+/// Gathers the neighbourhoods of a block's cells: `[9][group][CELLS]` for `group` channels that are `plane` apart, the first at the start
+/// of x. Rows of the grid are `stride` apart. Lanes without a cell get arbitrary finite values.
 pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f32], y: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
     assert!(x.len() >= last + (group - 1) * plane + stride + 1 + SLACK);
     assert!(y.len() >= 9 * group * CELLS + SLACK);
     kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, x: &[f32], y: &mut [f32]| {
-        // Whole vectors are copied: what one writes beyond its run is overwritten by the next.
+        // Whole vectors are copied; the next run overwrites the excess of the one before.
         for k in 0..9 {
             for c in 0..group {
                 let to = (k * group + c) * CELLS;
@@ -544,14 +544,14 @@ pub fn gather(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], x: &[f
     });
 }
 
-/// The opposite of [`gather`]: adds the slopes of the nine cells, `[9][group][CELLS]`, to those of the grid.
+/// Inverse of [`gather`]: adds the slopes of the nine cells, `[9][group][CELLS]`, to those of the grid.
 pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &[f32], dx: &mut [f32]) {
     let last = runs.iter().map(|run| (run.at + run.len) as usize).max().unwrap_or(0);
     assert!(runs.iter().all(|run| run.at as usize > stride && (run.lane + run.len) as usize <= CELLS));
     assert!(dx.len() > last + (group - 1) * plane + stride);
     assert!(dy.len() >= 9 * group * CELLS);
     kernel!(isa, |s: S, runs: &[Run], stride: usize, plane: usize, group: usize, dy: &[f32], dx: &mut [f32]| {
-        // Column by column of the nine, so that what was just stored is not loaded again with an offset of one.
+        // Column by column of the nine, so that a vector that was just stored is not loaded again with an offset of one.
         for k in [0, 3, 6, 1, 4, 7, 2, 5, 8] {
             for c in 0..group {
                 for run in runs {
@@ -571,33 +571,33 @@ pub fn scatter(isa: Isa, runs: &[Run], [stride, plane, group]: [usize; 3], dy: &
     });
 }
 
-/// What the parameters of gates mean.
+/// Parametrisation of the gates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form<'a> {
     /// 16 logits: the mixture by their softmax.
     Softmax,
-    /// 16 logits, and noise to be added to them: the operation that is ahead, with the slopes of a softmax at a temperature.
+    /// 16 logits plus noise: the operation with the largest sum, with the slopes of a softmax at a temperature.
     StraightThrough { noise: &'a [f32], temperature: f32 },
-    /// 4 logits of what the gate gives for (0, 0), (0, 1), (1, 0) and (1, 1).
+    /// 4 logits of the outputs for (0, 0), (0, 1), (1, 0) and (1, 1).
     Four,
 }
 
 impl Form<'_> {
-    /// Parameters of a gate.
+    /// Number of parameters of a gate.
     pub fn width(self) -> usize {
         if self == Form::Four { 4 } else { 16 }
     }
 }
 
-/// Gates that are done at once.
+/// Gates per tile.
 const TILE: usize = 16;
 
-/// Floats of [`coefficients`]' `soft`.
+/// Length in floats of the argument `soft` of [`coefficients`].
 pub fn soft_len(form: Form, gates: usize) -> usize {
     gates.div_ceil(TILE) * TILE * form.width()
 }
 
-/// Rows of up to 16 gates by columns: `[column][gate]`. Missing gates are zeros.
+/// Transposes rows of up to 16 gates by columns: `[column][gate]`. Missing gates are zeros.
 #[inline(always)]
 fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 16]) {
     let mut padded = [0.0; TILE * 16];
@@ -617,7 +617,7 @@ fn turn<S: Simd>(s: S, columns: usize, rows: &[f32], turned: &mut [f32; TILE * 1
     }
 }
 
-/// And back, as many gates as `rows` holds.
+/// Inverse transpose, for as many gates as `rows` holds.
 #[inline(always)]
 fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mut [f32]) {
     let mut all = [0.0; TILE * 16];
@@ -633,7 +633,7 @@ fn turn_back<S: Simd>(s: S, columns: usize, turned: &[f32; TILE * 16], rows: &mu
     rows.copy_from_slice(&all[..len]);
 }
 
-/// The coefficients of gates; those of gate g go to `places[g]`, where a layer wants them. `soft` is kept for [`slopes`].
+/// Computes the coefficients of gates; those of gate g are written to `places[g]`, the layer's order. `soft` is kept for [`slopes`].
 pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: &mut [f32], coefficients: &mut [[f32; 4]]) {
     assert!(params.len() == places.len() * form.width() && coefficients.len() == places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
@@ -641,7 +641,7 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
         let width = form.width();
         let mut turned = [0.0; TILE * 16];
         let mut noisy = [0.0; TILE * 16];
-        // Of gates as parameters have them; they are put in order at the end.
+        // Coefficients in the order of the parameters; reordered at the end.
         let mut tiles = soft.chunks_exact_mut(TILE * width);
         let mut made = [[0.0; 4]; TILE];
         for first in (0..places.len()).step_by(TILE) {
@@ -695,7 +695,7 @@ pub fn coefficients(isa: Isa, form: Form, params: &[f32], places: &[u32], soft: 
     });
 }
 
-/// Subtracts the largest logit, noise added and scaled; gives what the operation that is ahead does at the four corners.
+/// Subtracts the largest logit after noise and scale. Returns the outputs of the leading operation at the four corners.
 #[inline(always)]
 fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; TILE * 16], lane: usize, scale: f32) -> [S::F; 4] {
     let mut ahead = [s.splat(0.0); 4];
@@ -718,7 +718,7 @@ fn scale_and_shift<S: Simd>(s: S, x: &mut [S::F; 16], form: Form, noisy: &[f32; 
     ahead
 }
 
-/// What a mixture gives for (0, 0), (0, 1), (1, 0) and (1, 1).
+/// Outputs of a mixture for (0, 0), (0, 1), (1, 0) and (1, 1).
 #[inline(always)]
 fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
     let mut w = [s.splat(0.0); 4];
@@ -732,7 +732,7 @@ fn corner_sums<S: Simd>(s: S, p: &[S::F; 16]) -> [S::F; 4] {
     w
 }
 
-/// The slopes of parameters from the sums that [`backward`] made.
+/// Computes the slopes of the parameters from the sums of [`backward`].
 pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[f32], grads: &mut [f32]) {
     assert!(grads.len() == places.len() * form.width() && sums.len() == SUMS * places.len());
     assert_eq!(soft.len(), soft_len(form, places.len()));
@@ -789,13 +789,13 @@ pub fn slopes(isa: Isa, form: Form, soft: &[f32], places: &[u32], sums: &[f32], 
     });
 }
 
-/// No number beyond `most`, above or below.
+/// Clamps every number to [-most, most].
 pub fn clip(isa: Isa, most: f32, x: &mut [f32]) {
     kernel!(isa, |s: S, most: f32, x: &mut [f32]| {
         let (low, high) = (s.splat(-most), s.splat(most));
         let mut chunks = x.chunks_exact_mut(S::LANES);
         for x in &mut chunks {
-            // What is no number stays none.
+            // NaN stays NaN.
             s.store(s.min(high, s.max(low, s.load(x))), x);
         }
         for x in chunks.into_remainder() {

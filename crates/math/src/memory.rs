@@ -1,11 +1,11 @@
-//! Large pages of memory. Large products walk matrices across their rows, where each step is on another small page, and finding
-//! those costs more than a tenth of the time. (`hothouse bench core`)
+//! Large pages. Large products walk across the rows of a matrix, so that each step touches another small page; the address translation
+//! costs more than a tenth of the time. (`hothouse bench core`)
 
-/// Floats in a large page, where pages are asked for at all.
+/// Floats in a large page, if the platform supports the request.
 pub const LARGE_PAGE: Option<usize> = if cfg!(target_os = "linux") { Some((2 << 20) / size_of::<f32>()) } else { None };
 
-/// Asks for large pages under `memory`, which begins at a multiple of [`LARGE_PAGE`] and is best not touched before. The system
-/// may not have any, or be told to give none.
+/// Requests large pages for `memory`, which begins at a multiple of [`LARGE_PAGE`] and should not have been touched before. The system may
+/// decline.
 pub fn ask_for_large_pages(memory: &mut [f32]) {
     #[cfg(target_os = "linux")]
     {

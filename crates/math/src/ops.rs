@@ -1,5 +1,5 @@
-//! Everything that is not a matrix product: elementwise functions and their slopes, broadcasting, reductions, softmax, layer
-//! norm, attention, gathers, layouts and the optimiser's pass. Each works on flat slices of known shape and allocates nothing.
+//! Everything except matrix products: elementwise functions and their slopes, broadcasting, reductions, softmax, layer norm, attention,
+//! gathers, layouts and the optimiser's pass. Each works on flat slices of known shape and allocates nothing.
 
 mod adam;
 mod attention;

@@ -1,29 +1,28 @@
-//! Logic gates over grids of bits, a bit a cell: an instruction gives a gate's output in as many cells as a vector has bits.
+//! Logic gates over grids of bits, one bit per cell: one instruction computes a gate's output for as many cells as a vector has bits.
 //!
-//! A row of cells is words of 32, the first cell in the lowest bit, and one word before them. The highest bit of that word is the cell
-//! before the first, and the bit after the last cell the one after it, which lies in the next row's word where the last word is full.
-//! So rows follow one another without gaps that matter: a neighbour is a load some words away and a shift, and one block of words after
-//! the other is run through all gates, whatever the width. Values wait in slots that are used again, so that those of a block
-//! stay in the first cache. Rows are cut into bands by the size of the problem; each has the rows next to it as well, and
-//! threads take bands.
+//! A row of cells is one leading word and then words of 32 cells, the first cell in the lowest bit. The highest bit of the leading word is
+//! the cell before the first. The bit after the last cell is the cell after it; if the last word is full, this bit is in the leading word
+//! of the next row. So rows follow one another without relevant gaps, and a neighbour is a load at an offset and a shift. Blocks of words
+//! pass through all gates, whatever the width. Values are kept in reused slots, so that those of a block stay in the first-level cache.
+//! Rows are divided into bands by the problem size; each band also stores its adjacent rows, and threads process bands.
 
 use crate::isa::{Isa, Kernel, Simd, dispatch};
 use crate::par;
 
-/// The neighbours of a cell, row by row, the cell itself being number 4.
+/// Number of cells in a neighbourhood, row by row; the cell itself is number 4.
 pub const NEIGHBOURS: usize = 9;
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// What a neighbour holds in a channel.
+    /// Loads a neighbour's value in a channel.
     Load { channel: u32, neighbour: u8, to: u32 },
-    /// What an operation makes of two slots.
+    /// Applies an operation to two slots.
     Gate { op: u8, a: u32, b: u32, to: u32 },
-    /// The next state of a channel.
+    /// Stores the next state of a channel.
     Store { channel: u32, from: u32 },
 }
 
-/// Gates in the order they are evaluated in, and where their values wait meanwhile.
+/// Gates in evaluation order, and the slots of their values.
 #[derive(Clone, Debug)]
 pub struct Program {
     steps: Vec<Step>,
@@ -32,15 +31,14 @@ pub struct Program {
 }
 
 impl Program {
-    /// `inputs` are (neighbour, channel), `gates` (operation, a, b), whose ends are inputs or, counted on from these, gates before
-    /// them; bit 3 - 2a - b of an operation is what it gives. There is an output for each channel. Gates that no output depends on are left
-    /// out.
+    /// `inputs` are (neighbour, channel), `gates` are (operation, a, b). a and b index the inputs and then the earlier gates. Bit 3 - 2a -
+    /// b of an operation is its output. There is one output per channel. Gates that no output depends on are omitted.
     pub fn new(inputs: &[(u8, u32)], gates: &[(u8, u32, u32)], outputs: &[u32]) -> Program {
         let (first, channels) = (inputs.len(), outputs.len());
         for &(neighbour, channel) in inputs {
             assert!(usize::from(neighbour) < NEIGHBOURS && (channel as usize) < channels, "an input is of the grid");
         }
-        let mut last = vec![usize::MAX; first + gates.len()]; // the gate that reads a wire last
+        let mut last = vec![usize::MAX; first + gates.len()]; // the last gate that reads each wire
         let mut stores = vec![Vec::new(); first + gates.len()];
         for (channel, &wire) in outputs.iter().enumerate() {
             stores[wire as usize].push(channel as u32);
@@ -106,24 +104,24 @@ impl Program {
         })
     }
 
-    /// Gates that are evaluated.
+    /// Number of gates that are evaluated.
     pub fn gates(&self) -> usize {
         self.steps.iter().filter(|step| matches!(step, Step::Gate { .. })).count()
     }
 
-    /// Values that wait at once, at most.
+    /// Maximum number of values alive at once.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Words of a block: long, so that choosing an operation takes little of the time, while the slots fit the first cache
-    /// and the grid is not much smaller.
+    /// Number of words of a block: long enough that the choice of an operation takes little time, short enough that the slots fit the
+    /// first-level cache and the grid is not much smaller.
     fn block(&self, words: usize) -> usize {
         if self.slots * BLOCK <= FIRST_CACHE && words >= BLOCK { BLOCK } else { SHORT_BLOCK }
     }
 }
 
-/// The ends that a gate looks at.
+/// Operands that a gate depends on.
 fn ends((op, a, b): (u8, u32, u32)) -> [Option<u32>; 2] {
     let bit = |k: u8| op >> k & 1;
     let (by_a, by_b) = ((bit(3), bit(2)) != (bit(1), bit(0)), (bit(3), bit(1)) != (bit(2), bit(0)));
@@ -132,15 +130,15 @@ fn ends((op, a, b): (u8, u32, u32)) -> [Option<u32>; 2] {
 
 const BLOCK: usize = 128;
 const SHORT_BLOCK: usize = 32;
-/// Words that slots may take of it.
+/// Words of the first-level cache that slots may use.
 const FIRST_CACHE: usize = 6 << 10;
-/// Words before the first row, so that what is left of it can be loaded.
+/// Words before the first row, so that loads to its left are valid.
 const FRONT: usize = 16;
-/// Words times instructions that are worth a thread: some 50 µs.
+/// Words times instructions that justify a thread: about 50 µs.
 const BAND_WORK: usize = 1 << 20;
 const MOST_BANDS: usize = 32;
 
-/// Sets the bits of the cells of a row that change: `fires(row, words)`, the words being zero before.
+/// Sets the bits of the cells of a row that change: `fires(row, words)`. The words are zero before the call.
 pub type Fires<'a> = &'a (dyn Fn(usize, &mut [u32]) + Sync);
 
 /// A grid of cells with some channels.
@@ -148,9 +146,9 @@ pub struct Packed {
     channels: usize,
     width: usize,
     height: usize,
-    /// Whether rows below and above, left and right are joined.
+    /// Whether opposite borders are joined.
     periodic: bool,
-    /// Words of a row, with the one before it.
+    /// Words of a row, including the leading word.
     stride: usize,
     block: usize,
     bands: Vec<Band>,
@@ -161,16 +159,16 @@ pub struct Packed {
 struct Band {
     first: usize,
     rows: usize,
-    /// `[channel]`, each [`FRONT`], a row before the band, its rows, a row after it, and what a block may reach beyond.
+    /// `[channel]`: each [`FRONT`], a row before the band, its rows, a row after it, and the excess that a block may read.
     now: Vec<u32>,
     next: Vec<u32>,
     slots: Vec<u32>,
-    /// Where cells change, as one channel's rows; empty until some step asks.
+    /// Cells that change in a step, as one channel's rows; empty until a step uses it.
     fires: Vec<u32>,
 }
 
 impl Packed {
-    /// A grid for this program, all off. Beyond the border all is off, unless opposite borders are joined.
+    /// Creates an empty grid for this program. Cells beyond the border are off, unless opposite borders are joined.
     pub fn new(program: &Program, width: usize, height: usize, periodic: bool) -> Packed {
         assert!(width > 0 && height > 0 && program.channels > 0, "a grid has cells, and these channels");
         let shape = Shape::of(program, width, height);
@@ -193,7 +191,7 @@ impl Packed {
         Packed { channels: program.channels, width, height, periodic, stride, block, bands, edges }
     }
 
-    /// What such a grid takes of memory.
+    /// Memory in bytes of such a grid.
     pub fn bytes(program: &Program, width: usize, height: usize, fires: bool) -> u64 {
         let shape = Shape::of(program, width, height);
         let (channels, bands) = (program.channels as u64, shape.bands as u64);
@@ -215,7 +213,7 @@ impl Packed {
         self.channels
     }
 
-    /// The cells of a row in words of 32; bits beyond the width are to be ignored.
+    /// Cells of a row in words of 32. Ignore the bits beyond the width.
     pub fn row(&self, channel: usize, row: usize) -> &[u32] {
         let band = self.bands.partition_point(|band| band.first + band.rows <= row);
         let band = &self.bands[band];
@@ -223,7 +221,7 @@ impl Packed {
         &band.now[at..at + self.stride - 1]
     }
 
-    /// Lets every row of every channel be written: `write(channel, row, words)`.
+    /// Calls `write(channel, row, words)` for every row of every channel.
     pub fn edit(&mut self, mut write: impl FnMut(usize, usize, &mut [u32])) {
         for i in 0..self.bands.len() {
             for channel in 0..self.channels {
@@ -237,12 +235,12 @@ impl Packed {
         self.join();
     }
 
-    /// Where the cells of a band's row begin.
+    /// Offset of the cells of a band's row.
     fn place(&self, band: &Band, channel: usize, row: usize) -> usize {
         channel * (band.now.len() / self.channels) + FRONT + (row + 1) * self.stride + 1
     }
 
-    /// One step, of the cells that fire or of all.
+    /// Performs one step, of the cells that fire or of all.
     pub fn step(&mut self, isa: Isa, program: &Program, fires: Option<Fires>) {
         assert_eq!(program.channels, self.channels, "the grid is one for this program");
         assert_eq!(self.block, Shape::of(program, self.width, self.height).block, "the grid is one for this program");
@@ -274,7 +272,7 @@ impl Packed {
         self.join();
     }
 
-    /// Gives bands the rows beside them, and rows the cells beyond their ends.
+    /// Copies adjacent rows into the bands, and adjacent cells to the ends of rows.
     fn join(&mut self) {
         let (channels, stride, height) = (self.channels, self.stride, self.height);
         for (i, band) in self.bands.iter().enumerate() {
@@ -310,7 +308,7 @@ impl Packed {
     }
 }
 
-/// Sets the bits before the first cell of each row and after its last.
+/// Sets the bits before the first cell and after the last cell of each row.
 fn ends_of_rows(cells: &mut [u32], width: usize, stride: usize, rows: usize, periodic: bool) {
     let (beyond, joined) = (width % 32, u32::from(periodic));
     cells[FRONT] = 0;
@@ -327,7 +325,7 @@ fn ends_of_rows(cells: &mut [u32], width: usize, stride: usize, rows: usize, per
     }
 }
 
-/// How a grid lies in memory.
+/// Memory layout of a grid.
 struct Shape {
     stride: usize,
     block: usize,
@@ -342,13 +340,13 @@ impl Shape {
         Shape { stride, block: program.block(words), bands: bands.clamp(1, MOST_BANDS).min(height) }
     }
 
-    /// Words of a channel of a band.
+    /// Words of one channel of a band.
     fn plane(&self, rows: usize) -> usize {
         FRONT + (rows + 2) * self.stride + self.block + 1
     }
 }
 
-/// Words of a line of the cache.
+/// Words of a cache line.
 const ALIGNED: usize = 16;
 
 struct Run<'a> {
@@ -361,7 +359,7 @@ struct Run<'a> {
     fires: Option<&'a [u32]>,
 }
 
-/// Blocks of so many words.
+/// Blocks of a constant number of words.
 struct Blocks<'a, const WORDS: usize>(Run<'a>);
 
 impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
@@ -371,7 +369,7 @@ impl<const WORDS: usize> Kernel for Blocks<'_, WORDS> {
         let Run { program, stride, rows, now, next, slots, fires } = self.0;
         let (words, plane) = (rows * stride, now.len() / program.channels);
         let most = words.div_ceil(WORDS) * WORDS;
-        // All that the pointers below reach, since a program's channels and slots are below their numbers.
+        // Bounds of all accesses below, because a program's channels and slots are below their counts.
         assert!(now.len() == program.channels * plane && next.len() == now.len());
         assert!(plane > FRONT + 2 * stride + most);
         assert!(slots.len() >= program.slots * WORDS);

@@ -1,9 +1,9 @@
-//! Panels: how a batch lies in memory in inference and rollouts.
+//! Panels: the memory layout of a batch in inference and rollouts.
 
-/// Rows of a batch that one panel holds.
+/// Rows of a batch in one panel.
 pub const PANEL: usize = 32;
 
-/// Floats that `rows` rows of `features` take in panels.
+/// Number of floats that `rows` rows of `features` take in panels.
 pub fn panels_len(rows: usize, features: usize) -> usize {
     rows.div_ceil(PANEL) * PANEL * features
 }

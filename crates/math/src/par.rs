@@ -1,15 +1,15 @@
-//! The parallel seam: the only place that knows of threads. Work is cut by the caller; how many threads
-//! there are may change the cut and when a piece runs, never what it computes. Without the `threads` feature, or with a pool of
-//! one, everything runs in order on the calling thread.
+//! Parallel execution: the only module that uses threads. The caller divides the work. The number of threads may change the division and
+//! the order of the pieces, never the result. Without the `threads` feature, or with a pool of one thread, everything runs in order on the
+//! calling thread.
 
 use std::cell::Cell;
 
 thread_local! {
-    /// Whether this thread was told to do everything itself.
+    /// Whether this thread must do everything itself.
     static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// How many threads share the pieces.
+/// Number of threads that share the pieces.
 pub fn threads() -> usize {
     #[cfg(feature = "threads")]
     {
@@ -21,19 +21,19 @@ pub fn threads() -> usize {
     }
 }
 
-/// A number of threads, for tests and benches that compare numbers of them.
+/// A fixed number of threads, for tests and benches that compare thread counts.
 pub struct Threads(Kind);
 
 enum Kind {
     One,
-    /// Those of the pool at hand.
+    /// The threads of the current pool.
     All,
     #[cfg(all(feature = "threads", not(target_family = "wasm")))]
     Pool(rayon::ThreadPool),
 }
 
 impl Threads {
-    /// One there always is; in a browser else only as many as the pool has.
+    /// Creates a pool of `count` threads. One thread is always possible; a browser offers only the size of its pool.
     pub fn of(count: usize) -> Option<Threads> {
         if count == 1 {
             return Some(Threads(Kind::One));
@@ -62,7 +62,7 @@ impl Threads {
     }
 }
 
-/// Whether this thread is one of several of the pool.
+/// Whether this thread is one of several in the pool.
 fn is_inside() -> bool {
     #[cfg(feature = "threads")]
     return threads() > 1 && rayon::current_thread_index().is_some();
@@ -70,7 +70,7 @@ fn is_inside() -> bool {
     false
 }
 
-/// `f` on a thread of the pool: to be entered once, where many pieces follow one another.
+/// Runs `f` on a thread of the pool. Enter once if many pieces follow one another.
 pub fn inside<R: Send>(f: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "threads")]
     if threads() > 1 && rayon::current_thread_index().is_none() {
@@ -88,7 +88,7 @@ pub fn each(count: usize, f: impl Fn(usize) + Sync) {
     (0..count).for_each(f);
 }
 
-/// [`split`] for numbers.
+/// [`split`] for ranges of numbers.
 #[cfg(feature = "threads")]
 fn halve(range: std::ops::Range<usize>, f: &(impl Fn(usize) + Sync)) {
     if range.len() < 2 {
@@ -109,7 +109,7 @@ pub fn each_mut<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     }
 }
 
-/// [`each_mut`] for items that are large: where there are enough of them for all threads, each is one thread's alone.
+/// [`each_mut`] for large items: if there are enough for all threads, one thread processes each item alone.
 pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     if items.len() < threads() || items.len() < 2 {
         return each_mut(items, f);
@@ -121,7 +121,7 @@ pub fn each_apart<T: Send>(items: &mut [T], f: impl Fn(usize, &mut T) + Sync) {
     });
 }
 
-/// Runs both, perhaps at once.
+/// Runs both functions, possibly at the same time.
 pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B + Send) -> (A, B) {
     #[cfg(feature = "threads")]
     if threads() > 1 {
@@ -130,26 +130,26 @@ pub fn join<A: Send, B: Send>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> 
     (a(), b())
 }
 
-/// Numbers that a pass over memory must have for another thread to be worth it: some 50 µs of work, in a browser some 200.
+/// Numbers that a pass over memory must have to justify another thread: about 50 µs of work, in a browser 200 µs.
 pub const CHUNK: usize = if cfg!(target_family = "wasm") { 1 << 17 } else { 1 << 16 };
 
-/// Multiply-adds after which a long computation lets others have their turn: a few hundredths of a second on two threads.
+/// Multiply-adds after which a long computation yields: a few hundredths of a second on two threads.
 pub const TURN: f64 = if cfg!(target_family = "wasm") { 1e9 } else { 4e9 };
 
-/// How many of `count` items, each of `size` numbers, are a piece: each piece is worth a thread, and all threads have as many.
+/// Number of the `count` items, each of `size` numbers, per piece. Each piece justifies a thread, and all threads get equally many.
 pub fn share(count: usize, size: usize) -> usize {
     count.div_ceil(evenly(count * size / CHUNK)).max(1)
 }
 
-/// As many pieces, or the fewer that leave no thread with one more than the others.
+/// Number of pieces, reduced so that no thread gets one more than the others.
 pub fn evenly(pieces: usize) -> usize {
     let threads = threads();
     if pieces > threads { pieces / threads * threads } else { pieces.max(1) }
 }
 
-/// Cuts several slices alike, the i-th piece of each being its `sizes` floats from i·size on, and calls `f(i, pieces)`, in any
-/// order and on any thread; outside the pool, where the way there may cost more than it saves, on this one. The first slice says
-/// how many pieces there are; one that is absent is empty and has size 0.
+/// Divides several slices alike: the i-th piece of each is its `sizes` floats from i·size on. Calls `f(i, pieces)` in any order and on any
+/// thread. Outside the pool it runs on the calling thread, because the transfer may cost more than it saves. The first slice determines the
+/// number of pieces; an absent slice is empty and has size 0.
 pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N]) + Sync) {
     if slices[0].len() <= sizes[0] {
         return f(0, slices);
@@ -161,7 +161,7 @@ pub fn chunks_mut<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f:
     halve_slices(0, count, slices, sizes, &f);
 }
 
-/// [`chunks_mut`] on this thread, from the first to the last.
+/// [`chunks_mut`] on this thread, in order.
 pub fn chunks_in_order<const N: usize>(slices: [&mut [f32]; N], sizes: [usize; N], f: impl Fn(usize, [&mut [f32]; N])) {
     let mut rest = slices;
     let mut i = 0;
@@ -195,7 +195,7 @@ fn halve_slices<const N: usize>(
     join(|| halve_slices(first, half, left, sizes, f), || halve_slices(first + half, count - half, right, sizes, f));
 }
 
-/// Halves the items until one is left: `rayon::join` keeps its tasks on the stack, so nothing is allocated.
+/// Halves the items until one is left. `rayon::join` keeps its tasks on the stack, so nothing is allocated.
 #[cfg(feature = "threads")]
 fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + Sync)) {
     match items {
@@ -209,8 +209,7 @@ fn split<T: Send>(first: usize, items: &mut [T], f: &(impl Fn(usize, &mut T) + S
     }
 }
 
-/// What other threads may have and look at, where the platform lets them: a browser's handles on its GPU stay where they
-/// were made.
+/// A value that other threads may own and access if the platform allows it. A browser's GPU handles stay on the thread that created them.
 #[cfg(not(target_family = "wasm"))]
 pub trait Movable: Send + Sync {}
 #[cfg(not(target_family = "wasm"))]
@@ -220,8 +219,8 @@ pub trait Movable {}
 #[cfg(target_family = "wasm")]
 impl<T: ?Sized> Movable for T {}
 
-/// A value that is used on the thread that made it alone, whereas what holds it may go to others and come back: what
-/// is not [`Movable`] everywhere lies in one of these.
+/// A value that is used only on the thread that created it, while its owner may move to other threads and back. Holds values that are not
+/// [`Movable`] on every platform.
 #[cfg(not(target_family = "wasm"))]
 pub struct Pinned<T>(T);
 
@@ -240,7 +239,7 @@ impl<T: 'static> Pinned<T> {
     }
 }
 
-/// The same where the value itself has to stay: it lies among its thread's own, and this is its number there.
+/// The same if the value itself has to stay: it is in thread-local storage, and this is its index.
 #[cfg(target_family = "wasm")]
 pub struct Pinned<T> {
     number: u32,
@@ -262,7 +261,7 @@ mod pinned {
         static KEPT: RefCell<HashMap<u32, Box<dyn Any>>> = RefCell::default();
     }
 
-    /// Takes a value out while it is used, so that using it may involve others.
+    /// Removes a value from the storage while it is used, so that its use may access other values.
     struct Taken(u32, Option<Box<dyn Any>>);
 
     impl Drop for Taken {

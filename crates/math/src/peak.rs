@@ -1,26 +1,26 @@
-//! The f32 multiply-add peak of one core or of several: what every other figure is a share of. Next to no memory. The clock is
-//! injected, as this crate has none.
+//! The f32 multiply-add peak of one or several cores, the reference of all shares of peak. It uses almost no memory. The caller passes the
+//! clock, because this crate has none.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, Threads};
 use crate::rounds::{ROUND_S, sustained_s};
 use std::hint::black_box;
 
-/// The faster of two ways to do nothing but multiply-adds, ready to be measured in the rounds of what is held against it.
+/// The faster of two loops of multiply-adds, ready to be measured in rounds beside other work.
 pub struct Peak<'a> {
     isa: Isa,
-    /// Several cores at work together count by the time that the last of them takes.
+    /// Cores that work together; the slowest one determines the time.
     crew: Option<(&'a Threads, usize)>,
     chains: Chains,
 }
 
 impl<'a> Peak<'a> {
-    /// Of one core, or of a crew of so many threads. For a quarter of a second both ways run in turn: by then a browser has compiled
-    /// them well, and which is faster is known.
+    /// Peak of one core, or of a crew of the given number of threads. Both loops run in turn for a quarter of a second: a browser has
+    /// compiled them well by then, and the faster one is known.
     pub fn new(isa: Isa, crew: Option<(&'a Threads, usize)>, now: &dyn Fn() -> f64) -> Peak<'a> {
         const CHOICE_S: f64 = 0.25;
         let mut peak = Peak { isa, crew, chains: Chains { rounds: 1 << 10, wide: false } };
-        // Long enough for a clock of 5 µs, and for the way to other threads not to count.
+        // Long enough for a clock of 5 µs, and for thread communication to be negligible.
         let least_s = if crew.is_some() { 5e-3 } else { 1e-3 };
         let (began_s, mut sums) = (now(), [(0.0, 0.0); 2]);
         loop {
@@ -42,7 +42,7 @@ impl<'a> Peak<'a> {
         }
     }
 
-    /// GFLOP/s sustained in one round; a multiply-add counts as two.
+    /// GFLOP/s sustained in one round. A multiply-add counts as two operations.
     pub fn gflops(&self, now: &dyn Fn() -> f64) -> f64 {
         let mut flops = 0.0;
         let stretch_s = sustained_s(ROUND_S, now, || flops = self.stretch());
@@ -57,7 +57,7 @@ impl<'a> Peak<'a> {
     }
 }
 
-/// Never inlined: a browser puts better code in place of a function when the function is next called.
+/// Never inlined: a browser replaces a function by better code when it is next called.
 #[inline(never)]
 fn stretch(isa: Isa, chains: Chains) -> f64 {
     kernel!(isa, |s: S, chains: Chains| -> f64 { if chains.wide { wide(s, chains.rounds) } else { narrow(s, chains.rounds) } })
@@ -66,7 +66,7 @@ fn stretch(isa: Isa, chains: Chains) -> f64 {
 #[derive(Clone, Copy)]
 struct Chains {
     rounds: usize,
-    /// 12 chains for units of long latency, or 6, which fit 16 registers even where a product needs one of its own.
+    /// 12 chains for units of long latency, or 6, which fit 16 registers even if a product needs its own register.
     wide: bool,
 }
 
@@ -86,7 +86,7 @@ fn wide<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 8 * rounds)
 }
 
-/// c = c + x·y in 6 chains, x new at each step, so that an unfused product waits for nothing.
+/// c = c + x·y in 6 chains with a new x at each step, so that an unfused product has no dependency.
 #[inline(always)]
 fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     let mut factors = [0.0; 16];
@@ -96,7 +96,7 @@ fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
         chains[i] = y[i];
     }
     for _ in 0..rounds {
-        black_box(&mut factors); // or the products would be worked out once
+        black_box(&mut factors); // otherwise the products would be constant
         for factor in factors {
             let x = s.splat(factor);
             for i in 0..6 {
@@ -107,7 +107,7 @@ fn narrow<S: Simd>(s: S, rounds: usize) -> f64 {
     finish(s, chains, 16 * rounds)
 }
 
-/// A vector of which the compiler knows nothing, least of all that its lanes are alike.
+/// A vector that the compiler knows nothing about, not even that its lanes are equal.
 #[inline(always)]
 fn lanes<S: Simd>(s: S, x: f32) -> S::F {
     s.load(&black_box([x; 16]))

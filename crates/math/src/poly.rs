@@ -17,10 +17,10 @@ pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     s.select(s.eq(x, x), y, x)
 }
 
-/// eˣ for x from -87 to 88, the nearer of which stands for what lies beyond: two thirds of the work of [`exp`].
+/// eˣ for x from -87 to 88; values beyond are clamped. It takes two thirds of the work of [`exp`].
 #[inline(always)]
 pub fn exp_within<S: Simd>(s: S, x: S::F) -> S::F {
-    // In this order both let through what is not a number.
+    // This order of min and max keeps NaN.
     let x = s.min(s.splat(88.0), s.max(s.splat(-87.0), x));
     let (p, n) = exp_parts(s, x);
     s.mul(p, s.f32_from_bits(s.shl_u(s.add_u(n, s.splat_u(127)), 23)))
@@ -44,7 +44,7 @@ fn exp_parts<S: Simd>(s: S, x: S::F) -> (S::F, S::U) {
     (p, s.sub_u(s.to_bits(shifted), s.splat_u(MAGIC.to_bits())))
 }
 
-/// 2ˣ for x below 1, with fewer steps that wait for one another than [`exp`]. 0 below -125.
+/// 2ˣ for x below 1, with a shorter dependency chain than [`exp`]. 0 below -125.
 #[inline(always)]
 pub fn exp2_below<S: Simd>(s: S, x: S::F) -> S::F {
     // x = n + r, |r| <= 1/2, as above.
@@ -71,7 +71,7 @@ const EXP: [f32; 6] = [1.987_569_2e-4, 1.398_199_9e-3, 8.333_452e-3, 4.166_579_6
 /// Natural logarithm. -infinity at 0, NaN below.
 #[inline(always)]
 pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
-    // Subnormals first become normal.
+    // Scales subnormals to normal numbers first.
     let tiny = s.lt(x, s.splat(f32::MIN_POSITIVE));
     let scaled = s.select(tiny, s.mul(x, s.splat(8_388_608.0)), x);
     // x = 2ᵉ·m with m in [√½, √2).

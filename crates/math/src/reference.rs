@@ -1,5 +1,5 @@
-//! The plain twin of every kernel: loops over indices in f64, nothing clever. The tests hold the fast kernels to
-//! these; nothing on a hot path calls them. Shapes are row-major `[rows][cols]`; weights are `[out][inp]`.
+//! Plain `f64` reference of every kernel: simple loops over indices. Tests compare the fast kernels with these; no hot path calls them.
+//! Shapes are row-major `[rows][cols]`; weights are `[out][inp]`.
 
 use crate::gemm::Act;
 use crate::ops::{Binary, Span, Unary};
@@ -102,7 +102,7 @@ pub fn unary_slope(op: Unary, x: f64) -> f64 {
     }
 }
 
-/// The same where a kernel has `at`: y, or x for those whose y says less.
+/// Derivative in terms of `at`, the value that the kernel has: y, or x if y is not sufficient.
 pub fn unary_slope_at(op: Unary, at: f64) -> f64 {
     match op {
         Unary::Relu => f64::from(u8::from(at > 0.0)),
@@ -126,7 +126,7 @@ pub fn binary(op: Binary, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Element (r, c) of an operand that is broadcast as `span` says.
+/// Element (r, c) of an operand that is broadcast according to `span`.
 pub fn at(x: &[f64], span: Span, cols: usize, r: usize, c: usize) -> f64 {
     match span {
         Span::Full => x[r * cols + c],
@@ -180,7 +180,7 @@ fn attention(len: usize, size: usize, q: impl Fn(usize, usize) -> f64, k: impl F
     p
 }
 
-/// Attention of rows `q | k | v` of `3·cols`, `len` rows a sequence, the columns of a head together.
+/// Attention of rows `q | k | v` of `3·cols`, with `len` rows per sequence and the columns of a head together.
 pub fn causal_attention(heads: usize, len: usize, cols: usize, qkv: &[f64], y: &mut [f64]) {
     let (size, stride) = (cols / heads, 3 * cols);
     for (qkv, y) in qkv.chunks(len * stride).zip(y.chunks_mut(len * cols)) {
@@ -224,7 +224,8 @@ pub fn causal_attention_backward(heads: usize, len: usize, cols: usize, qkv: &[f
     }
 }
 
-/// y[r] = bias + the sum of the rows of a table that r's `k` indices name: none below 0, the last beyond it.
+/// y[r] = bias + the sum of the table rows that r's `k` indices select. Indices below 0 are skipped; indices beyond the table select its
+/// last row.
 pub fn embedding_bag<T: Copy + Default + Add<Output = T>>(
     cols: usize,
     table: &[T],
@@ -243,7 +244,7 @@ pub fn embedding_bag<T: Copy + Default + Add<Output = T>>(
     }
 }
 
-/// The sums over rows of dy for each row of the table that they name, added to what `dtable` holds.
+/// Adds dy of each row to the rows of `dtable` that its indices select.
 pub fn embedding_bag_backward<T: Copy + Default + Add<Output = T>>(cols: usize, k: usize, index: &[f32], dy: &[T], dtable: &mut [T]) {
     let rows = dtable.len() / cols;
     for (index, dy) in index.chunks(k).zip(dy.chunks(cols)) {
@@ -259,7 +260,7 @@ fn named(index: &[f32], rows: usize) -> impl Iterator<Item = usize> {
     index.iter().filter(|i| **i >= 0.0).map(move |i| (*i as usize).min(rows - 1))
 }
 
-/// (mean, 1/std) of one row, the variance biased as in layer norm; not centred (0, 1/root of the mean square).
+/// (mean, 1/std) of one row, with the biased variance of layer norm; if not centred, (0, 1/root of the mean square).
 pub fn stats(x: &[f64], eps: f64, centred: bool) -> (f64, f64) {
     let n = x.len() as f64;
     let mean = if centred { x.iter().sum::<f64>() / n } else { 0.0 };
@@ -310,7 +311,7 @@ pub fn norm_backward(
     }
 }
 
-/// The loss of each row of `logits` = x·wᵀ, and with the upstream gradient of each loss dx and dw (added to what it holds).
+/// Computes the loss of each row of `logits` = x·wᵀ. With the upstream gradient of each loss, also computes dx and adds to dw.
 pub fn head_loss(
     [rows, vocab, inp]: [usize; 3],
     x: &[f64],
@@ -338,7 +339,7 @@ pub fn head_loss(
     }
 }
 
-/// Row r, feature c of a batch of rows → its place in `[batch/PANEL][feature][PANEL]`.
+/// Index of row r, feature c of a batch in `[batch/PANEL][feature][PANEL]`.
 pub fn panel_index(cols: usize, r: usize, c: usize) -> usize {
     (r / crate::PANEL * cols + c) * crate::PANEL + r % crate::PANEL
 }

@@ -1,14 +1,14 @@
-//! Threefry4x32 with 13 rounds, a counter-based generator (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as
-//! 1, 2, 3", 2011): a number is a function of (key, counter) and nothing else, so it does not depend on how many lanes or
-//! threads ask, nor in which order. It is not for cryptography. The only state anywhere is the caller's counter.
+//! Threefry4x32 with 13 rounds, a counter-based generator (Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
+//! 2011). A number is a function of (key, counter) alone, so it does not depend on the number of lanes or threads or on their order. It is
+//! not for cryptography. The only state is the caller's counter.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::poly;
 
 const PARITY: u32 = 0x1BD1_1BDA;
 
-/// 4 random words in every lane from a key and a counter in every lane: 13 rounds, a key injected before every fourth.
-/// The rotations are Skein's for four words of 32 bits, and repeat after 8 rounds.
+/// Computes 4 random words per lane from a key and a counter per lane: 13 rounds, with a key injection before every fourth. The rotations
+/// are Skein's for four 32-bit words and repeat after 8 rounds.
 #[inline(always)]
 pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     let schedule = [key[0], key[1], key[2], key[3], PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]];
@@ -22,7 +22,7 @@ pub fn threefry<S: Simd>(s: S, key: [u32; 4], counter: [S::U; 4]) -> [S::U; 4] {
     even_round(s, x, 6, 20)
 }
 
-/// Adds the key, its words turned by `i`, and i itself.
+/// Adds the key, its words rotated by `i`, and i itself.
 #[inline(always)]
 fn inject<S: Simd>(s: S, x: [S::U; 4], schedule: [u32; 5], i: usize) -> [S::U; 4] {
     let mut y = x;
@@ -55,7 +55,7 @@ fn odd_round<S: Simd>(s: S, [a, b, c, d]: [S::U; 4], left: u32, right: u32) -> [
     [a, b, c, d]
 }
 
-/// 4 random words from 4, one to one, at a third of [`threefry`]'s price: PCG4D of Jarzynski and Olano ("Hash functions for
+/// Maps 4 words to 4 random words, one to one, at a third of the cost of [`threefry`]: PCG4D of Jarzynski and Olano ("Hash functions for
 /// GPU rendering", 2020).
 #[inline(always)]
 pub fn pcg<S: Simd>(s: S, words: [S::U; 4]) -> [S::U; 4] {
@@ -80,8 +80,8 @@ fn stir<S: Simd>(s: S, [a, b, c, d]: [S::U; 4]) -> [S::U; 4] {
     [a, b, c, s.add_u(d, s.mul_u(b, c))]
 }
 
-/// [`pcg`] of two words under a key, for small decisions in an inner loop. Products carry upwards only, so the upper half of
-/// each word is folded into the lower first; an even key makes odd what the words are multiplied by.
+/// [`pcg`] of two words under a key, for small decisions in an inner loop. Carries move upwards only, so the upper half of each word is
+/// first folded into the lower. The words are multiplied by odd numbers that an even key produces.
 #[inline(always)]
 pub fn hash<S: Simd>(s: S, key: [u32; 2], [a, b]: [S::U; 2]) -> [S::U; 4] {
     let (a, b) = (s.xor_u(a, s.shr_u(a, 16)), s.xor_u(b, s.shr_u(b, 16)));
@@ -107,7 +107,7 @@ pub fn uniform_from_word(word: u32) -> f32 {
 
 const UNIT: f32 = 1.0 / 16_777_216.0;
 
-/// A key: one (seed, stream) of numbers.
+/// A key: one stream of numbers of one seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rng {
     pub key: [u32; 4],
@@ -120,28 +120,28 @@ impl Rng {
 
     /// The four words of one counter.
     pub fn block(&self, counter: [u32; 4]) -> [u32; 4] {
-        // One lane would do; four are as fast.
+        // One lane would suffice; four are as fast.
         let s = crate::isa::PORTABLE;
         threefry(s, self.key, counter.map(|word| s.splat_u(word))).map(|lanes| lanes[0])
     }
 
-    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone: give each filling its own number.
+    /// Fills `y` with uniforms in [0, 1). Element i depends on (key, fill, i) alone, so each filling needs its own number.
     pub fn fill_uniform(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, false);
     }
 
-    /// Fills `y` with normals of mean 0 and variance 1 (Box and Muller 1958), as [`Rng::fill_uniform`].
+    /// Fills `y` with normals of mean 0 and variance 1 (Box and Muller 1958), addressed as in [`Rng::fill_uniform`].
     pub fn fill_normal(&self, isa: Isa, fill: u32, y: &mut [f32]) {
         fill_with(isa, self.key, fill, y, true);
     }
 
-    /// A sequence of numbers, one after the other, from `position` on.
+    /// A sequence of numbers that begins at `position`.
     pub fn sequence(&self, position: u64) -> Sequence {
         Sequence { rng: *self, position, block: [0; 4] }
     }
 }
 
-/// Numbers drawn in turn; `position` is the whole of its state.
+/// Sequence of random numbers. `position` is its whole state.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     rng: Rng,
@@ -163,17 +163,17 @@ impl Sequence {
         self.block[word]
     }
 
-    /// In [0, 1).
+    /// Uniform in [0, 1).
     pub fn uniform(&mut self) -> f32 {
         uniform_from_word(self.word())
     }
 
-    /// In 0..n, with a bias below n/2³² (Lemire's multiplication, without the rejection).
+    /// Integer in 0..n, with a bias below n/2³² (Lemire's multiplication without the rejection).
     pub fn below(&mut self, n: u32) -> u32 {
         ((u64::from(self.word()) * u64::from(n)) >> 32) as u32
     }
 
-    /// Fisher and Yates.
+    /// Fisher-Yates shuffle.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i as u32 + 1) as usize);
@@ -181,11 +181,11 @@ impl Sequence {
     }
 }
 
-/// The last counter word keeps sequences and fillings of one key apart.
+/// The last counter word separates sequences and fillings of one key.
 const SEQUENCE: u32 = 1;
 const FILL: u32 = 2;
 
-/// The numbers of a filling whose blocks are `first` and those after it, a block in each lane.
+/// Numbers of a filling in the blocks from `first` on, one block per lane.
 #[inline(always)]
 pub(crate) fn uniforms<S: Simd>(s: S, key: [u32; 4], fill: u32, first: u32) -> [S::F; 4] {
     let words = threefry(s, key, [s.count_u(first), s.splat_u(fill), s.splat_u(0), s.splat_u(FILL)]);

@@ -1,14 +1,14 @@
-//! The one rule by which Hothouse measures a speed: **the median of sustained rounds, with its quartiles**. A round lasts for some
-//! time and counts every call in it, slow ones too; both sides of a ratio have rounds of the same length, in turn. The clock is
-//! injected, as this crate has none.
+//! The rule for all measured speeds: **the median of sustained rounds, with its quartiles**. A round lasts for a given time and counts
+//! every call in it, slow ones too. Both sides of a ratio have rounds of the same length, in turn. The caller passes the clock, because
+//! this crate has none.
 
-/// Rounds of what takes milliseconds, and of what takes seconds.
+/// Number of rounds for calls that take milliseconds, and for calls that take seconds.
 pub const ROUNDS: usize = 15;
 pub const FEW: usize = 5;
-/// How long a round lasts at least.
+/// Minimum duration of a round.
 pub const ROUND_S: f64 = 0.04;
 
-/// What rounds come to.
+/// Summary of rounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quartiles {
     pub lower: f64,
@@ -17,10 +17,10 @@ pub struct Quartiles {
 }
 
 impl Quartiles {
-    /// By linear interpolation between the sorted values, as NumPy has it. What never ends is infinite.
+    /// Quartiles by linear interpolation between the sorted values, as in NumPy. A sample without an end is infinite.
     ///
     /// # Panics
-    /// Where there are no samples.
+    /// If there are no samples.
     #[track_caller]
     pub fn of(samples: &[f64]) -> Quartiles {
         assert!(!samples.is_empty(), "a figure needs a round: there are no samples");
@@ -29,15 +29,15 @@ impl Quartiles {
         let at = |share: f64| {
             let place = share * (sorted.len() - 1) as f64;
             let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
-            // Equal ends first: the way from infinity to infinity is no number.
+            // Equal ends first: the difference of two infinities is NaN.
             if low == high { low } else { low + (high - low) * place.fract() }
         };
         Quartiles { lower: at(0.25), median: at(0.5), upper: at(0.75) }
     }
 }
 
-/// Seconds of a call: the mean over a round of at least `round_s` seconds, every call counted. The clock is read some twenty
-/// times a round, so that a slow one costs next to nothing.
+/// Seconds per call: the mean over a round of at least `round_s` seconds, with every call counted. The clock is read about twenty times per
+/// round, so a slow clock costs almost nothing.
 pub fn sustained_s(round_s: f64, now: &dyn Fn() -> f64, mut call: impl FnMut()) -> f64 {
     let (began_s, mut done, mut next) = (now(), 0u64, 1u64);
     loop {
@@ -52,7 +52,7 @@ pub fn sustained_s(round_s: f64, now: &dyn Fn() -> f64, mut call: impl FnMut()) 
     }
 }
 
-/// [`sustained_s`] of the usual length, as often as usual.
+/// [`sustained_s`] with the standard length and number of rounds.
 pub fn rounds_s(now: &dyn Fn() -> f64, mut call: impl FnMut()) -> Vec<f64> {
     (0..ROUNDS).map(|_| sustained_s(ROUND_S, now, &mut call)).collect()
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    /// Samples with their quartiles by NumPy; scripts and Python hold their rule to the same file.
+    /// Samples with their quartiles by NumPy. Scripts and Python test their rule against the same file.
     const CASES: &str = include_str!("../../../tests/golden/quartiles.txt");
 
     #[test]
@@ -90,7 +90,7 @@ mod tests {
         Quartiles::of(&[]);
     }
 
-    /// A call that takes a millisecond, and every tenth time eleven.
+    /// A call that takes one millisecond, and every tenth time eleven.
     #[test]
     fn slow_calls_count() {
         let (clock_s, calls) = (Cell::new(0.0), Cell::new(0));

@@ -1,9 +1,9 @@
-//! The order of an epoch's samples, computed place by place.
+//! Order of an epoch's samples, computed element by element.
 
 use crate::Rng;
 
-/// A shuffle of `0..count` of which each place can be asked by itself: rounds of invertible arithmetic on
-/// as many bits as the count needs, begun again where one leads out of the range.
+/// A permutation of `0..count` with random access: rounds of invertible arithmetic on as many bits as the count needs, repeated if a result
+/// is out of range.
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
     pub count: u32,
@@ -26,7 +26,7 @@ impl Shuffle {
         Self { count: count as u32, mask: (1u32 << bits) - 1, shift: bits.div_ceil(2), rounds }
     }
 
-    /// What stands at a place.
+    /// Element at a position.
     #[inline]
     pub fn at(&self, place: u32) -> u32 {
         let mut x = place;
@@ -59,10 +59,10 @@ mod tests {
             assert!(sorted.into_iter().eq(0..count as u32), "{count}");
             if count >= 4096 {
                 assert_ne!(a, b);
-                // Neighbours land apart: of two random numbers below n, the mean distance is n/3.
+                // Neighbours are far apart: the mean distance of two random numbers below n is n/3.
                 let far = a.windows(2).map(|w| f64::from(w[0].abs_diff(w[1]))).sum::<f64>() / count as f64;
                 assert!((far / count as f64 - 1.0 / 3.0).abs() < 0.02, "{far} of {count}");
-                // A minibatch holds numbers from everywhere: their mean is the middle, give or take.
+                // A minibatch covers the whole range: its mean is near the middle.
                 for part in a.chunks_exact(count / 4) {
                     let mean = part.iter().map(|&x| f64::from(x)).sum::<f64>() / part.len() as f64;
                     assert!((mean / count as f64 - 0.5).abs() < 0.04, "{mean} of {count}");

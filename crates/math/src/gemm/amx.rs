@@ -1,11 +1,11 @@
-//! The same products by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx): 16 x 16 sums and 16 pairs of k an instruction.
+//! The same products by AMX tiles, for [`Isa::Amx`](crate::Isa::Amx): 16 x 16 sums and 16 pairs of k per instruction.
 //!
-//! Operands are rounded and packed as for `vdpbf16ps`. But `tdpbf16ps` sums the even products of its 16 pairs apart from the odd
-//! ones, and adds both sums to C at the end: other chains, so other bits. A chain is cut every 16 pairs from the first one on,
-//! wherever blocks and threads cut the product; what is missing to whole tiles is filled up with zeros.
+//! Operands are rounded and packed as for `vdpbf16ps`. But `tdpbf16ps` sums the even and the odd products of its 16 pairs separately and
+//! adds both sums to C at the end, so its bits differ. A chain is divided every 16 pairs from its start, independently of blocks and
+//! threads. Incomplete tiles are padded with zeros.
 //!
-//! Assembly, as the compiler's own functions for tiles are not stable yet. Each block leaves the tiles to nobody: what they hold
-//! does not outlive it, but for their shape, which [`run`] sets and gives up.
+//! The code is assembly, because the compiler's intrinsics for tiles are not stable. No block relies on tile contents of another; only the
+//! tile shape, which [`run`] sets and releases, persists.
 
 use super::bf16::{self, Blocks, PAIRS, PANEL_STRIDE, ROW, TOGETHER};
 use super::product::{M_LARGE, Product, Right, Start, even};
@@ -14,14 +14,14 @@ use std::arch::asm;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Pairs of k of a tile, and its rows.
+/// Pairs of k in a tile, and rows of a tile.
 const SIDE: usize = 16;
-/// Rows of C that two tiles have.
+/// Rows of C in two tiles.
 const ROWS: usize = 2 * SIDE;
 const _: () = assert!(PANEL == 2 * SIDE && PAIRS.is_multiple_of(SIDE));
 const _: () = assert!(M_LARGE.next_multiple_of(ROWS) <= M_LARGE + 16);
 
-/// What `ldtilecfg` reads: all tiles 16 rows of 64 bytes.
+/// Operand of `ldtilecfg`: all tiles have 16 rows of 64 bytes.
 #[repr(C, align(64))]
 struct Shapes {
     palette: u8,
@@ -117,11 +117,11 @@ pub(super) unsafe fn run(p: Product) {
     unsafe { asm!("tilerelease", options(nostack, nomem)) };
 }
 
-/// Four tiles of C, or what there is of them.
+/// Up to four tiles of C.
 struct Part {
     a: *const u32,
     b: *const u32,
-    /// Of k.
+    /// Number of tiles along k.
     tiles: usize,
     c: *mut f32,
     c_row: usize,
@@ -177,7 +177,7 @@ impl Part {
     }
 }
 
-/// C[32][32] (+)= A·B over so many tiles of k, at least one.
+/// C[32][32] (+)= A·B over the given number of tiles of k, at least one.
 #[inline(always)]
 unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_row: usize, adds: bool) {
     // SAFETY: the caller's: A has 32 rows of ROW words, B 16 rows of PANEL words a tile, and C 32 rows.
@@ -230,7 +230,7 @@ unsafe fn multiply(a: *const u32, b: *const u32, tiles: usize, c: *mut f32, c_ro
     }
 }
 
-/// Columns of A, as a transposed operand has them, turned into rows of pairs: `[rows][ROW]`, filled up to whole tiles with zeros.
+/// Converts columns of a transposed A into rows of pairs: `[rows][ROW]`, padded with zeros to whole tiles.
 #[inline(always)]
 unsafe fn turn_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: the caller's; rows beyond the last are masked, and k beyond the last not read.

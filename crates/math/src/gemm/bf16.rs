@@ -1,8 +1,8 @@
 //! Products of bf16 operands with f32 sums (AVX512-BF16), for [`Isa::Bf16`](crate::Isa::Bf16).
 //!
-//! Operands are f32 in memory and rounded to nearest-even as they are copied into blocks; a weight is rounded once, when it is
-//! packed. Two neighbours in k make a word of 32 bits, and `vdpbf16ps` adds both their products to a sum: the odd one first, then
-//! the even one, each rounded once, denormals as zero. So each element of C is one chain here too, and blocks change no bit.
+//! Operands are f32 in memory and are rounded to nearest-even when they are copied into blocks. A weight is rounded once, when it is
+//! packed. Two neighbours in k form a 32-bit word. `vdpbf16ps` adds both their products to a sum: first the odd one, then the even one,
+//! each rounded once, with denormals as zero. So each element of C is one chain here too, and blocks do not change the bits.
 
 use super::product::{M_LARGE, Product, Right, Start, Target, even};
 use crate::PANEL;
@@ -10,20 +10,20 @@ use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Pairs of k for which a block of B stays in the first cache, and one of A in the second.
+/// Pairs of k for which a block of B stays in the first-level cache and one of A in the second.
 pub(super) const PAIRS: usize = 256;
-/// Words from one row of a block of A to the next: a line more than it is long, or rows would share sets of the cache.
+/// Words from one row of a block of A to the next: one cache line more than the row, because equal cache sets would conflict.
 pub(super) const ROW: usize = PAIRS + 16;
 /// Rows of a tile.
 const HEIGHT: usize = 8;
-/// Words from one tile's rows to the next where columns of A lie side by side.
+/// Words from one tile's rows to the next if columns of A are contiguous.
 const TILE: usize = HEIGHT * PAIRS + 16;
 
-/// Rows ahead of those that are being copied that are asked for.
+/// Number of rows to prefetch ahead of the copy.
 const AHEAD: usize = 8;
-/// Columns of a B that was not packed beforehand that are packed together: they stay in the second cache while all rows of A pass.
+/// Columns of an unpacked B that are packed together. They stay in the second-level cache while all rows of A pass.
 pub(super) const TOGETHER: usize = 16 * PANEL;
-/// Words from one panel of them to the next.
+/// Words from one of these panels to the next.
 pub(super) const PANEL_STRIDE: usize = PAIRS * PANEL + 16;
 
 #[repr(align(64))]
@@ -87,7 +87,8 @@ fn blocks_of(all: Range<usize>, size: usize) -> impl Iterator<Item = Range<usize
     all.step_by(size.max(1)).map(move |first| first..end.min(first + size))
 }
 
-/// A block of A, copied, by all panels of `n`; those that were packed as they were met begin at `b_block`. `k` begins at a whole pair.
+/// Multiplies a copied block of A by all panels of `n`. Panels that were packed during the product begin at `b_block`. `k` begins at a
+/// whole pair.
 #[inline(always)]
 unsafe fn multiply(p: &Product, m: Range<usize>, n: Range<usize>, k: Range<usize>, (a_block, b_block): (*mut u32, *const u32)) {
     // SAFETY: the caller's.
@@ -149,7 +150,7 @@ struct Tile {
     cols: usize,
     start: Start,
     relu: bool,
-    /// The tile of C that follows, asked for row by row while this one is worked on.
+    /// The next tile of C, prefetched row by row during this one.
     next: *const f32,
 }
 
@@ -213,7 +214,7 @@ unsafe fn tile<const MR: usize, const COLUMNS: bool>(t: &Tile) {
     }
 }
 
-/// Those of a mask, others as 0. All of them have instructions of their own, which are faster.
+/// Loads the masked lanes; the others are 0. Dedicated instructions are faster than the general one.
 #[inline(always)]
 unsafe fn load_part(p: *const f32, mask: u16) -> __m512 {
     // SAFETY: the caller's: as many numbers as the mask says.
@@ -232,7 +233,7 @@ unsafe fn load(p: *const u32) -> __m512bh {
     unsafe { std::mem::transmute(_mm512_loadu_si512(p.cast())) }
 }
 
-/// Rows of A, pair by pair: `[rows][ROW]`.
+/// Copies rows of A, pair by pair: `[rows][ROW]`.
 #[inline(always)]
 pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: the caller's.
@@ -256,8 +257,7 @@ pub(super) unsafe fn copy_rows(a: *const f32, rs: usize, ks: usize, rows: usize,
     }
 }
 
-/// Columns of A, as a transposed operand has them, in the order the tiles read them: `[rows/HEIGHT][pairs][HEIGHT]`, where rows
-/// beyond the last are 0.
+/// Copies columns of a transposed A in the order in which the tiles read them: `[rows/HEIGHT][pairs][HEIGHT]`; rows beyond the last are 0.
 #[inline(always)]
 unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: *mut u32) {
     // SAFETY: the caller's.
@@ -280,7 +280,7 @@ unsafe fn copy_columns(a: *const f32, ks: usize, rows: usize, steps: usize, to: 
     }
 }
 
-/// Panels of B, each `[pairs][PANEL]`, those of the last column on 0.
+/// Packs panels of B, each `[pairs][PANEL]`; columns beyond the last are 0.
 #[inline(always)]
 pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
     // SAFETY: the caller's; there is more than one panel only in a block.
@@ -311,7 +311,7 @@ pub(super) unsafe fn pack_panels(b: *const f32, ks: usize, cs: usize, steps: usi
     }
 }
 
-/// A panel of a B whose contiguous side is k: a column's pairs lie together, and sixteen columns by sixteen pairs are turned at a
+/// Packs a panel of a B whose contiguous side is k. A column's pairs are adjacent; sixteen columns by sixteen pairs are transposed at a
 /// time.
 #[inline(always)]
 unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: usize, to: *mut u32) {
@@ -346,7 +346,7 @@ unsafe fn turn_panel(b: *const f32, ks: usize, cs: usize, steps: usize, cols: us
     }
 }
 
-/// Two rows as pairs; there may be no second.
+/// Two rows as pairs; the second may be absent.
 #[inline(always)]
 unsafe fn interleave(even: *const f32, odd: Option<*const f32>, count: usize, to: *mut u32) {
     // SAFETY: the caller's; what is beyond the last is masked.
@@ -364,7 +364,7 @@ fn first(count: usize) -> u16 {
     if count >= 16 { u16::MAX } else { (1 << count) - 1 }
 }
 
-/// The first sixteen of them, or so many as there are and zeros.
+/// Loads the first sixteen numbers; missing ones are zeros.
 #[inline(always)]
 pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: usize) -> __m512i {
     // SAFETY: the caller's; what is beyond the last is masked.
@@ -379,7 +379,7 @@ pub(super) unsafe fn pairs_of(even: *const f32, odd: Option<*const f32>, count: 
     }
 }
 
-/// Two numbers as a pair, rounded as the instructions do.
+/// Rounds two numbers to a pair as the instructions do.
 #[inline(always)]
 unsafe fn pair(even: f32, odd: f32) -> u32 {
     // SAFETY: the caller's.
@@ -392,7 +392,7 @@ unsafe fn pair(even: f32, odd: f32) -> u32 {
     }
 }
 
-/// Sixteen rows of sixteen words.
+/// Transposes sixteen rows of sixteen words.
 #[inline(always)]
 pub(super) unsafe fn transpose(rows: &mut [__m512i; 16]) {
     // SAFETY: the caller's.

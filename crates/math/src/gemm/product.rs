@@ -1,21 +1,21 @@
-//! A product of any kind: its operands as kernels see them, and the pieces that it is cut into.
+//! Description of a product: its operands as the kernels read them, and its pieces.
 
 use crate::PANEL;
 use crate::isa::Isa;
 use std::ops::Range;
 
-/// A block of A, copied together so that it stays in the second-level cache while all of B passes it.
+/// Rows of a block of A that is copied together, so that it stays in the second-level cache while all of B passes.
 pub const M_LARGE: usize = 240;
-/// Steps of k of such a block: as many of a tile's columns of B stay in the first cache.
+/// Steps of k of such a block. The columns of B for one tile then stay in the first-level cache.
 pub const K_LARGE: usize = 256;
 
-/// The operand that is broadcast.
+/// Operand that is broadcast.
 #[derive(Clone, Copy)]
 pub struct Left {
     pub p: *const f32,
     pub rs: usize,
     pub ks: usize,
-    /// By [`pack_panels`](super::pack_panels); the strides follow from the tile.
+    /// Whether [`pack_panels`](super::pack_panels) packed it; the strides then follow from the tile.
     pub packed: bool,
 }
 
@@ -25,16 +25,16 @@ impl Left {
     }
 }
 
-/// The operand whose rows fill vectors.
+/// Operand whose rows fill vectors.
 #[derive(Clone, Copy)]
 pub enum Right {
-    /// Blocks of columns, by `pack_columns`.
+    /// Blocks of columns from `pack_columns`.
     Packed(*const f32),
-    /// The same of pairs of bf16.
+    /// Blocks of bf16 pairs.
     Pairs(*const u32),
-    /// Rows of whole tiles, and the stride between them: [`PANEL`].
+    /// Rows of whole tiles and the stride between them: [`PANEL`].
     Direct(*const f32, usize),
-    /// Anything; packed on the stack, block by block.
+    /// Any layout; packed on the stack, block by block.
     Strided { p: *const f32, ks: usize, cs: usize },
 }
 
@@ -57,11 +57,11 @@ impl Target {
     }
 }
 
-/// What the chains start from.
+/// Initial value of the chains.
 #[derive(Clone, Copy)]
 pub enum Start {
     Zero,
-    /// What C holds.
+    /// Contents of C.
     Target,
     /// A bias for each column.
     Columns(*const f32),
@@ -92,7 +92,7 @@ impl Start {
     }
 }
 
-/// One product of any kind: the only kernel that holds tiles, so that a module carries each tile once.
+/// Any product. Only one kernel contains tiles, so a module contains each tile once.
 #[derive(Clone, Copy)]
 pub struct Product {
     pub m: usize,
@@ -109,20 +109,20 @@ pub struct Product {
 unsafe impl Sync for Product {}
 
 impl Product {
-    /// C = A·B from `start` on.
+    /// C = start + A·B.
     pub fn new([m, n, k]: [usize; 3], a: Left, b: Right, c: Target, start: Start) -> Product {
         Product { m, n, k, a, b, c, start, relu: false }
     }
 
-    /// Whether A is too large to stay in the second-level cache, and read often enough to be copied.
+    /// Whether A exceeds the second-level cache and is read often enough to justify a copy.
     pub fn large(&self) -> bool {
-        // Rows of tiles that lie apart share sets of the first cache.
+        // Distant rows of a tile share sets of the first-level cache.
         let apart = self.a.rs == 1 && self.a.ks != 1;
         let least = if apart { 2 * PANEL } else { 8 * PANEL };
         self.m * self.k > M_LARGE * K_LARGE && self.n >= least && !self.a.packed
     }
 
-    /// Rows `m` and columns `n` of the output; the columns begin at a whole tile.
+    /// Rows `m` and columns `n` of the output. The columns begin at a whole tile.
     pub fn piece(&self, m: Range<usize>, n: Range<usize>) -> Product {
         // SAFETY: what lies at these offsets belongs to the operands; a packed B has `k` whole rows in each block.
         unsafe {
@@ -144,7 +144,7 @@ impl Product {
     }
 }
 
-/// The first of as many equal parts as there must be for none to be larger than `most`.
+/// Length of the first of the fewest equal parts of at most `most`.
 #[inline(always)]
 pub fn even(n: usize, most: usize) -> usize {
     n.div_ceil(n.div_ceil(most).max(1))

@@ -1,11 +1,11 @@
-//! Whether there are AMX tiles.
+//! Detection of AMX tiles.
 
 use super::x86::has_bf16;
 use std::arch::asm;
 use std::arch::x86_64::{__cpuid_count, _xgetbv};
 use std::sync::OnceLock;
 
-/// Whether processor and system have tiles; the system is asked for them once, for all threads.
+/// Whether the processor and the system provide tiles. The permission is requested once, for all threads.
 pub fn is_available() -> bool {
     static AVAILABLE: OnceLock<bool> = OnceLock::new();
     *AVAILABLE.get_or_init(|| has_bf16() && has_tiles() && is_permitted())
@@ -14,7 +14,7 @@ pub fn is_available() -> bool {
 fn has_tiles() -> bool {
     const AMX_BF16: u32 = 1 << 22;
     const AMX_TILE: u32 = 1 << 24;
-    /// The state of tiles: configuration and data.
+    /// State components of tiles: configuration and data.
     const STATE: u64 = 0b11 << 17;
     #[target_feature(enable = "xsave")]
     fn saved() -> u64 {
@@ -26,7 +26,7 @@ fn has_tiles() -> bool {
     edx & AMX_BF16 != 0 && edx & AMX_TILE != 0 && unsafe { saved() } & STATE == STATE
 }
 
-/// Linux gives their 8 KiB of state only to programs that ask.
+/// Linux gives the 8 KiB of tile state only to programs that request it.
 #[cfg(target_os = "linux")]
 fn is_permitted() -> bool {
     const ARCH_PRCTL: usize = 158;

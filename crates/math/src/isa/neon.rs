@@ -1,4 +1,4 @@
-//! NEON, which every 64-bit Arm has.
+//! NEON, available on every 64-bit Arm processor.
 
 use super::simd::{Kernel, Simd};
 use std::arch::aarch64::*;

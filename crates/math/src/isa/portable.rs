@@ -1,4 +1,4 @@
-//! Vectors of four in plain Rust: what runs where no instruction set is known, and the unfused class natively.
+//! Vectors of four in plain Rust, for machines without a supported instruction set and for the unfused class natively.
 
 use super::simd::Simd;
 
@@ -44,7 +44,7 @@ impl Simd for Portable {
         fn min(a: V, b: V) -> V { zip(a, b, |a, b| if a < b { a } else { b }) }
         fn max(a: V, b: V) -> V { zip(a, b, |a, b| if a > b { a } else { b }) }
         fn round(a: V) -> V {
-            // Adding 2²³ leaves no bits for a fraction; the sign is put back for -0.
+            // Adding 2²³ removes the fraction; the sign is restored for -0.
             const BIG: f32 = 8_388_608.0;
             map(a, |a| {
                 let magnitude = a.abs();

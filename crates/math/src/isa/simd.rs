@@ -1,17 +1,17 @@
-//! The traits through which every kernel is written: code for any instruction set, and the vectors of one.
+//! Traits of all kernels: code for any instruction set, and the vectors of one.
 
-/// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`,
-/// `#[inline(always)]`: only what is inlined into the trampoline may use its instructions. So write loops, and no closure
-/// for std to call (`[F; N]::map` costs a call for each vector).
+/// Code that is compiled once for every instruction set. Mark `run`, and every function that takes the token `s`, `#[inline(always)]`: only
+/// code that is inlined into the trampoline may use its instructions. Write loops instead of closures for std (`[F; N]::map` costs a call
+/// per vector).
 pub trait Kernel {
     type Output;
     fn run<S: Simd>(self, s: S) -> Self::Output;
 }
 
-/// The vector operations of one instruction set. A value of the type is the proof that the machine has it; only
-/// [`dispatch`](super::dispatch) makes one.
+/// Vector operations of one instruction set. A value of the type proves that the machine has the set; only [`dispatch`](super::dispatch)
+/// creates one.
 ///
-/// `F` holds [`Simd::LANES`] f32, `U` as many u32, `M` as many truths. Comparisons are false on NaN.
+/// `F` holds [`Simd::LANES`] f32, `U` as many u32, `M` as many booleans. Comparisons with NaN are false.
 pub trait Simd: Copy + Send + Sync + 'static {
     type F: Copy + Send + Sync;
     type U: Copy + Send + Sync;
@@ -35,7 +35,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
     /// # Safety
     /// `p` must be valid for writing [`Simd::LANES`] f32; any alignment.
     unsafe fn store_ptr(self, x: Self::F, p: *mut f32);
-    /// Asks for a line, to be had in the first cache or in the second, where the set can; any address.
+    /// Prefetches a cache line into the first or second level if the set supports it. Any address is valid.
     #[inline(always)]
     fn prefetch<const FIRST: bool>(self, p: *const f32) {
         let _ = p;
@@ -152,7 +152,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         self.store_u(a, &mut lanes);
         lanes[0]
     }
-    /// The first [`Simd::LANES`] of a slice, which must be that long.
+    /// Loads the first [`Simd::LANES`] of a slice, which must be at least that long.
     #[inline(always)]
     fn load(self, x: &[f32]) -> Self::F {
         assert!(x.len() >= Self::LANES);
@@ -177,7 +177,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         // SAFETY: the length was just checked.
         unsafe { self.store_u_ptr(x, y.as_mut_ptr()) }
     }
-    /// A slice shorter than a vector; the missing lanes are `fill`.
+    /// Loads a slice shorter than a vector; the missing lanes are `fill`.
     #[inline(always)]
     fn load_part(self, x: &[f32], fill: f32) -> Self::F {
         let mut lanes = [fill; 16];
@@ -185,7 +185,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
         lanes[..n].copy_from_slice(&x[..n]);
         self.load(&lanes)
     }
-    /// As many lanes as the slice takes.
+    /// Stores as many lanes as the slice has elements.
     #[inline(always)]
     fn store_part(self, x: Self::F, y: &mut [f32]) {
         let mut lanes = [0.0; 16];

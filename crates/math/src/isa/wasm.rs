@@ -1,5 +1,5 @@
-//! WebAssembly SIMD. A module is built with or without the relaxed multiply-add and carries one of the two, so that it
-//! stays small; the page picks the module.
+//! WebAssembly SIMD. A module contains either the relaxed multiply-add or the plain one, so that it stays small. The page selects the
+//! module.
 
 use super::simd::Simd;
 use std::arch::wasm32::*;

@@ -4,16 +4,16 @@ use super::elementwise::hot;
 use crate::isa::{Isa, kernel};
 use crate::par::{self, CHUNK};
 
-/// The numbers of one Adam or AdamW step, the same for every parameter.
+/// Constants of one Adam or AdamW step, the same for every parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AdamStep {
     pub lr: f32,
     pub beta1: f32,
     pub beta2: f32,
     pub eps: f32,
-    /// Decoupled, as in AdamW.
+    /// Decoupled weight decay, as in AdamW.
     pub weight_decay: f32,
-    /// Multiplies every gradient: the global-norm clip, or 1/batch.
+    /// Factor of every gradient: the global-norm clip, or 1/batch.
     pub grad_scale: f32,
     /// 1 - beta1ᵗ
     pub correction1: f32,
@@ -22,7 +22,7 @@ pub struct AdamStep {
 }
 
 impl AdamStep {
-    /// The t-th step (t counts from 1), with no weight decay and gradients as they are.
+    /// Step number t (from 1), without weight decay and without a change of the gradients.
     pub fn new(t: u64, lr: f32, beta1: f32, beta2: f32, eps: f32) -> AdamStep {
         AdamStep {
             lr,
@@ -37,7 +37,7 @@ impl AdamStep {
     }
 }
 
-/// xᵗ by squaring: the same bits everywhere, which `powi` does not promise.
+/// xᵗ by repeated squaring: the same bits everywhere, which `powi` does not guarantee.
 fn power(mut x: f64, mut t: u64) -> f64 {
     let mut y = 1.0;
     while t > 0 {

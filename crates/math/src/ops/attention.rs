@@ -1,8 +1,8 @@
 //! Causal attention of each head of each sequence, its slopes, and rotary positions.
 //!
-//! Rows are `q | k | v`, the columns of a head together. Queries are taken [`PANEL`] at a time and lie along the lanes: their
-//! scores are `[keys][PANEL]`, so that a softmax goes down the lanes, and no matrix of all queries and keys is ever held. Sums over
-//! keys are chains in the order of the keys, those over queries in the order of the queries.
+//! Rows are `q | k | v`, with the columns of a head together. [`PANEL`] queries at a time lie along the lanes, and their scores are
+//! `[keys][PANEL]`. So a softmax runs down the lanes, and no matrix of all queries and keys is stored. Sums over keys are chains in the
+//! order of the keys, and sums over queries are chains in the order of the queries.
 
 use crate::PANEL;
 use crate::gemm::{PIECE, panel_product};
@@ -11,7 +11,7 @@ use crate::{par, poly};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-/// Columns of the widest head.
+/// Maximum number of columns of a head.
 pub const HEAD: usize = 256;
 /// Keys whose scores are held at a time.
 const KEYS: usize = 128;
@@ -35,8 +35,8 @@ pub fn causal_attention(isa: Isa, heads: usize, len: usize, cols: usize, qkv: &[
     });
 }
 
-/// The last row of [`causal_attention`] by itself: one query, `[cols]`, and keys and values that are kept from before, the query's own
-/// among them, each `[keys][cols]`. The same bits.
+/// Computes the last row of [`causal_attention`] alone, with the same bits: one query, `[cols]`, and stored keys and values, including the
+/// query's own, each `[keys][cols]`.
 pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: &[f32], y: &mut [f32]) {
     let keys = k.len() / cols;
     assert!(keys > 0 && cols.is_multiple_of(heads) && cols / heads <= HEAD);
@@ -54,7 +54,7 @@ pub fn attend_one(isa: Isa, heads: usize, cols: usize, q: &[f32], k: &[f32], v: 
     }
 }
 
-/// dqkv of [`causal_attention`], from its input, its output y and what it left in `lse`.
+/// dqkv of [`causal_attention`], from its input, its output y and the `lse` that it wrote.
 pub fn causal_attention_backward(
     isa: Isa,
     heads: usize,
@@ -89,7 +89,7 @@ pub fn causal_attention_backward(
     });
 }
 
-/// What pieces write to, each in places of its own.
+/// Outputs of the pieces; each piece writes its own part.
 struct Shared<const N: usize>([*mut f32; N]);
 
 // SAFETY: a head is one piece's, and so are its columns of its rows.
@@ -101,7 +101,7 @@ impl<const N: usize> Shared<N> {
     }
 }
 
-/// Each head of each sequence, in pieces for all threads where there is work enough: half of `cols` multiply-adds for each row and key.
+/// Processes each head of each sequence, in pieces for all threads if there is enough work: half of `cols` multiply-adds per row and key.
 fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) + Sync) {
     let (count, work) = (rows / len * heads, rows as u64 * len as u64 * cols as u64 / 2);
     if work < 2 * PIECE as u64 {
@@ -111,7 +111,7 @@ fn pieces(heads: usize, len: usize, rows: usize, cols: usize, f: impl Fn(usize) 
     par::each(parts, |i| (count * i / parts..count * (i + 1) / parts).for_each(&f));
 }
 
-/// One head of one sequence: where its first rows are, and how far the next ones.
+/// One head of one sequence: the address of its first rows, and their stride.
 struct Head {
     size: usize,
     q: *const f32,
@@ -134,21 +134,21 @@ impl Head {
         1.0 / (self.size as f32).sqrt()
     }
 
-    /// The scale of scores that are powers of two.
+    /// Scale of scores whose exponentials are powers of two.
     fn scale2(&self) -> f32 {
         std::f32::consts::LOG2_E * self.scale()
     }
 
-    /// Rows `queries` of y, which like `lse` (or null) is given by where its row 0 is. A function of its own for what it takes of the
-    /// stack.
+    /// Computes the rows `queries` of y. y and `lse` (or null) are given by the address of row 0. A separate function because of its stack
+    /// use.
     #[inline(never)]
     unsafe fn forward(&self, isa: Isa, queries: Range<usize>, (y, y_stride): (*mut f32, usize), lse: *mut f32) {
-        /// For as many columns as a head may have.
+        /// Sized for the widest head.
         #[repr(align(64))]
         struct Scratch {
             /// `[size][PANEL]`
             q: [f32; HEAD * PANEL],
-            /// `[KEYS][PANEL]`, and what they become.
+            /// `[KEYS][PANEL]`: scores, then probabilities.
             scores: [f32; KEYS * PANEL],
             /// `[size/PANEL][KEYS][PANEL]`
             v: [f32; HEAD * KEYS],
@@ -199,11 +199,11 @@ impl Head {
         }
     }
 
-    /// dq of each panel of queries, and their part of dk and dv, which begin with the queries of their own rows. A function of its own
-    /// for what it takes of the stack.
+    /// Computes dq of each panel of queries, and its part of dk and dv, which begin with the queries of their own rows. A separate function
+    /// because of its stack use.
     #[inline(never)]
     unsafe fn backward(&self, isa: Isa, len: usize, slopes: &Slopes) {
-        /// For as many columns as a head may have.
+        /// Sized for the widest head.
         #[repr(align(64))]
         struct Scratch {
             /// `[size][PANEL]`
@@ -276,46 +276,46 @@ impl Head {
     }
 }
 
-/// What the slopes of one head are made of, at its first row.
+/// Inputs for the slopes of one head, at its first row.
 struct Slopes {
     y: *const f32,
     dy: *const f32,
-    /// From row to row of y and dy; of dqkv it is the head's stride.
+    /// Stride of the rows of y and dy; that of dqkv is the head's stride.
     cols: usize,
     lse: *const f32,
     dqkv: [*mut f32; 3],
 }
 
-/// Some keys beside a panel of queries, one of them with the key at `diagonal` and the others with those that follow: what lies
-/// beyond the diagonal counts for nothing, and is left out by halves of the panel.
+/// Some keys beside a panel of queries. One query is at the key `diagonal`, the others at the keys after it. Scores beyond the diagonal do
+/// not count and are skipped by halves of the panel.
 #[derive(Clone, Copy)]
 struct Block {
     keys: usize,
     diagonal: usize,
-    /// Queries there are.
+    /// Number of queries.
     count: usize,
 }
 
 const HALF: usize = PANEL / 2;
 
 impl Block {
-    /// The keys that the second half of the queries is the first to see.
+    /// First key that only the second half of the queries sees.
     fn middle(self) -> usize {
         self.keys.min(self.diagonal + HALF)
     }
 
-    /// Keys, and the first lane whose query sees some of them.
+    /// Ranges of keys, each with the first lane whose query sees some of them.
     fn scores(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         [(0..self.middle(), 0), (self.middle()..self.keys, HALF)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Queries, and how many keys they see.
+    /// Ranges of queries, each with the number of keys that they see.
     fn queries(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let half = if self.middle() == self.keys { self.count } else { HALF };
         [(0..half, self.middle()), (half..self.count, self.keys)].into_iter().filter(|part| !part.0.is_empty())
     }
 
-    /// Keys, and the first query that sees them: those before the diagonal apart.
+    /// Ranges of keys, each with the first query that sees them; keys before the diagonal are separate.
     fn keys(self) -> impl Iterator<Item = (Range<usize>, usize)> {
         let diagonal = self.keys.min(self.diagonal);
         let parts = [(0..diagonal, 0), (diagonal..self.middle(), 0), (self.middle()..self.keys, HALF)];
@@ -332,7 +332,7 @@ struct Rows {
     size: usize,
 }
 
-/// `[size][PANEL]`, a lane for each row, zero where there is none.
+/// Transposes rows to `[size][PANEL]`, one lane per row; missing rows are zero.
 unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
     kernel!(isa, |s: S, rows: Rows, to: *mut f32| {
         let Rows { p, stride, count, size } = rows;
@@ -353,7 +353,7 @@ unsafe fn turn(isa: Isa, rows: Rows, to: *mut f32) {
     });
 }
 
-/// `[size/PANEL][height][PANEL]`, zeros beyond the last column.
+/// Copies rows to `[size/PANEL][height][PANEL]`; zeros beyond the last column.
 unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     kernel!(isa, |s: S, rows: Rows, height: usize, to: *mut f32| {
         let Rows { p, stride, count, size } = rows;
@@ -377,7 +377,7 @@ unsafe fn copy(isa: Isa, rows: Rows, height: usize, to: *mut f32) {
     });
 }
 
-/// [`copy`] of those of the rows `wanted` that are not held already; `all` begins at row 0.
+/// [`copy`] of the rows `wanted` that are not in `held` yet; `all` begins at row 0.
 unsafe fn hold(isa: Isa, held: &mut Range<usize>, wanted: Range<usize>, all: Rows, to: *mut f32) {
     if held.start != wanted.start {
         *held = wanted.start..wanted.start;
@@ -402,7 +402,7 @@ const LANE: [f32; PANEL] = {
     lanes
 };
 
-/// Of each query: the highest score, the sum, and what the one before is worth when the highest has changed.
+/// Per query: the highest score, the sum, and the factor for earlier values after a change of the highest score.
 #[derive(Default)]
 struct Sums {
     tops: [f32; PANEL],
@@ -410,7 +410,8 @@ struct Sums {
     factors: [f32; PANEL],
 }
 
-/// Scores of some keys become 2 to the (score - highest)·scale; sums and the highest go on from the keys before (`again`).
+/// Replaces the scores of some keys by 2 to the (score - highest)·scale. With `again`, sums and the highest score continue from the
+/// previous keys.
 fn softmax(isa: Isa, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums) {
     kernel!(isa, |s: S, scores: *mut f32, block: Block, again: bool, scale: f32, sums: &mut Sums| {
         let Sums { tops, sums, factors } = sums;
@@ -464,7 +465,7 @@ fn logarithms(isa: Isa, sums: &mut Sums, scale: f32) {
     })
 }
 
-/// Each row times, or divided by, a number of its own.
+/// Multiplies, or divides, each row by its own number.
 fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool) {
     kernel!(isa, |s: S, y: *mut f32, stride: usize, count: usize, size: usize, by: &[f32; PANEL], divide: bool| {
         for r in 0..count {
@@ -482,8 +483,8 @@ fn scale_rows(isa: Isa, y: *mut f32, stride: usize, count: usize, size: usize, b
     })
 }
 
-/// The sum of dy·y of each row, which equals that of p·dp over its keys. Sixteen lanes are summed by the tree of
-/// [`sum_lanes`](crate::Simd::sum_lanes), for all rows at the same time.
+/// Computes the sum of dy·y of each row, which equals the sum of p·dp over its keys. The tree of [`sum_lanes`](crate::Simd::sum_lanes) adds
+/// sixteen lanes for all rows at the same time.
 fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     kernel!(isa, |s: S, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]| {
         let Rows { p, stride, count, size } = dy;
@@ -527,7 +528,7 @@ fn deltas(isa: Isa, dy: Rows, y: *const f32, delta: &mut [f32; PANEL]) {
     })
 }
 
-/// From scores and the slopes of their probabilities (`ds`): probabilities, and the slopes of q·k.
+/// Computes probabilities and the slopes of q·k from scores and the slopes of their probabilities (`ds`).
 fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]) {
     kernel!(isa, |s: S, p: *mut f32, ds: *mut f32, block: Block, scale: f32, scale2: f32, lse: &[f32; PANEL], delta: &[f32; PANEL]| {
         let (scale, scale2) = (s.splat(scale), s.splat(scale2));
@@ -551,17 +552,17 @@ fn score_slopes(isa: Isa, p: *mut f32, ds: *mut f32, block: Block, scale: f32, s
     })
 }
 
-/// Cosines and sines of [`rotary`]: for each of `len` positions `size/2` of either, of position·10000^(-2i/size). Made of sums and
-/// products alone, so that it has the same bits everywhere.
+/// Cosines and sines of [`rotary`]: for each of `len` positions, `size/2` of each, of position·10000^(-2i/size). It uses sums and products
+/// only, so the bits agree everywhere.
 pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     let half = size / 2;
     let mut table = vec![0.0; len * size];
     for i in 0..half {
         let x = -2.0 * i as f64 / size as f64 * std::f64::consts::LN_10 * 4.0 / 1024.0;
         let angle = series(1.0, 20, |n| x / n);
-        // e to the 1024th part, ten times squared.
+        // e to the power of 1/1024, squared ten times.
         let angle = (0..10).fold(angle, |x, _| x * x);
-        // Cosine and sine of the smallest angle, then of one more and one more.
+        // Cosine and sine of the smallest angle, then of successive multiples.
         let cosine = series(1.0, 12, |n| -angle * angle / ((2.0 * n - 1.0) * 2.0 * n));
         let sine = series(angle, 12, |n| -angle * angle / (2.0 * n * (2.0 * n + 1.0)));
         let (mut cos, mut sin) = (1.0, 0.0);
@@ -573,7 +574,7 @@ pub fn rotary_table(len: usize, size: usize) -> Vec<f32> {
     table
 }
 
-/// Terms of a power series, each the one before it times the ratio of its number.
+/// Sum of a power series. Each term is the previous term times a ratio that depends on its number.
 fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
     let mut term = first;
     (1..count).fold(first, |sum, n| {
@@ -582,9 +583,9 @@ fn series(first: f64, count: i32, ratio: impl Fn(f64) -> f64) -> f64 {
     })
 }
 
-/// Rows of `cols` columns of which the first `turned` are heads as wide as a row of the table, each turned by its row's position: the
-/// pair of columns i and i + size/2 by the i-th angle, or `back`. Row r has position (`first` + r) modulo the table's. y may be x's
-/// turned already, where `x` is None.
+/// Applies rotary positions to rows of `cols` columns. The first `turned` columns are heads as wide as a row of the table. The i-th angle
+/// of the row's position turns the pair of columns i and i + size/2; `back` turns the other way. Row r has position (`first` + r) modulo
+/// the table's length. If `x` is None, y is turned in place.
 pub fn rotary(isa: Isa, [turned, cols, size]: [usize; 3], table: &[f32], first: usize, x: Option<&[f32]>, y: &mut [f32], back: bool) {
     assert!(x.is_none_or(|x| x.len() == y.len()) && size.is_multiple_of(2) && turned.is_multiple_of(size));
     let x = x.map_or(y.as_ptr(), |x| x.as_ptr());

@@ -1,11 +1,11 @@
-//! Dropout (Srivastava et al. 2014): numbers are left out by chance, the others grow by what that takes away.
+//! Dropout (Srivastava et al. 2014): random elements become zero, and the others grow in proportion.
 
 use crate::isa::{Isa, kernel};
 use crate::par::{self, CHUNK};
 use crate::rng::{Rng, uniforms};
 
-/// y = x/(1 - p), or 0 where the i-th number of [`Rng::fill_uniform`]'s filling `step` is below p. The gradient of x is the
-/// same of dy.
+/// y = x/(1 - p), or 0 if the i-th number of [`Rng::fill_uniform`]'s filling `step` is below p. The gradient of x is the same function of
+/// dy.
 pub fn dropout(isa: Isa, p: f32, rng: Rng, step: u32, x: &[f32], y: &mut [f32]) {
     let x = &x[..y.len()];
     par::chunks_mut([y], [CHUNK], |i, [y]| {

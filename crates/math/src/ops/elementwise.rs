@@ -23,7 +23,7 @@ impl Unary {
         [Unary::Relu, Unary::Tanh, Unary::Gelu, Unary::Exp, Unary::Ln, Unary::Square, Unary::Sqrt, Unary::Sigmoid, Unary::Silu];
 }
 
-/// Functions of two arguments. Min and Max give b where one is NaN; Greater gives 1 or 0.
+/// Functions of two arguments. Min and Max return b if one argument is NaN; Greater returns 1 or 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     Add,
@@ -39,20 +39,20 @@ impl Binary {
     pub const ALL: [Binary; 7] = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Min, Binary::Max, Binary::Greater];
 }
 
-/// How an operand covers `[rows][cols]`.
+/// Broadcast of an operand over `[rows][cols]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Span {
     /// `[rows][cols]`
     Full,
-    /// `[cols]`, the same for every row.
+    /// `[cols]`, repeated for every row.
     Row,
-    /// `[rows]`, the same for every column.
+    /// `[rows]`, repeated for every column.
     Column,
     /// One number.
     Scalar,
 }
 
-/// Names a closure that must be inlined: the attribute is allowed on a call's argument, not on a `let`.
+/// Marks a closure for inlining: the attribute is allowed on a call's argument, not on a `let`.
 #[inline(always)]
 pub(super) fn hot<F>(f: F) -> F {
     f
@@ -93,7 +93,7 @@ pub(super) unsafe fn map<S: Simd, const N: usize>(
     }
 }
 
-/// [`map`] of an expression over inputs by the names it has for them.
+/// [`map`] of an expression over named inputs.
 macro_rules! each {
     ($s:expr, $n:expr, $y:expr, [$($x:ident),+], $f:expr) => {
         $crate::ops::elementwise::each!($s, $n, $y, [$($x = $x),+], $f)
@@ -107,7 +107,7 @@ pub(super) use each;
 const GELU_ROOT: f32 = 0.797_884_6; // sqrt(2/π)
 const GELU_CUBE: f32 = 0.044_715;
 
-/// 1 + e⁻ˣ: what a sigmoid is one over.
+/// 1 + e⁻ˣ, the denominator of a sigmoid.
 #[inline(always)]
 fn one_and_exp<S: Simd>(s: S, minus_x: S::F) -> S::F {
     s.add(s.splat(1.0), poly::exp_within(s, minus_x))
@@ -160,7 +160,7 @@ pub fn unary_backward(isa: Isa, op: Unary, x: &[f32], y: &[f32], dy: &[f32], dx:
     map_slope(isa, op, n, x, y, dy, dx.as_mut_ptr());
 }
 
-/// d = d · op'(x): [`unary_backward`] where the slope takes the place of what came in.
+/// d = d · op'(x): [`unary_backward`] in place.
 pub fn unary_backward_in_place(isa: Isa, op: Unary, x: &[f32], y: &[f32], d: &mut [f32]) {
     let n = d.len();
     let p = d.as_mut_ptr();
@@ -230,7 +230,7 @@ impl Operand {
         Operand { p: x[..len].as_ptr(), row, step }
     }
 
-    /// Whether the rows follow one another as if they were one long row.
+    /// Whether the rows follow one another without gaps, like one long row.
     fn flat(self, rows: usize, cols: usize) -> bool {
         rows == 1 || self.row == cols * self.step
     }
@@ -239,7 +239,7 @@ impl Operand {
 fn map_binary(isa: Isa, op: Binary, rows: usize, cols: usize, mut a: Operand, mut b: Operand, y: *mut f32) {
     let (mut rows, mut n) = (rows, cols);
     if cols == 1 {
-        // One column: walk down it as along a row.
+        // A single column is processed like a row.
         (rows, n) = (1, rows);
         (a.step, b.step) = (a.row, b.row);
     } else if a.flat(rows, cols) && b.flat(rows, cols) {

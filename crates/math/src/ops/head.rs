@@ -1,5 +1,5 @@
-//! The head of a language model: a product with the whole vocabulary, and the cross-entropy of what it says, tile by tile of
-//! rows, so that logits never exist whole; their gradients in the same pass, with three products in place of four.
+//! Output head of a language model: the product with the whole vocabulary and the cross-entropy, one tile of rows at a time, so that the
+//! logits never exist as a whole. The gradients are computed in the same pass, with three products instead of four.
 
 use super::elementwise::each;
 use crate::gemm::{Epilogue, linear_rows, linear_rows_dw, linear_rows_dx};
@@ -7,28 +7,28 @@ use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 use crate::poly;
 
-/// Logits that a tile has at most: they stay in the last cache, and dw is read and written once a tile.
+/// Maximum number of logits in a tile: they stay in the last-level cache, and dw is read and written once per tile.
 const TILE: usize = 1 << 22;
 
-/// Rows of a tile.
+/// Number of rows of a tile.
 pub fn head_tile(rows: usize, vocab: usize) -> usize {
     let most = (TILE / vocab.max(1)).max(8);
-    // Tiles of equal height, a multiple of what a product's tiles are high.
+    // Tiles of equal height, a multiple of the product's tile height.
     rows.div_ceil(rows.div_ceil(most).max(1)).next_multiple_of(8).min(rows)
 }
 
-/// Where [`head_loss`] leaves gradients.
+/// Destinations of the gradients of [`head_loss`].
 pub struct HeadSlopes<'a> {
-    /// W by `pack_rows_t`.
+    /// W from `pack_rows_t`.
     pub packed_t: &'a [f32],
-    /// The gradient of the whole by the loss of each row: `scale`, times one number a row if there are any.
+    /// Gradient of the total by the loss of each row: `scale`, times one number per row if given.
     pub upstream: Option<&'a [f32]>,
     pub scale: f32,
     /// `[rows][inp]`, or empty.
     pub dx: &'a mut [f32],
     /// `[vocab][inp]`, or empty.
     pub dw: &'a mut [f32],
-    /// Whether to add to what `dw` holds.
+    /// Whether to add to the contents of `dw`.
     pub adds: bool,
 }
 
@@ -72,7 +72,7 @@ pub fn head_loss(
     }
 }
 
-/// The loss of each row of logits; with an upstream gradient the logits become theirs.
+/// Computes the loss of each row of logits. With an upstream gradient, overwrites the logits with their gradient.
 fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>) {
     kernel!(isa, |s: S, vocab: usize, logits: &mut [f32], target: &[f32], loss: &mut [f32], upstream: Option<(Option<&[f32]>, f32)>| {
         for (r, row) in logits.chunks_exact_mut(vocab).enumerate() {
@@ -94,7 +94,7 @@ fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], los
                 if let Some((rows, scale)) = upstream {
                     let upstream = rows.map_or(scale, |rows| scale * rows[r]);
                     let share = s.splat(upstream / sum);
-                    let p = row.as_mut_ptr(); // not before: what borrows the row anew ends it
+                    let p = row.as_mut_ptr(); // not earlier: a new borrow of the row would invalidate it
                     each!(s, vocab, p, [e = (p.cast_const(), 1)], s.mul(e, share));
                     row[target] -= upstream;
                 }
@@ -103,7 +103,7 @@ fn cross_entropy(isa: Isa, vocab: usize, logits: &mut [f32], target: &[f32], los
     })
 }
 
-/// The largest of a row: four chains of vectors, the last of which overlap, which a maximum does not mind.
+/// Maximum of a row: four chains of vectors. The last vectors may overlap, which does not change a maximum.
 #[inline(always)]
 fn largest<S: Simd>(s: S, x: &[f32]) -> f32 {
     let (n, mut lanes) = (x.len(), [f32::NEG_INFINITY; 16]);
@@ -121,7 +121,7 @@ fn largest<S: Simd>(s: S, x: &[f32]) -> f32 {
     lanes.iter().fold(f32::NEG_INFINITY, |m, &x| if x > m { x } else { m })
 }
 
-/// x = f(x) of a row, and the sum of all, in 16 virtual lanes, twice: the even blocks of 16 and the odd ones.
+/// x = f(x) of a row, and the sum of all, in two sets of 16 virtual lanes: even blocks of 16 and odd ones.
 #[inline(always)]
 fn map_total<S: Simd>(s: S, x: &mut [f32], f: impl Fn(S::F) -> S::F) -> f32 {
     let mut sums = [[s.splat(0.0); 4]; 2];

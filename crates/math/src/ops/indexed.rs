@@ -1,21 +1,20 @@
-//! What indices name: rows of a table, a column of each row. Indices travel as whole f32 numbers, as every tensor does; one
-//! beyond the last means the last.
+//! Operations with indices: rows of a table, one column of each row. Indices are integers stored as f32, as every tensor is; an index
+//! beyond the last row selects the last.
 
 use crate::isa::{Isa, Simd, kernel};
 use crate::par::{self, CHUNK};
 
-/// Numbers added that are worth another thread.
+/// Additions that justify another thread.
 pub const BAG_PIECE: usize = 32 * CHUNK;
-/// Places of rows that are held at a time.
+/// Row addresses that are held at a time.
 const PLACES: usize = 1024;
-/// Floats of a strip: some columns of a whole table, copied together into the first-level cache. Where they lie in the table,
-/// they would share sets of it.
+/// Floats of a strip: some columns of a whole table, copied together into the first-level cache. In the table they would share cache sets.
 const STRIP: usize = 12 << 10;
-/// Columns that one thread takes at a time.
+/// Columns per thread.
 const COLUMNS: usize = 64;
 
-/// y[r] = bias + Σ_k table[index[r][k]], rectified or not: `k` indices a row, of which those below 0 name nothing. The sum is
-/// one chain in the order of k from the bias on.
+/// y[r] = bias + Σ_k table[index[r][k]], optionally rectified. Each row has `k` indices; those below 0 are skipped. The sum is one chain in
+/// the order of k, starting from the bias.
 pub fn embedding_bag(isa: Isa, cols: usize, table: &[f32], k: usize, index: &[f32], bias: Option<&[f32]>, relu: bool, y: &mut [f32]) {
     let rows = y.len() / cols;
     let index = &index[..rows * k];
@@ -49,7 +48,7 @@ pub fn embedding_bag_backward(isa: Isa, cols: usize, k: usize, index: &[f32], dy
     each(rows * k * cols, cols.div_ceil(COLUMNS), piece);
 }
 
-/// What threads write parts of their own of.
+/// Output of which each thread writes its own part.
 struct Shared(*mut f32);
 
 // SAFETY: see there.
@@ -65,18 +64,18 @@ fn check(cols: usize, table: &[f32], k: usize, index: &[f32]) {
     assert!(u32::try_from(table.len()).is_ok() && rows < 1 << 24 && index.len().is_multiple_of(k));
 }
 
-/// Whether it is less work to copy a table together than to read it where it lies.
+/// Whether a copy of the table costs less than reads in place.
 fn is_packed(rows: usize, named: usize) -> bool {
     rows * 16 <= STRIP && named >= 4 * rows
 }
 
-/// The largest number of vectors, of 8, 4, 2 and 1, that this many columns, and a strip of a table, have room for.
+/// Largest of 8, 4, 2 and 1 vectors that fit into the columns and into a strip of the table.
 fn vectors<S: Simd>(cols: usize, rows: usize) -> usize {
     let fits = |n: &usize| n * S::LANES <= cols && n * S::LANES * rows <= STRIP;
     [8, 4, 2].into_iter().find(fits).unwrap_or(1)
 }
 
-/// Where the rows named begin, in rows of `stride`; gives whether all indices name something.
+/// Writes the offsets of the indexed rows, in rows of `stride`. Returns whether all indices select a row.
 #[inline(always)]
 fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> bool {
     let (zero, last, stride) = (s.splat(0.0), s.splat((rows - 1) as f32), s.splat_u(stride as u32));
@@ -86,14 +85,14 @@ fn places<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u3
         let part = &index[i..];
         let x = if part.len() < S::LANES { s.load_part(part, 0.0) } else { s.load(part) };
         known = s.and_mask(known, s.ge(x, zero));
-        // The first row in place of what is not a number.
+        // NaN selects the first row.
         let row = s.i32_from_f32(s.min(last, s.max(x, zero)));
         s.store_u(s.mul_u(row, stride), &mut at[i..]);
     }
     s.mask_bits(known) == s.mask_bits(every)
 }
 
-/// The same without those that name nothing; gives how many there are.
+/// The same without skipped indices; returns the number of offsets.
 #[inline(always)]
 fn places_named<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &mut [u32; PLACES]) -> usize {
     if places(s, rows, stride, index, at) {
@@ -107,7 +106,7 @@ fn places_named<S: Simd>(s: S, rows: usize, stride: usize, index: &[f32], at: &m
     count
 }
 
-/// At the start of a line.
+/// Aligned to a cache line.
 #[repr(align(64))]
 struct Strip([f32; STRIP]);
 
@@ -162,7 +161,7 @@ impl Bag<'_> {
         }
     }
 
-    /// Vectors of columns from `c` on; the table's lie in `from`, in rows of `stride`.
+    /// Vectors of columns from `c` on. The table's columns begin at `from`, in rows of `stride`.
     #[inline(always)]
     fn strip<S: Simd>(&self, s: S, vectors: usize, rows: [usize; 2], c: usize, from: &[f32], stride: usize) {
         match vectors {
@@ -174,7 +173,7 @@ impl Bag<'_> {
         }
     }
 
-    /// N vectors; R rows side by side where all of their indices name something.
+    /// N vectors; R rows side by side if all of their indices select a row.
     #[inline(always)]
     fn sums<S: Simd, const N: usize, const R: usize>(&self, s: S, [first, end]: [usize; 2], c: usize, from: &[f32], stride: usize) {
         let (n, k) = (self.table.len() / self.cols, self.k);
@@ -230,7 +229,7 @@ impl Bag<'_> {
         }
     }
 
-    /// The columns that fill no vector.
+    /// Remaining columns that do not fill a vector.
     #[inline(always)]
     fn rest<S: Simd>(&self, s: S, first: usize) {
         let (n, width) = (self.table.len() / self.cols, self.columns[1] - first);
@@ -360,7 +359,7 @@ impl BagBackward<'_> {
         }
     }
 
-    /// The columns that fill no vector.
+    /// Remaining columns that do not fill a vector.
     #[inline(always)]
     fn rest<S: Simd>(&self, s: S, first: usize) {
         let mut at = [0; PLACES];

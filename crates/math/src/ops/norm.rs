@@ -1,4 +1,4 @@
-//! Layer norm and its slopes; the ends of products use its parts.
+//! Layer norm and its slopes; the epilogues of products use its parts.
 
 use super::elementwise::{each, hot};
 use super::reduce::{STRIP, total};
@@ -33,7 +33,7 @@ pub(crate) fn row_stats<S: Simd>(s: S, x: &[f32], eps: f32) -> (f32, f32) {
 /// Two neighbouring vectors.
 pub(crate) type Pair<S> = [<S as Simd>::F; 2];
 
-/// (mean, 1/std) down the features of the two vectors at `lane` of a panel: four chains, the feature's number mod 4.
+/// (mean, 1/std) down the features of the two vectors at `lane` of a panel: four chains, by the feature's number mod 4.
 #[inline(always)]
 pub(crate) fn column_stats<S: Simd>(s: S, features: usize, x: &[f32], lane: usize, eps: f32) -> (Pair<S>, Pair<S>) {
     assert!(x.len() >= features * PANEL && lane + 2 * S::LANES <= PANEL);
@@ -151,8 +151,8 @@ pub(crate) unsafe fn finish_pair<S: Simd>(
     }
 }
 
-/// Of each row y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016), or without a beta y = x/√(mean of x² + eps)·gamma
-/// (root mean square norm, Zhang and Sennrich 2019); `stats` takes `[rows][2]`, mean (or 0) and 1/std, or nothing where it is empty.
+/// Normalises each row: y = (x - mean)·rstd·gamma + beta (layer norm, Ba et al. 2016), or without a beta y = x/√(mean of x² + eps)·gamma
+/// (root mean square norm, Zhang and Sennrich 2019). Writes mean (or 0) and 1/std to `stats`, `[rows][2]`, unless it is empty.
 pub fn norm(
     isa: Isa,
     rows: usize,
@@ -190,7 +190,7 @@ pub fn norm(
     })
 }
 
-/// y = max(norm(y)·gamma + beta + residual, floor) of one row whose mean and 1/std are known; what is absent is left out.
+/// y = max(norm(y)·gamma + beta + residual, floor) of one row with known mean and 1/std. Absent parts are skipped.
 #[inline(always)]
 pub(crate) fn finish_row<S: Simd>(s: S, y: &mut [f32], norm: Option<(f32, f32, &[f32], &[f32])>, residual: Option<&[f32]>, floor: f32) {
     let (n, floor) = (y.len(), s.splat(floor));
@@ -330,16 +330,16 @@ fn slopes_of_rows(isa: Isa, centred: bool, x: &[f32], gamma: &[f32], stats: &[f3
     })
 }
 
-/// The parameters' sums: down the columns, in the order of the rows.
+/// Sums for the parameters, down the columns in the order of the rows.
 struct LayerNormSums<'a> {
-    /// The first of these columns in x and dy, and the length of their rows.
+    /// Index of the first of these columns in x and dy, and the length of their rows.
     first: usize,
     stride: usize,
     x: &'a [f32],
     stats: &'a [f32],
     dy: &'a [f32],
     dgamma: &'a mut [f32],
-    /// Or none.
+    /// Absent for a root mean square norm.
     dbeta: &'a mut [f32],
 }
 
@@ -355,8 +355,8 @@ impl LayerNormSums<'_> {
         }
     }
 
-    /// N vectors from column c on, side by side: their chains do not wait for one another, and a row is read in one stretch. A
-    /// single one may end beyond the last column.
+    /// N vectors from column c on, side by side, so that their chains are independent and a row is read in one stretch. A single vector may
+    /// extend beyond the last column.
     #[inline(always)]
     fn strip<S: Simd, const N: usize>(&mut self, s: S, c: usize) {
         let width = (N * S::LANES).min(self.dgamma.len() - c);

@@ -1,4 +1,4 @@
-//! From one layout of a batch to the other.
+//! Conversion between the two layouts of a batch.
 
 use crate::PANEL;
 use crate::isa::{Isa, kernel};

@@ -52,7 +52,7 @@ pub(super) unsafe fn reduce<S: Simd, const N: usize>(s: S, n: usize, inputs: [*c
     s.sum_lanes(even)
 }
 
-/// [`reduce`] of an expression over inputs by the names it has for them.
+/// [`reduce`] of an expression over named inputs.
 macro_rules! total {
     ($s:expr, $n:expr, [$($x:ident),+], $f:expr) => {
         $crate::ops::reduce::total!($s, $n, [$($x = $x),+], $f)
@@ -69,7 +69,7 @@ pub fn sum(isa: Isa, x: &[f32]) -> f32 {
     kernel!(isa, |s: S, x: &[f32]| -> f32 { unsafe { total!(s, x.len(), [x = x.as_ptr()], x) } })
 }
 
-/// Σ x²; of more than a million numbers as the sum of equal blocks', so that threads can share them.
+/// Σ x². More than a million numbers are summed in equal blocks, so that threads can share them.
 pub fn sum_of_squares(isa: Isa, x: &[f32]) -> f32 {
     const BLOCKS: usize = 256;
     if x.len() <= 1 << 20 {
@@ -123,11 +123,11 @@ pub fn sum_cols(isa: Isa, rows: usize, cols: usize, x: &[f32], y: &mut [f32], ac
     });
 }
 
-/// Columns that a thread has at least.
+/// Minimum number of columns per thread.
 pub(super) const STRIP: usize = 64;
 
 struct SumCols<'a> {
-    /// The first of y's columns in x, and the length of x's rows.
+    /// Index of y's first column in x, and the length of x's rows.
     first: usize,
     stride: usize,
     x: &'a [f32],

@@ -5,7 +5,7 @@ use super::reduce::total;
 use crate::isa::{Isa, Simd, kernel};
 use crate::{PANEL, poly};
 
-/// Rows up to this long go down the lanes, a row in each; longer ones along them.
+/// Rows up to this length run down the lanes, one row per lane; longer rows run along them.
 const NARROW: usize = 32;
 
 /// y = softmax of each row, or its logarithm.
@@ -93,7 +93,7 @@ fn rows_in(rows: usize, cols: usize, x: &[f32], lanes: &mut [f32]) {
 fn row_max<S: Simd>(s: S, x: &[f32]) -> f32 {
     let mut top = s.load(x);
     for c in (0..x.len()).step_by(S::LANES) {
-        // The last vector overlaps the one before it, which a maximum does not mind.
+        // The last vector overlaps the previous one, which does not change a maximum.
         top = s.max(s.load(&x[c.min(x.len() - S::LANES)..]), top);
     }
     let mut lanes = [f32::NEG_INFINITY; 16];
