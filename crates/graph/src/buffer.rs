@@ -1,4 +1,4 @@
-//! Floats that start at a cache line, so that no vector load straddles two; many floats lie on large pages.
+//! Float buffers aligned to a cache line, so that no vector load straddles two. Large buffers use large pages.
 
 use math::memory;
 use std::ops::{Deref, DerefMut};
@@ -6,10 +6,10 @@ use std::ops::{Deref, DerefMut};
 /// Floats in a cache line; tensors start at multiples of it.
 pub(crate) const LINE: usize = 16;
 
-/// A fixed number of floats.
+/// Buffer of a fixed number of floats.
 #[derive(Debug, Default)]
 pub struct Buffer {
-    /// Never grows after it is made: its address decides `start`.
+    /// Never grows, because its address determines `start`.
     memory: Vec<f32>,
     start: usize,
     len: usize,
@@ -17,7 +17,7 @@ pub struct Buffer {
 
 impl Buffer {
     pub fn zeros(len: usize) -> Buffer {
-        // Of so many that beginning at one costs little.
+        // Only for buffers so long that the alignment to a page costs little.
         let page = memory::LARGE_PAGE.filter(|page| len >= 8 * page);
         let align = page.unwrap_or(LINE);
         let mut memory = vec![0.0; len + align];

@@ -1,7 +1,6 @@
-//! The executor: replays a plan's kernel calls over one arena. It allocates nothing while it runs and
-//! decides nothing; `plan.rs` did. Calls follow one another; a large one is cut by its size into pieces
-//! that all threads share, so that gradients stand in memory once and bits are the same for any number
-//! of threads.
+//! Executor: replays a plan's kernel calls over one arena. It allocates nothing while it runs, and `plan.rs` has made all decisions. Calls
+//! follow one another. A large call is divided by its size into pieces for all threads, so that gradients exist once in memory and the bits
+//! do not depend on the number of threads.
 
 use crate::buffer::Buffer;
 use crate::op::Sums;
@@ -14,8 +13,8 @@ use math::{Binary, Epilogue, Isa, Span, ops};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The weights of one plan in the order its products read them: packed once after each change of the
-/// parameters, then read by any number of executors.
+/// Weights of one plan in the order in which its products read them. Packed once after each change of the parameters, then read by any
+/// number of executors.
 #[derive(Clone, Debug)]
 pub struct Packed {
     plan: Arc<Plan>,
@@ -29,7 +28,7 @@ impl Packed {
         packed
     }
 
-    /// Takes the parameters as they are now.
+    /// Packs the current parameters.
     pub fn pack(&mut self, params: &Params) {
         if self.plan.table.len() > WIDE {
             par::inside(|| self.pack_all(params));
@@ -44,7 +43,7 @@ impl Packed {
     }
 }
 
-/// `to` is where these packs lie, one after the other.
+/// Packs each weight; `to` holds the packs one after the other.
 fn pack_each(plan: &Plan, packs: &[Pack], values: &[f32], to: &mut [f32]) {
     if packs.len() > 1 && to.len() > CHUNK {
         let (left, right) = packs.split_at(packs.len() / 2);
@@ -66,10 +65,10 @@ fn pack_each(plan: &Plan, packs: &[Pack], values: &[f32], to: &mut [f32]) {
     }
 }
 
-/// Parameters from which on their passes over memory are for all threads.
+/// Number of parameters above which passes over them use all threads.
 pub(crate) const WIDE: usize = 4 * CHUNK;
 
-/// One runner of a plan, with its own inputs, outputs and arena.
+/// Executor of a plan, with its own inputs, outputs and arena.
 #[derive(Clone, Debug)]
 pub struct Executor {
     plan: Arc<Plan>,
@@ -77,23 +76,23 @@ pub struct Executor {
     timed: Option<Timed>,
 }
 
-/// Seconds of each call of the plan, by this clock.
+/// Seconds per call of the plan.
 #[derive(Clone, Debug)]
 struct Timed {
     clock: fn() -> f64,
     seconds: Vec<f64>,
 }
 
-/// Calls of one name and shape.
+/// Statistics of all calls with one name and shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
     /// [`Call::name`](crate::Call::name)
     pub name: &'static str,
     /// [`Plan::shape_of`]
     pub shape: String,
-    /// In one run of the plan.
+    /// Calls in one run of the plan.
     pub calls: usize,
-    /// Of all runs that were timed.
+    /// Seconds in all timed runs.
     pub seconds: f64,
 }
 
@@ -106,8 +105,8 @@ impl Executor {
         Executor { plan: plan.clone(), arena, timed: None }
     }
 
-    /// Times each call from here on by this clock, in seconds from anywhere, or no longer. The clock is read between two calls and
-    /// nothing else is added: results are the same, to the bit.
+    /// Times each call from now on by this clock (seconds, arbitrary epoch), or stops timing. The clock is read between two calls; the
+    /// results keep their bits.
     pub fn time_calls(&mut self, clock: Option<fn() -> f64>) {
         self.timed = clock.map(|clock| Timed { clock, seconds: vec![0.0; self.plan.steps.len()] });
     }
@@ -116,7 +115,7 @@ impl Executor {
         self.timed.is_some()
     }
 
-    /// What [`Executor::time_calls`] has found since it was called, the longest first; nothing where calls are not timed.
+    /// Results of [`Executor::time_calls`], the longest first; empty if calls are not timed.
     pub fn operations(&self) -> Vec<Operation> {
         let Some(Timed { seconds, .. }) = &self.timed else { return Vec::new() };
         let mut operations: Vec<Operation> = Vec::new();
@@ -138,20 +137,20 @@ impl Executor {
         &self.plan
     }
 
-    /// To be filled before a run; keeps its values from run to run. Laid out as the plan's layout says.
+    /// Input buffer. Fill it before a run; it keeps its values between runs. The plan's layout applies.
     ///
     /// # Panics
-    /// Where the plan reads no such input.
+    /// If the plan has no such input.
     #[track_caller]
     pub fn input_mut(&mut self, name: &str) -> &mut [f32] {
         let slot = find(&self.plan.inputs, name, "reads no input");
         &mut self.arena[self.plan.slots[slot].clone()]
     }
 
-    /// Valid from one run to the next.
+    /// Output of the last run.
     ///
     /// # Panics
-    /// Where the plan has no such output.
+    /// If the plan has no such output.
     #[track_caller]
     pub fn output(&self, name: &str) -> &[f32] {
         let slot = find(&self.plan.outputs, name, "has no output");
@@ -164,13 +163,13 @@ impl Executor {
         self.replay_wide(params, packed, &mut [], false, 0..self.plan.steps.len());
     }
 
-    /// Computes outputs and gradients. `grads` is laid out as [`Params::values`]; with `accumulate` the
-    /// gradients are added to what it holds, otherwise they replace it.
+    /// Computes outputs and gradients. `grads` has the layout of [`Params::values`]. With `accumulate`, gradients are added to its
+    /// contents; otherwise they replace them.
     pub fn train(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool) {
         self.train_part(params, packed, grads, accumulate, 0..self.plan.steps.len());
     }
 
-    /// One of [`Plan::parts`]; a run is all of them in their order, with nothing changed in between.
+    /// Executes one of [`Plan::parts`]. A run is all parts in order, without changes in between.
     pub fn train_part(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         assert!(self.plan.trains, "this plan has no gradients: make it with Plan::training");
         assert_eq!(grads.len(), self.plan.table.len(), "gradients are as long as the parameters");
@@ -182,7 +181,7 @@ impl Executor {
         self.replay_wide(params, packed, grads, accumulate, part);
     }
 
-    /// Enters the pool once for all pieces of the run, where there is enough to do for that.
+    /// Enters the pool once for all pieces of the run if there is enough work.
     fn replay_wide(&mut self, params: &Params, packed: &Packed, grads: &mut [f32], accumulate: bool, part: Range<usize>) {
         if self.plan.wide {
             par::inside(|| self.replay(params, packed, grads, accumulate, part));
@@ -226,7 +225,7 @@ struct Memory<'a> {
     slots: &'a [Range<usize>],
 }
 
-/// What is left of the arena for reading when the writes are taken out of it.
+/// Readable rest of the arena while its written parts are borrowed.
 struct Reads<'a> {
     /// First float and contents of each stretch.
     gaps: [(usize, &'a [f32]); 5],
@@ -235,13 +234,13 @@ struct Reads<'a> {
 }
 
 impl<'a> Memory<'a> {
-    /// The places a step writes, one slice each, and the rest to read from.
+    /// Returns the slices that a step writes, and the rest to read from.
     fn open(self, writes: &[Place; 4]) -> ([&'a mut [f32]; 4], Reads<'a>) {
         let mut open: [&mut [f32]; 4] = [&mut [], &mut [], &mut [], &mut []];
         let mut gaps: [(usize, &[f32]); 5] = [(0, &[]); 5];
         let (mut arena, mut grads) = (self.arena, self.grads);
         let (mut arena_at, mut grads_at) = (0, 0);
-        // In the order of their addresses: the next one is the first beyond what is handed out.
+        // In the order of addresses: the next write is the first beyond those already returned.
         for gap in 0..4 {
             let next = (0..4).filter_map(|i| match &writes[i] {
                 Place::Slot(slot) if open[i].is_empty() && !self.slots[*slot].is_empty() => Some((self.slots[*slot].start, i)),
@@ -420,9 +419,9 @@ fn run(isa: Isa, step: &Step, memory: Memory, packed: &[f32], accumulate: bool) 
     }
 }
 
-// What follows cuts a kernel for all threads: by how much there is to do, and one alone where that is little.
+// The functions below divide a kernel for all threads by the amount of work; little work stays on one thread.
 
-/// A function of each number.
+/// Applies a function to each number.
 fn flat(y: &mut [f32], f: impl Fn(Range<usize>, &mut [f32]) + Sync) {
     const VECTORS: usize = 64;
     let size = VECTORS * par::share(y.len().div_ceil(VECTORS), VECTORS);
@@ -433,7 +432,7 @@ fn copy(x: &[f32], y: &mut [f32]) {
     flat(y, |part, y| y.copy_from_slice(&x[part]));
 }
 
-/// A function of each row: what is written, and how wide it is there; the last is the width that says how long a row takes.
+/// Applies a function to each row. Each output has its width; the last argument is the width that determines the work per row.
 fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usize, f: impl Fn(Range<usize>, [&mut [f32]; N]) + Sync) {
     let height = par::share(rows, cols);
     let sizes = std::array::from_fn(|i| ys[i].1 * height);
@@ -441,12 +440,12 @@ fn by_rows<const N: usize>(rows: usize, ys: [(&mut [f32], usize); N], cols: usiz
     chunks_mut(ys, sizes, |i, ys| f(i * height..rows.min((i + 1) * height), ys));
 }
 
-/// An operand: how it covers a block, and how far it moves from block to block.
+/// An operand: its data, its span within a block, and its stride from block to block.
 type Side<'a> = (&'a [f32], Span, usize);
 
 /// `blocks` times y[rows][cols] = a (op) b, or y (op) b.
 fn binary(isa: Isa, op: Binary, [blocks, rows, cols]: [usize; 3], a: Option<Side>, b: Side, y: &mut [f32]) {
-    // Of a part whose sides begin there.
+    // Processes a part whose operands begin at the given offset.
     let plain = |rows, cols, y: &mut [f32], begin: &dyn Fn(&Side) -> usize| {
         let b = (&b.0[begin(&b)..], b.1);
         match a {
@@ -455,7 +454,7 @@ fn binary(isa: Isa, op: Binary, [blocks, rows, cols]: [usize; 3], a: Option<Side
         }
     };
     if blocks == 1 && rows == 1 {
-        // Nothing is broadcast but one number for all.
+        // No operand is broadcast, except a single number.
         return flat(&mut y[..cols], |at, y| plain(1, y.len(), y, &|side| if side.1 == Span::Scalar { 0 } else { at.start }));
     }
     if blocks == 1 {

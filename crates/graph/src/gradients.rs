@@ -8,7 +8,7 @@ use math::{Binary, Unary};
 /// The gradient of one scalar with respect to every parameter it depends on.
 #[derive(Clone, Debug, Default)]
 pub struct Gradients {
-    /// Index into the parameter table, and the node of the same shape that holds its gradient.
+    /// Index into the parameter table, and the node with its gradient, of the same shape.
     pub(crate) of: Vec<(usize, NodeId)>,
 }
 
@@ -20,7 +20,7 @@ impl Gradients {
 }
 
 impl Graph {
-    /// Adds the backward nodes of a scalar; gives its gradient by every parameter it depends on.
+    /// Appends the backward nodes of a scalar; returns its gradient by every parameter that it depends on.
     #[track_caller]
     pub fn gradients(&mut self, loss: NodeId) -> Gradients {
         let params: Vec<(usize, NodeId)> = (0..self.nodes.len())
@@ -34,8 +34,8 @@ impl Graph {
         Gradients { of: params.iter().zip(nodes).filter_map(|(p, n)| Some((p.0, n?))).collect() }
     }
 
-    /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the
-    /// gradient of a `[1, 1]` node by each node of `wrt`; `None` where it does not depend on it.
+    /// Reverse-mode differentiation as a graph transform: appends the nodes that compute the gradient of a `[1, 1]` node by each node of
+    /// `wrt`. Returns `None` for a node without influence.
     #[track_caller]
     pub fn grad(&mut self, loss: NodeId, wrt: &[NodeId]) -> Vec<Option<NodeId>> {
         assert_eq!(self.shape(loss), [1, 1], "only a scalar has a gradient");
@@ -45,7 +45,7 @@ impl Graph {
             let node = &self.nodes[id];
             depends[id] = wrt.contains(&NodeId(id)) || node.op.passes_gradient() && node.inputs.iter().any(|i| depends[i.0]);
         }
-        // An adjoint may still be a row, a column or a scalar that stands for its node's full shape.
+        // An adjoint may be a row, a column or a scalar that represents its node's full shape.
         let mut adjoint: Vec<Option<NodeId>> = vec![None; len];
         adjoint[loss.0] = Some(self.scalar(1.0));
         for id in (0..len).rev() {
@@ -73,8 +73,8 @@ impl Graph {
             .collect()
     }
 
-    /// The backward nodes of one node: pairs of input slot and adjoint. An adjoint may be a row, a
-    /// column or a scalar that stands for the input's full shape.
+    /// Backward nodes of one node: pairs of input slot and adjoint. An adjoint may be a row, a column or a scalar that represents the
+    /// input's full shape.
     fn backward(&mut self, y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let node = self.nodes[y.0].clone();
         let shape = node.shape;
@@ -115,7 +115,7 @@ impl Graph {
         self.push(Op::UnaryGrad(of), &[at, dy], shape)
     }
 
-    /// Adjoints of the two sides, still of the shape of the result.
+    /// Adjoints of the two operands, in the shape of the result.
     fn binary_gradients(&mut self, of: Binary, [a, b]: [NodeId; 2], y: NodeId, dy: NodeId) -> [NodeId; 2] {
         match of {
             Binary::Add => [dy, dy],
@@ -135,10 +135,10 @@ impl Graph {
         }
     }
 
-    /// The operations whose gradient needs dy in full shape.
+    /// Backward nodes of operations whose gradient needs dy in full shape.
     fn backward_full(&mut self, op: &Op, inputs: &[NodeId], y: NodeId, dy: NodeId) -> Vec<(usize, NodeId)> {
         let width = |g: &Graph, slot: usize| g.shape(inputs[slot])[1];
-        // A node that is the gradient of one input.
+        // Appends a node that is the gradient of one input.
         let mut of = |slot: usize, op: Op, reads: &[NodeId]| {
             let shape = self.shape(inputs[slot]);
             (slot, self.push(op, reads, shape))
@@ -178,7 +178,7 @@ impl Graph {
         }
     }
 
-    /// Sums an adjoint that stands for `shape` down to the shape of an operand that was repeated.
+    /// Sums an adjoint of shape `shape` down to the shape of a broadcast operand.
     fn reduce(&mut self, dy: NodeId, shape: Shape, operand: NodeId) -> NodeId {
         let to = self.shape(operand);
         let mut repeats = 1;

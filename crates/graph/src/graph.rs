@@ -1,8 +1,7 @@
 //! The builder: a model as a list of nodes with fixed two-dimensional shapes.
 //!
-//! A method per operation checks shapes and appends one node; nothing is computed here. Shapes are
-//! the author's, not the visitor's, so a wrong one panics at the line that wrote it. This file
-//! refuses to know kernels, memory or instruction sets.
+//! A method per operation checks shapes and appends one node; nothing is computed here. The author of the model writes the shapes, so a
+//! wrong one panics at the line that wrote it. This file does not depend on kernels, memory or instruction sets.
 
 use crate::op::{Op, Sums};
 use crate::params::{Init, ParamSpec, Table};
@@ -14,7 +13,7 @@ use std::sync::Arc;
 pub struct NodeId(pub(crate) usize);
 
 impl NodeId {
-    /// Its place in the graph, and in what [`crate::reference::evaluate`] gives.
+    /// Index of the node in the graph and in the result of [`crate::reference::evaluate`].
     pub fn index(self) -> usize {
         self.0
     }
@@ -39,7 +38,7 @@ impl Graph {
         Graph::default()
     }
 
-    /// An empty graph over the parameters of another, so that both run on the same [`crate::Params`].
+    /// Creates an empty graph over the parameters of another, so that both run on the same [`crate::Params`].
     pub fn like(other: &Graph) -> Graph {
         Graph { nodes: Vec::new(), table: other.table.clone() }
     }
@@ -48,7 +47,7 @@ impl Graph {
         self.nodes[x.0].shape
     }
 
-    /// Inputs by name, in the order they were made.
+    /// Inputs by name, in the order of their creation.
     pub fn inputs(&self) -> impl Iterator<Item = (&str, Shape)> {
         self.nodes.iter().filter_map(|node| match &node.op {
             Op::Input(name) => Some((&**name, node.shape)),
@@ -56,7 +55,7 @@ impl Graph {
         })
     }
 
-    /// What is trained: names, shapes, offsets.
+    /// Table of trained parameters: names, shapes, offsets.
     pub fn table(&self) -> &Table {
         &self.table
     }
@@ -68,7 +67,7 @@ impl Graph {
 
     // ---- leaves ----
 
-    /// Filled by the caller before each run.
+    /// Input that the caller fills before each run.
     #[track_caller]
     pub fn input(&mut self, name: &str, shape: Shape) -> NodeId {
         assert!(shape[0] > 0 && shape[1] > 0, "input {name} is empty: {shape:?}");
@@ -77,7 +76,7 @@ impl Graph {
         self.push(Op::Input(name.into()), &[], shape)
     }
 
-    /// A trained matrix. The same name again is the same parameter.
+    /// Trained matrix. A repeated name refers to the same parameter.
     #[track_caller]
     pub fn param(&mut self, name: &str, shape: Shape, init: Init) -> NodeId {
         self.trained(ParamSpec { name: name.into(), shape, vector: false, offset: 0, init })
@@ -119,7 +118,7 @@ impl Graph {
 
     // ---- products ----
 
-    /// `a·b`, either one read transposed.
+    /// `a·b`; either operand may be transposed.
     #[track_caller]
     pub fn matmul(&mut self, a: NodeId, b: NodeId, ta: bool, tb: bool) -> NodeId {
         let (mut sa, mut sb) = (self.shape(a), self.shape(b));
@@ -149,7 +148,7 @@ impl Graph {
         self.linear(x, w, b)
     }
 
-    // ---- one value at a time ----
+    // ---- functions of one value ----
 
     fn map(&mut self, x: NodeId, op: Op) -> NodeId {
         let shape = self.shape(x);
@@ -163,7 +162,7 @@ impl Graph {
         }
         match (self.scalar_of(x), &self.nodes[x.0].op) {
             (Some(v), _) => self.scalar(v * scale + shift),
-            // A scaled scaled value is one scaling.
+            // Two successive scalings become one.
             (_, &Op::Affine { scale: s, shift: 0.0 }) => {
                 let inner = self.nodes[x.0].inputs[0];
                 self.map(inner, Op::Affine { scale: s * scale, shift })
@@ -225,7 +224,7 @@ zips! {
 }
 
 impl Graph {
-    // ---- two values at a time: shapes are equal, or one side is a row, a column or a scalar ----
+    // ---- functions of two values: shapes are equal, or one side is a row, a column or a scalar ----
 
     #[track_caller]
     fn zip(&mut self, a: NodeId, b: NodeId, of: Binary) -> NodeId {
@@ -260,11 +259,11 @@ impl Graph {
         };
         if shape == [rows, cols] { x } else { self.push(Op::Sum(of), &[x], shape) }
     }
-    /// Of each row: `[r, c] -> [r, 1]`.
+    /// Sum of each row: `[r, c] -> [r, 1]`.
     pub fn sum_rows(&mut self, x: NodeId) -> NodeId {
         self.sum(x, Sums::Rows)
     }
-    /// Of each column: `[r, c] -> [1, c]`.
+    /// Sum of each column: `[r, c] -> [1, c]`.
     pub fn sum_cols(&mut self, x: NodeId) -> NodeId {
         self.sum(x, Sums::Cols)
     }
@@ -277,7 +276,7 @@ impl Graph {
         let sum = self.sum_all(x);
         self.affine(sum, 1.0 / (rows * cols) as f32, 0.0)
     }
-    /// A row, column or scalar repeated to a shape. Binary operations do this by themselves.
+    /// A row, column or scalar repeated to a shape. Binary operations broadcast by themselves.
     #[track_caller]
     pub fn broadcast(&mut self, x: NodeId, shape: Shape) -> NodeId {
         let from = self.shape(x);
@@ -316,9 +315,9 @@ impl Graph {
         self.map(x, Op::Softmax { log: true })
     }
 
-    /// Causal self-attention of rows `q | k | v`, `[rows, 3·d] -> [rows, d]`: `len` rows a sequence, the columns of each of `heads`
-    /// heads together, scores divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each head's q and k are
-    /// first turned by position·10000^(-2i/size) (Su et al. 2021).
+    /// Causal self-attention of rows `q | k | v`, `[rows, 3·d] -> [rows, d]`: `len` rows per sequence, the columns of each of `heads` heads
+    /// together, scores divided by √(d/heads). With `rotary`, pairs of columns (i, i + size/2) of each head's q and k are first rotated by
+    /// position·10000^(-2i/size) (Su et al. 2021).
     #[track_caller]
     pub fn causal_attention(&mut self, qkv: NodeId, heads: usize, len: usize, rotary: bool) -> NodeId {
         let [rows, cols] = self.shape(qkv);
@@ -336,7 +335,7 @@ impl Graph {
         self.push(Op::CausalAttention { heads, len }, &[qkv], [rows, cols / 3])
     }
 
-    // ---- by index: whole numbers stored as f32, held to the valid range where nothing else is said ----
+    // ---- by index: integers stored as f32, clamped to the valid range unless stated otherwise ----
 
     /// One column of each row: x `[r, c]`, index `[r, 1]` -> `[r, 1]`.
     #[track_caller]
@@ -345,16 +344,16 @@ impl Graph {
         assert_eq!(self.shape(index), [rows, 1], "take from {rows} rows");
         self.push(Op::Take, &[x, index], [rows, 1])
     }
-    /// Sums of rows of a table: table `[n, c]`, index `[r, k]` -> `[r, c]`, row by row the sum of the `k` rows named. An index
-    /// below 0 names none, for lists shorter than `k`.
+    /// Sums of table rows: table `[n, c]`, index `[r, k]` -> `[r, c]`. Each output row is the sum of the `k` table rows of its indices. An
+    /// index below 0 is skipped, so lists may be shorter than `k`.
     #[track_caller]
     pub fn embedding_bag(&mut self, table: NodeId, index: NodeId) -> NodeId {
         let (rows, cols) = (self.shape(index)[0], self.shape(table)[1]);
         self.push(Op::EmbeddingBag, &[table, index], [rows, cols])
     }
 
-    /// The cross-entropy of each row of `x·wᵀ` against the class that `target` names: x `[r, c]`, the parameter w `[n, c]`, target
-    /// `[r, 1]` -> `[r, 1]`. The `[r, n]` logits never exist whole.
+    /// Cross-entropy of each row of `x·wᵀ` with the class in `target`: x `[r, c]`, the parameter w `[n, c]`, target `[r, 1]` -> `[r, 1]`.
+    /// The `[r, n]` logits never exist as a whole.
     #[track_caller]
     pub fn head_loss(&mut self, x: NodeId, w: NodeId, target: NodeId) -> NodeId {
         let ([rows, cols], [_, width]) = (self.shape(x), self.shape(w));
@@ -362,8 +361,8 @@ impl Graph {
         assert_eq!((cols, self.shape(target)), (width, [rows, 1]), "head loss of {rows} rows");
         self.push(Op::HeadLoss, &[x, w, target], [rows, 1])
     }
-    /// Stretches of a sequence: `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`, from each start + `shift` on; beyond the end stands
-    /// the last number.
+    /// Stretches of a sequence: `[1, n]`, starts `[b, 1]` -> `[b·len, 1]`, from each start + `shift`. Positions beyond the end repeat the
+    /// last number.
     #[track_caller]
     pub fn windows(&mut self, corpus: NodeId, starts: NodeId, len: usize, shift: usize) -> NodeId {
         let ([one, n], [batch, column]) = (self.shape(corpus), self.shape(starts));
@@ -371,10 +370,10 @@ impl Graph {
         self.push(Op::Windows { len, shift }, &[corpus, starts], [batch * len, 1])
     }
 
-    // ---- by chance ----
+    // ---- random ----
 
-    /// Each number `x/(1 - p)`, or 0 with the chance `p`: a function of the generator (a seed, and a stream for each place in
-    /// the model), of `step`, a whole number `[1, 1]`, and of the number's own place.
+    /// Dropout: each number becomes `x/(1 - p)`, or 0 with probability `p`. The result is a function of the generator (a seed, and a stream
+    /// per position in the model), of the integer `step` `[1, 1]`, and of the number's index.
     #[track_caller]
     pub fn dropout(&mut self, x: NodeId, p: f32, rng: Rng, step: NodeId) -> NodeId {
         assert!((0.0..1.0).contains(&p) && self.shape(step) == [1, 1], "dropout of {p}");
@@ -384,7 +383,7 @@ impl Graph {
 
     // ---- columns ----
 
-    /// Side by side: `[r, a]` and `[r, b]` -> `[r, a + b]`.
+    /// Concatenation of columns: `[r, a]` and `[r, b]` -> `[r, a + b]`.
     #[track_caller]
     pub fn concat(&mut self, a: NodeId, b: NodeId) -> NodeId {
         let (sa, sb) = (self.shape(a), self.shape(b));
@@ -399,7 +398,7 @@ impl Graph {
         self.push(Op::SliceCols { from }, &[x], [rows, to - from])
     }
 
-    /// The same values; no gradient passes.
+    /// The same values without a gradient.
     pub fn stop_gradient(&mut self, x: NodeId) -> NodeId {
         self.map(x, Op::StopGradient)
     }

@@ -1,7 +1,6 @@
-//! The operations: for each its text and its plain definition in f64. Their gradients are in `gradients.rs`.
+//! The operations, each with its text and its plain definition in f64. Their gradients are in `gradients.rs`.
 //!
-//! The fast form of an operation is chosen in `plan.rs` and must agree with the definition here.
-//! Nothing here is fast.
+//! `plan.rs` chooses the fast form of an operation, which must agree with the definition here.
 
 use crate::shape::Shape;
 use math::{Binary, Rng, Unary, reference};
@@ -9,37 +8,37 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// By name.
+    /// Name of the input.
     Input(Arc<str>),
     /// Index into the parameter table.
     Param(usize),
-    /// Row-major.
+    /// Row-major values.
     Constant(Arc<[f32]>),
-    /// a, b: either read transposed
+    /// a, b; either may be transposed
     MatMul { ta: bool, tb: bool },
     /// x·scale + shift
     Affine { scale: f32, shift: f32 },
     /// x
     Unary(Unary),
-    /// What the derivative is simplest in, x or y, and dy
+    /// x or y, whichever gives the simpler derivative, and dy
     UnaryGrad(Unary),
-    /// a, b, either of which may be repeated
+    /// a, b; either may be broadcast
     Binary(Binary),
     /// x
     Sum(Sums),
     /// x, a row, a column or a single number
     Broadcast,
-    /// x, gamma, and beta where it is a layer norm, which is centred; a root mean square norm is not
+    /// x, gamma, and beta for a (centred) layer norm; a root mean square norm is not centred
     Norm { eps: f32, centred: bool },
-    /// x, gamma, dy, and the norm's own node, whose kernel leaves the statistics
+    /// x, gamma, dy, and the norm's own node, whose kernel saves the statistics
     NormGrad { eps: f32, centred: bool, wrt: Wrt },
-    /// qkv, table of cosines and sines: q and k turned, each row by its place in its sequence
+    /// qkv, table of cosines and sines; q and k are rotated by the position of each row in its sequence
     Rotary { back: bool },
     /// qkv
     CausalAttention { heads: usize, len: usize },
     /// qkv, the attention's own node, dy
     CausalAttentionGrad { heads: usize, len: usize },
-    /// Or its logarithm.
+    /// Softmax or its logarithm.
     Softmax { log: bool },
     /// y, dy
     SoftmaxGrad { log: bool },
@@ -53,28 +52,28 @@ pub enum Op {
     EmbeddingBagGrad,
     /// x, w, target
     HeadLoss,
-    /// x, w, target, dy, and the loss's own node: the gradient of x or of w
+    /// x, w, target, dy, and the loss's own node; the gradient of x or of w
     HeadLossGrad { of_x: bool },
-    /// x, step; its own gradient
+    /// x, step; it is its own gradient
     Dropout { p: f32, rng: Rng },
     /// corpus, starts
     Windows { len: usize, shift: usize },
-    /// a, b: side by side
+    /// a, b; concatenates columns
     Concat,
-    /// x: some of its columns
+    /// x; selects columns
     SliceCols { from: usize },
-    /// Zeros on both sides of x.
+    /// Adds zero columns on both sides of x.
     PadCols { from: usize },
-    /// x, which counts as a constant
+    /// x, treated as a constant
     StopGradient,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
     All,
-    /// One for each row.
+    /// One sum per row.
     Rows,
-    /// One for each column.
+    /// One sum per column.
     Cols,
 }
 
@@ -131,7 +130,7 @@ impl Op {
         !matches!(self, Op::StopGradient | Op::Windows { .. } | Op::Binary(Binary::Greater))
     }
 
-    /// The definition: what the node holds, from what its inputs hold, row-major.
+    /// Plain definition: the node's value from its inputs' values, row-major.
     pub(crate) fn reference(&self, shape: Shape, inputs: &[(&[f64], Shape)]) -> Vec<f64> {
         let [rows, cols] = shape;
         let mut y = vec![0.0; rows * cols];

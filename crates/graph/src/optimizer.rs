@@ -1,4 +1,4 @@
-//! Adam and AdamW over the slices of [`Params`], with the clip by the global norm.
+//! Adam and AdamW over the slices of [`Params`], with gradient clipping by the global norm.
 
 use crate::buffer::Buffer;
 use crate::exec::WIDE;
@@ -13,9 +13,9 @@ pub struct Adam {
     pub beta2: f32,
     pub eps: f32,
     pub weight_decay: f32,
-    /// Whether it is for matrices alone, and not for one-dimensional parameters.
+    /// Whether weight decay applies to matrices only, not to one-dimensional parameters.
     pub matrices_only: bool,
-    /// Gradients longer than this together are scaled down to it; infinity for no clip.
+    /// Maximum global norm of the gradients; infinity disables clipping.
     pub max_grad_norm: f32,
 }
 
@@ -25,7 +25,7 @@ impl Default for Adam {
     }
 }
 
-/// The optimiser's memory: two moments of every parameter, and how many steps it took.
+/// Optimiser state: two moments per parameter, and the number of steps.
 #[derive(Clone, Debug)]
 pub struct Optimizer {
     pub m: Buffer,
@@ -39,8 +39,8 @@ impl Optimizer {
         Optimizer { m: Buffer::zeros(len), v: Buffer::zeros(len), steps: 0 }
     }
 
-    /// One step on gradients laid out as the parameters; gives their norm before the clip. Where it is
-    /// not finite nothing changes.
+    /// Performs one step on gradients in the layout of the parameters; returns their norm before the clip. If the norm is not finite,
+    /// nothing changes.
     pub fn step(&mut self, isa: Isa, adam: &Adam, params: &mut Params, grads: &[f32]) -> f32 {
         if grads.len() > WIDE { par::inside(|| self.step_all(isa, adam, params, grads)) } else { self.step_all(isa, adam, params, grads) }
     }
@@ -61,7 +61,7 @@ impl Optimizer {
         let (specs, values) = params.parts();
         let mut rest = specs;
         while let Some(first) = rest.first() {
-            // Neighbours of a kind; the zeros between them stay zero.
+            // Adjacent parameters of one kind. The zeros between them stay zero.
             let kind = |spec: &ParamSpec| adam.matrices_only && spec.vector;
             let count = rest.iter().take_while(|spec| kind(spec) == kind(first)).count();
             let range = first.offset..rest[count - 1].range().end;

@@ -1,27 +1,27 @@
-//! What is trained, as one contiguous slice: names, shapes, offsets, first values.
+//! Trained parameters as one contiguous slice: names, shapes, offsets, initial values.
 //!
-//! Every tensor starts at a cache line; the few floats between tensors stay zero. Gradients and
-//! optimiser moments are slices of the same length and layout.
+//! Every tensor starts at a cache line; the floats between tensors stay zero. Gradients and optimiser moments are slices of the same length
+//! and layout.
 
 use crate::buffer::{Buffer, LINE};
 use crate::shape::{Shape, bytes, product};
 use math::{Isa, Rng};
 use std::sync::Arc;
 
-/// How a parameter starts.
+/// Initialisation of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Init {
     Zeros,
     Ones,
-    /// Even in `-bound..bound`.
+    /// Uniform in `-bound..bound`.
     Uniform(f32),
-    /// Near-normal, with mean 0 and this spread.
+    /// Near-normal with mean 0 and this standard deviation.
     Normal(f32),
-    /// Even in `±1/√cols`, as PyTorch's `Linear` starts its weights.
+    /// Uniform in `±1/√cols`, as PyTorch's `Linear` initialises its weights.
     FanIn,
-    /// Even in `±√(6/cols)`, for relu nets (He et al. 2015).
+    /// Uniform in `±√(6/cols)`, for relu nets (He et al. 2015).
     Kaiming,
-    /// Rows (or columns, where there are fewer) orthogonal and of this length (Saxe et al. 2013).
+    /// Orthogonal rows (or columns, if there are fewer) of this length (Saxe et al. 2013).
     Orthogonal(f32),
 }
 
@@ -31,13 +31,13 @@ pub struct ParamSpec {
     pub shape: Shape,
     /// One-dimensional in files: `[cols]`.
     pub vector: bool,
-    /// Place of the first value in the slice.
+    /// Offset of the first value in the slice.
     pub offset: usize,
     pub init: Init,
 }
 
 impl ParamSpec {
-    /// As much as this machine can address, where it is more: such a plan is counted, not made.
+    /// Number of values, saturated at the address range of this machine: such a plan is counted, not created.
     pub fn len(&self) -> usize {
         self.shape[0].saturating_mul(self.shape[1])
     }
@@ -47,17 +47,17 @@ impl ParamSpec {
     pub fn range(&self) -> std::ops::Range<usize> {
         self.offset..self.offset.saturating_add(self.len())
     }
-    /// The shape in files.
+    /// Shape in files.
     pub fn file_shape(&self) -> &[usize] {
         if self.vector { &self.shape[1..] } else { &self.shape }
     }
 }
 
-/// All parameters of a graph, in the order they were first named.
+/// All parameters of a graph, in the order of their first use.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     specs: Vec<ParamSpec>,
-    /// Of the whole slice: perhaps more than this machine can address.
+    /// Length of the whole slice; it may exceed the address range of this machine.
     floats: u64,
 }
 
@@ -70,12 +70,13 @@ impl Table {
         self.specs.iter().position(|s| *s.name == *name)
     }
 
-    /// Floats of the whole slice, or as many as this machine can address.
+    /// Length of the whole slice in floats, saturated at the address range of this machine.
     pub fn len(&self) -> usize {
         usize::try_from(self.floats).unwrap_or(usize::MAX)
     }
 
-    /// Bytes of the whole slice: they may be more than this machine can address, as a browser's 32 bits. No parameters are made then.
+    /// Bytes of the whole slice; they may exceed the address range of this machine, such as a browser's 32 bits. No parameters are created
+    /// then.
     pub fn bytes(&self) -> u64 {
         bytes(self.floats)
     }
@@ -84,7 +85,7 @@ impl Table {
         self.specs.is_empty()
     }
 
-    /// Trained values, without the gaps between tensors.
+    /// Number of trained values, without the gaps between tensors.
     pub fn count(&self) -> usize {
         self.specs.iter().map(ParamSpec::len).fold(0, usize::saturating_add)
     }
@@ -110,10 +111,10 @@ pub struct Params {
 }
 
 impl Params {
-    /// First values, a function of the seed and each parameter's name alone, the same on every machine.
+    /// Initial values, a function of the seed and each parameter's name alone, equal on every machine.
     ///
     /// # Panics
-    /// Where this machine cannot address them.
+    /// If this machine cannot address them.
     pub fn new(table: &Table, seed: u32) -> Params {
         assert!(usize::try_from(table.bytes()).is_ok(), "parameters that this machine can address: ask Table::bytes first");
         let mut values = Buffer::zeros(table.len());
@@ -142,13 +143,13 @@ impl Params {
     pub fn get_mut(&mut self, name: &str) -> Option<&mut [f32]> {
         Some(&mut self.values[self.table.specs[self.table.index(name)?].range()])
     }
-    /// Trained values.
+    /// Number of trained values.
     pub fn count(&self) -> usize {
         self.table.count()
     }
 }
 
-/// A stream of its own for each name, so that adding a parameter changes no other (FNV-1a).
+/// Random stream of a name, so that a new parameter does not change the others (FNV-1a).
 fn stream(name: &str) -> u32 {
     name.bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
@@ -168,8 +169,8 @@ fn fill(values: &mut [f32], spec: &ParamSpec, seed: u32) {
     }
 }
 
-/// Sums of six uniforms less 3 have mean 0 and variance 1/2. They need no logarithm, so that a seed means the same weights on every
-/// machine, and are made many at a time.
+/// The sum of six uniforms minus 3 has mean 0 and variance 1/2. It needs no logarithm, so a seed gives the same weights on every machine,
+/// and it vectorises.
 fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     const AT_ONCE: usize = 512;
     let mut uniforms = [0.0; 6 * AT_ONCE];
@@ -182,16 +183,16 @@ fn normal(values: &mut [f32], spread: f32, rng: Rng) {
     }
 }
 
-/// Gram-Schmidt on rows of near-normal numbers, in f64 with operations that are exactly rounded
-/// everywhere, so that a seed means the same weights on every machine.
+/// Gram-Schmidt on rows of near-normal numbers, in f64 with operations that are exactly rounded everywhere, so that a seed gives the same
+/// weights on every machine.
 fn orthogonal(values: &mut [f32], [rows, cols]: Shape, gain: f32, mut uniform: impl FnMut() -> f32) {
-    // The sum of twelve uniforms less 6 has mean 0, variance 1 and needs no logarithm.
+    // The sum of twelve uniforms minus 6 has mean 0 and variance 1, and needs no logarithm.
     let mut normal = || (0..12).map(|_| f64::from(uniform())).sum::<f64>() - 6.0;
     let (count, len) = (rows.min(cols), rows.max(cols));
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(count);
     for _ in 0..count {
         let mut v: Vec<f64> = (0..len).map(|_| normal()).collect();
-        // Twice: the second pass removes what rounding left.
+        // Twice: the second pass removes the rounding error of the first.
         for _ in 0..2 {
             for u in &basis {
                 let dot: f64 = v.iter().zip(u).map(|(a, b)| a * b).sum();

@@ -1,6 +1,6 @@
-//! From a graph to a list of kernel calls: what is needed and what is fused here, each node's kernel in
-//! `plan/lower.rs`, what goes along with a product in `plan/join.rs`, lifetimes and the one arena in
-//! `plan/arena.rs`. Done once; `exec.rs` replays it, and so does a device. Nothing is computed here.
+//! From a graph to a list of kernel calls. This file decides what is needed and what is fused. `plan/lower.rs` chooses each node's kernel,
+//! `plan/join.rs` merges work into products, and `plan/arena.rs` places tensors. Planning happens once; `exec.rs` and GPUs replay the
+//! result.
 
 mod arena;
 mod join;
@@ -21,13 +21,13 @@ use std::sync::Arc;
 pub use arena::{Life, arrange};
 pub use join::NARROW;
 
-/// How a batch lies in memory.
+/// Memory layout of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
     /// `[batch][features]`: training.
     Rows,
-    /// `[batch/32][features][32]`: inference. Tensors with as many rows as the largest input have this
-    /// form, inputs and outputs too; the last panel is padded.
+    /// `[batch/32][features][32]`: inference. Tensors with as many rows as the largest input have this layout, including inputs and
+    /// outputs. The last panel is padded.
     Panels,
 }
 
@@ -41,26 +41,26 @@ pub enum PlanError {
     TinyBatch,
 }
 
-/// Where a kernel reads or writes.
+/// Location that a kernel reads or writes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
-    /// There is none.
+    /// Absent operand.
     Nowhere,
-    /// A tensor between calls, which one call writes, or none where it is given: its number among [`Plan::slots`].
+    /// A tensor between calls, by its index in [`Plan::slots`]. One call writes it, or none if it is an input.
     Slot(usize),
-    /// Of the parameters.
+    /// Range of the parameters.
     Param(Range<usize>),
-    /// Of the gradients; the `first` to write replaces what is there, the others add.
+    /// Range of the gradients. The `first` write replaces the contents; the others add.
     Grad { range: Range<usize>, first: bool },
 }
 
-/// One kernel call. Which place is which stands at each variant: reads -> writes.
+/// One kernel call. Each variant lists its locations: reads -> writes.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub call: Call,
     pub reads: [Place; 5],
     pub writes: [Place; 4],
-    /// In the processor's arena the first write has the place of a read: the second (`plus`) of [`Call::LinearDx`], else the first.
+    /// Whether the first write reuses the memory of a read on the CPU: of the second (`plus`) for [`Call::LinearDx`], else of the first.
     pub in_place: bool,
 }
 
@@ -68,11 +68,11 @@ pub struct Step {
 pub enum Call {
     /// x, bias?, residual?, gamma?, beta? -> y, pre-norm?, statistics?, pre-activation?
     Linear { panels: bool, rows: usize, out: usize, inp: usize, packed: Range<usize>, eps: f32, act: Act },
-    /// dy, plus?, at? -> dx = plus + dy·W, times the slope of a function where it is what it has at `at`
+    /// dy, plus?, at? -> dx = plus + dy·W, times the slope of a function at `at` if given
     LinearDx { rows: usize, out: usize, inp: usize, packed: Range<usize>, slope: Option<Unary> },
     /// dy, x -> dw = dyᵀ·x, sums of dy's columns?
     LinearDw { rows: usize, out: usize, inp: usize },
-    /// a, b -> c `[m][n]`; strides are (per row, per column) after any transposition
+    /// a, b -> c `[m][n]`; strides are (per row, per column) after transposition
     MatMul { m: usize, n: usize, k: usize, a: (usize, usize), b: (usize, usize) },
     /// x -> y
     Affine { scale: f32, shift: f32 },
@@ -80,8 +80,8 @@ pub enum Call {
     Unary(Unary),
     /// x or y, dy -> dx
     UnaryGrad(Unary),
-    /// a, b -> y: `blocks` times `[rows][cols]`, one block in rows, one a panel in panels. Each side
-    /// has its span and how far it moves from block to block.
+    /// a, b -> y: `blocks` times `[rows][cols]`; one block for rows, one per panel for panels. Each operand has its span and its stride
+    /// from block to block.
     Binary { op: Binary, blocks: usize, rows: usize, cols: usize, a: (Span, usize), b: (Span, usize) },
     /// x -> y
     Sum { of: Sums, rows: usize, cols: usize },
@@ -89,13 +89,13 @@ pub enum Call {
     Norm { panels: bool, rows: usize, cols: usize, eps: f32, centred: bool },
     /// x, gamma, statistics, dy -> dx, dgamma, dbeta if centred
     NormGrad { rows: usize, cols: usize, centred: bool },
-    /// qkv, table of `[len][size]` -> qkv with q and k turned
+    /// qkv, table of `[len][size]` -> qkv with rotated q and k
     Rotary { rows: usize, cols: usize, size: usize, back: bool },
-    /// qkv of rows of 3·cols -> y, the softmaxes' logarithms of sums?
+    /// qkv of rows of 3·cols -> y, logarithms of the softmax sums?
     CausalAttention { rows: usize, cols: usize, heads: usize, len: usize },
     /// qkv, y, logarithms, dy -> dqkv
     CausalAttentionGrad { rows: usize, cols: usize, heads: usize, len: usize },
-    /// x, target, dy? -> loss?, dx?, dw?, a tile of logits; where gradients are written, dy (or 1) times `scale` is the loss's
+    /// x, target, dy? -> loss?, dx?, dw?, a tile of logits. If gradients are written, the upstream gradient is dy (or 1) times `scale`.
     HeadLoss { rows: usize, vocab: usize, inp: usize, packed: Range<usize>, packed_t: Range<usize>, scale: f32 },
     /// x, step -> y
     Dropout { p: f32, rng: Rng },
@@ -109,17 +109,17 @@ pub enum Call {
     Take { rows: usize, cols: usize },
     /// index, dy -> dx
     TakeGrad { rows: usize, cols: usize },
-    /// table, index, bias? -> y, of `k` indices a row
+    /// table, index, bias? -> y, with `k` indices per row
     EmbeddingBag { rows: usize, cols: usize, k: usize, relu: bool },
     /// index, dy -> dtable
     EmbeddingBagGrad { rows: usize, cols: usize, k: usize },
-    /// One x a part -> y: `rows` times `cols` floats, 0 where there is no part.
+    /// One x per part -> y: `rows` times `cols` floats, 0 outside the parts.
     Columns { rows: usize, cols: usize, parts: Vec<Part> },
-    /// x -> y: what its kernel could not write where it belongs.
+    /// x -> y: a copy for a kernel that could not write to the destination.
     Collect,
 }
 
-/// Floats `from..from + width` of rows of `of` become floats `at..` of others.
+/// Copies floats `from..from + width` of rows of `of` to the floats `at..` of other rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
     pub of: usize,
@@ -129,7 +129,7 @@ pub struct Part {
 }
 
 impl Call {
-    /// What it does, in a word.
+    /// Name of the operation.
     pub fn name(&self) -> &'static str {
         match self {
             Call::Linear { .. } => "linear",
@@ -162,7 +162,7 @@ impl Call {
         }
     }
 
-    /// The numbers that say how much there is to do: rows, inputs and outputs of a product, else rows and columns.
+    /// Sizes that determine the work: rows, inputs and outputs of a product, else rows and columns.
     fn sizes(&self) -> Vec<usize> {
         if let Some(sizes) = self.product() {
             return sizes.to_vec();
@@ -184,7 +184,7 @@ impl Call {
         }
     }
 
-    /// Rows, inputs and outputs of what is made of products.
+    /// Rows, inputs and outputs of calls that consist of products.
     fn product(&self) -> Option<[usize; 3]> {
         match *self {
             Call::CausalAttention { rows, cols, len, .. } | Call::CausalAttentionGrad { rows, cols, len, .. } => Some([rows, cols, len]),
@@ -197,12 +197,12 @@ impl Call {
         }
     }
 
-    /// Multiply-adds of a product; in f64, since they are more than a browser's usize holds.
+    /// Multiply-adds of a product, in f64 because they may exceed a browser's usize.
     fn multiply_adds(&self) -> f64 {
         self.product().map_or(0.0, |sizes| sizes.iter().map(|&size| size as f64).product())
     }
 
-    /// Whether it is made of products, or sums of a table's rows, and cut for threads.
+    /// Whether it consists of products or of sums of table rows, and is divided among threads.
     fn is_wide(&self) -> bool {
         match *self {
             Call::EmbeddingBag { rows, cols, k, .. } | Call::EmbeddingBagGrad { rows, cols, k } => {
@@ -213,7 +213,7 @@ impl Call {
     }
 }
 
-/// Which of math's packings a weight is needed in.
+/// Packing that a weight is needed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packing {
     Rows,
@@ -249,7 +249,7 @@ pub struct Port {
     pub slot: usize,
 }
 
-/// A graph made ready to run. Share one between executors with [`Arc`].
+/// A graph that is ready to run. Executors share it through [`Arc`].
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(crate) isa: Isa,
@@ -265,9 +265,9 @@ pub struct Plan {
     pub(crate) packs: Vec<Pack>,
     pub(crate) trains: bool,
     pub(crate) half: bool,
-    /// Whether some call is large enough for more than one thread.
+    /// Whether a call is large enough for more than one thread.
     pub(crate) wide: bool,
-    /// Gradients of parameters that the loss does not depend on: zero.
+    /// Parameters without influence on the loss; their gradients are zero.
     pub(crate) untouched: Vec<Range<usize>>,
     nodes: Vec<PlanNode>,
     unshared_len: u64,
@@ -284,7 +284,7 @@ impl Plan {
         Planner::plan(graph, outputs, Some(gradients), Layout::Rows, isa, true)
     }
 
-    /// One kernel for each node: what the fused plans are tested against.
+    /// Plans one kernel per node, the reference for tests of fused plans.
     pub fn unfused(
         graph: &Graph,
         outputs: &[(&str, NodeId)],
@@ -298,11 +298,11 @@ impl Plan {
     pub fn isa(&self) -> Isa {
         self.isa
     }
-    /// Whether a device rounds the factors of products to f16. The processor computes in f32 all the same.
+    /// Whether a GPU rounds the factors of products to f16. The CPU computes in f32 in any case.
     pub fn half(&self) -> bool {
         self.half
     }
-    /// The same plan with factors rounded so, or not.
+    /// The same plan with f16 rounding on or off.
     pub fn with_half(self, half: bool) -> Plan {
         Plan { half, ..self }
     }
@@ -316,23 +316,24 @@ impl Plan {
     pub fn describe(&self) -> &[PlanNode] {
         &self.nodes
     }
-    /// Bytes of the arena that holds every tensor: they may be more than this machine can address, as a browser's 32 bits. No executor
-    /// is made then.
+    /// Bytes of the arena that holds every tensor. They may exceed the address range of this machine, such as a browser's 32 bits; no
+    /// executor is created then.
     pub fn arena_bytes(&self) -> u64 {
         bytes(self.arena_len)
     }
-    /// Bytes the tensors would take if none shared its place.
+    /// Bytes of the tensors without shared memory.
     pub fn unshared_bytes(&self) -> u64 {
         bytes(self.unshared_len)
     }
     /// Floats of the arena.
     ///
     /// # Panics
-    /// Where this machine cannot address them.
+    /// If this machine cannot address them.
     pub(crate) fn arena_len(&self) -> usize {
         usize::try_from(self.arena_len).expect("an arena that this machine can address: ask Plan::arena_bytes first")
     }
-    /// `64x144x128`: rows, inputs and outputs of a product, rows and columns of what goes by rows, else how many numbers are written.
+    /// Text such as `64x144x128`: rows, inputs and outputs of a product, rows and columns of a row-wise call, else the number of values
+    /// written.
     pub fn shape_of(&self, step: &Step) -> String {
         let sizes = step.call.sizes();
         if !sizes.is_empty() {
@@ -344,11 +345,11 @@ impl Plan {
             Place::Nowhere => "0".into(),
         }
     }
-    /// Kernel calls in the order they run: the one program that every executor reads.
+    /// Kernel calls in execution order: the one program for all executors.
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
-    /// All of [`Plan::steps`], cut into parts of about so many multiply-adds, a product at least: for
+    /// [`Plan::steps`] divided into parts of about the given number of multiply-adds, at least one product each, for
     /// [`crate::Executor::train_part`].
     pub fn parts(&self, multiply_adds: f64) -> Vec<Range<usize>> {
         let mut parts: Vec<Range<usize>> = std::iter::once(0..0).collect();
@@ -365,30 +366,30 @@ impl Plan {
         }
         parts
     }
-    /// Multiply-adds of all its products.
+    /// Multiply-adds of all products.
     pub fn multiply_adds(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).sum()
     }
-    /// Multiply-adds of its longest product, which no part is shorter than.
+    /// Multiply-adds of the longest product, the minimum size of a part.
     pub fn longest_call(&self) -> f64 {
         self.steps.iter().map(|step| step.call.multiply_adds()).fold(0.0, f64::max)
     }
-    /// Where each tensor between calls lies in an arena of [`Plan::arena_bytes`]; whoever has another arena reads how long it is.
+    /// Range of each tensor between calls in an arena of [`Plan::arena_bytes`]. An executor with another arena needs only the lengths.
     pub fn slots(&self) -> &[Range<usize>] {
         &self.slots
     }
-    /// What is filled before a run.
+    /// Inputs to fill before a run.
     pub fn inputs(&self) -> &[Port] {
         &self.inputs
     }
     pub fn outputs(&self) -> &[Port] {
         &self.outputs
     }
-    /// Slots that hold the same numbers at every run.
+    /// Slots with constant contents.
     pub fn constants(&self) -> &[(usize, Vec<f32>)] {
         &self.constants
     }
-    /// Where among the parameters a weight lies that a call knows by its packed place.
+    /// Range of a weight in the parameters, given its range among the packed weights.
     pub fn unpacked(&self, packed: &Range<usize>) -> Range<usize> {
         let pack = self.packs.iter().find(|pack| pack.range == *packed).expect("one of this plan's packings");
         self.table.specs()[pack.param].range()
@@ -398,7 +399,7 @@ impl Plan {
     }
 }
 
-/// A chain of nodes that one kernel computes, named after its last.
+/// Chain of nodes that one kernel computes, named after its last node.
 #[derive(Clone, Debug, Default)]
 struct Chain {
     product: usize,
@@ -406,20 +407,20 @@ struct Chain {
     norm: Option<usize>,
     residual: Option<usize>,
     act: Act,
-    /// What the activation reads, if its gradient reads it too.
+    /// Input of the activation, if its gradient also reads it.
     saved: Option<usize>,
 }
 
-/// A tensor that has no place yet.
+/// Tensor without a location yet.
 #[derive(Clone, Debug)]
 struct Slot {
     len: u64,
     /// First and last step that use it.
     first: usize,
     last: usize,
-    /// Filled from outside: keeps its place from the first step on.
+    /// Whether it is an input, which keeps its memory from the first step on.
     given: bool,
-    /// Read from outside: keeps its place to the last step.
+    /// Whether it is an output, which keeps its memory to the last step.
     kept: bool,
 }
 
@@ -428,24 +429,22 @@ struct Planner<'g> {
     layout: Layout,
     /// Rows of a tensor in panels.
     batch: usize,
-    /// Nodes that read each live node; what a layer norm's gradient takes from the forward kernel
-    /// (the norm's input and statistics) does not count.
+    /// Nodes that read each live node. The norm's input and statistics, which its gradient takes from the forward kernel, do not count.
     readers: Vec<Vec<usize>>,
-    /// Readers, outputs and gradients.
+    /// Number of readers, outputs and gradients.
     uses: Vec<usize>,
     live: Vec<bool>,
-    /// In a chain, behind its product.
+    /// Whether a node belongs to a product's chain.
     claimed: Vec<bool>,
-    /// Computed inside another node's kernel.
+    /// Whether another node's kernel computes it.
     absorbed: Vec<bool>,
     chains: BTreeMap<usize, Chain>,
     place: Vec<Place>,
-    /// What each loss of a head is multiplied by on its way to the loss of the whole, by its node: then its gradients are
-    /// computed with it.
+    /// Factor of each head's loss in the total loss, by its node. Its gradients are then computed with it.
     heads: BTreeMap<usize, f32>,
-    /// Statistics left by a norm or an attention, by its node.
+    /// Statistics that a norm or an attention saves, by its node.
     stats: BTreeMap<usize, Place>,
-    /// Parameters that a node is (part of) the gradient of.
+    /// Parameters whose gradient a node is (a part of).
     gradient_of: BTreeMap<usize, Vec<usize>>,
     written: Vec<bool>,
     slots: Vec<Slot>,
@@ -456,11 +455,11 @@ struct Planner<'g> {
     constants: Vec<(usize, Vec<f32>)>,
 }
 
-/// The plan as it is drawn.
+/// Drawing of the plan.
 #[derive(Default)]
 struct Drawing {
     nodes: Vec<PlanNode>,
-    /// The drawn node that computes each node of the graph.
+    /// Drawn node that computes each node of the graph.
     of: BTreeMap<usize, usize>,
 }
 
@@ -583,7 +582,7 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// A gradient that is a sum is written part by part, so that no pass over memory adds them.
+    /// A gradient that is a sum is written part by part, so that no separate pass adds the parts.
     fn split_gradient(&mut self, param: usize, id: usize) {
         let node = &self.graph.nodes[id];
         let same = |i: &NodeId| self.graph.shape(*i) == node.shape;
@@ -599,16 +598,16 @@ impl<'g> Planner<'g> {
 
     // ---- what is fused ----
 
-    /// The one node that reads another, if nothing else needs its value.
+    /// The only node that reads another, if no other use needs its value.
     fn sole_reader(&self, id: usize) -> Option<usize> {
         let mut readers = self.readers[id].iter().filter(|&&r| !self.is_norm_grad(r));
         let reader = *readers.next()?;
         (self.uses[id] == 1 && self.live[reader] && !self.claimed[reader]).then_some(reader)
     }
 
-    /// The gelu of a node that others, its gradient among them, read after it.
+    /// The gelu of a node, if its other readers (including its gradient) run after it.
     fn gelu_beside_others(&self, id: usize) -> Option<usize> {
-        // Readers stand with the last first.
+        // The last reader comes first.
         let (&gelu, others) = self.readers[id].split_last()?;
         let fits = self.graph.nodes[gelu].op == Op::Unary(Unary::Gelu)
             && self.layout == Layout::Rows
@@ -622,7 +621,7 @@ impl<'g> Planner<'g> {
         matches!(self.graph.nodes[id].op, Op::NormGrad { .. })
     }
 
-    /// The other side of an addition, if it has this shape.
+    /// The other operand of an addition, if it has this shape.
     fn addend(&self, add: usize, one: usize, shape: Shape) -> Option<usize> {
         let node = &self.graph.nodes[add];
         let other = match (&node.op, node.inputs.as_slice()) {
@@ -638,7 +637,7 @@ impl<'g> Planner<'g> {
         self.readers[id].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[0].0 == id)
     }
 
-    /// The gradients of a head's loss that are needed: of x and of w.
+    /// The needed gradients of a head's loss: of x and of w.
     fn head_grads(&self, head: usize) -> [Option<usize>; 2] {
         [true, false].map(|of_x| {
             let wanted = Op::HeadLossGrad { of_x };
@@ -646,7 +645,7 @@ impl<'g> Planner<'g> {
         })
     }
 
-    /// Where the loss of the whole weighs all rows of a head alike, their gradients need not wait for it.
+    /// If the total loss weighs all rows of a head alike, their gradients are computed together with the loss.
     fn find_head(&mut self, head: usize, fuse: bool) {
         if !fuse || self.graph.nodes[head].op != Op::HeadLoss {
             return;
@@ -668,8 +667,8 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Follows a product with a parameter through bias, layer norm, residual and activation, or
-    /// through the addition of another gradient; an embedding bag through bias and relu.
+    /// Extends a product with a parameter by bias, layer norm, residual and activation, or by the addition of another gradient; an
+    /// embedding bag by bias and relu.
     fn find_chain(&mut self, product: usize, fuse: bool) {
         let node = &self.graph.nodes[product];
         let bag = node.op == Op::EmbeddingBag;
@@ -683,7 +682,7 @@ impl<'g> Planner<'g> {
         }
         let mut chain = Chain { product, ..Chain::default() };
         let mut last = product;
-        // Takes the next node into the chain if `part` finds in it what it looks for.
+        // Takes the next node into the chain if `part` accepts it.
         let mut follow = |p: &mut Self, part: &mut dyn FnMut(&Self, usize, usize) -> bool| {
             let Some(next) = p.sole_reader(last).filter(|_| fuse) else { return };
             if part(p, last, next) {

@@ -1,13 +1,12 @@
-//! The interpreter: every node's value in f64 by the plain definitions. It is the judge of the
-//! planner, the kernels and the gradients, and refuses to be fast.
+//! The interpreter: every node's value in f64 by the plain definitions. It is the reference for the planner, the kernels and the gradients.
 
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Values of all nodes, row-major; `inputs` by name, `params` as laid out by the graph's table.
+/// Values of all nodes, row-major; `inputs` by name, `params` in the layout of the graph's table.
 ///
 /// # Panics
-/// Where an input of the graph is missing or has another length.
+/// If an input of the graph is missing or has another length.
 pub fn evaluate(graph: &Graph, inputs: &[(&str, &[f64])], params: &[f64]) -> Vec<Vec<f64>> {
     let mut values: Vec<Vec<f64>> = Vec::with_capacity(graph.nodes.len());
     for node in &graph.nodes {

@@ -326,8 +326,8 @@ impl Forward<'_> {
 
     #[inline(always)]
     fn walk<S: Simd, const VECTORS: usize, const KIND: u8>(&mut self, s: S, walk: &Walk, first: usize) {
-        // SAFETY: walks are of the layer's gates, of which there are as many coefficients. `Layer::new` saw to it that wires
-        // end within the inputs, whoever made this that x and y are as long as those and the gates take.
+        // SAFETY: walks index the layer's gates, and there is one coefficient per gate. `Layer::new` ensures that wires end within the
+        // inputs. The constructor of `self` ensures that x and y have the lengths of the inputs and gates.
         unsafe {
             let (x, y) = (self.x.add(first), self.y.add(first));
             let gates = self.gates.get_unchecked(walk.gates.clone());

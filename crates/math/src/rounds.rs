@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_stands_still_for_a_while_ends_the_round_too() {
+    fn a_coarse_clock_also_ends_the_round() {
         let calls = Cell::new(0u64);
         // 100 µs a step of the clock, a call of 1 µs
         let now = || (calls.get() / 100) as f64 * 1e-4;

@@ -1,4 +1,4 @@
-//! How long each tensor lives, and where it lies in the arena.
+//! Lifetimes and memory of the tensors in the arena.
 
 use super::{Call, Place, Planner, Slot};
 use crate::buffer::LINE;
@@ -26,7 +26,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Lets a kernel write over an operand that it is the last to read. Gives for each slot the one whose place it has.
+    /// Lets a kernel overwrite an operand that it is the last to read. Returns for each slot the slot whose memory it uses.
     pub(super) fn share_in_place(&mut self) -> Vec<usize> {
         let mut alias: Vec<usize> = (0..self.slots.len()).collect();
         for (i, step) in self.steps.iter_mut().enumerate() {
@@ -60,7 +60,7 @@ impl Planner<'_> {
         alias
     }
 
-    /// Gives every slot its range; and the end of the arena.
+    /// Assigns a range to every slot; returns the ranges and the end of the arena.
     pub(super) fn place(&self, alias: &[usize]) -> (Vec<Range<usize>>, u64) {
         let life = |(i, slot): (usize, &Slot)| match alias[i] == i {
             true => Life { len: slot.len, first: slot.first, last: slot.last },
@@ -68,13 +68,13 @@ impl Planner<'_> {
         };
         let lives: Vec<Life> = self.slots.iter().enumerate().map(life).collect();
         let (starts, end) = arrange(&lives, LINE as u64);
-        // Places beyond what can be addressed are in no arena that is made.
+        // Offsets beyond the address range occur only in arenas that are never created.
         let of = |&slot: &usize| starts[slot] as usize..(starts[slot] + lives[slot].len) as usize;
         (alias.iter().map(of).collect(), end)
     }
 }
 
-/// A tensor in an arena: how long it is, and when it is first and last needed there.
+/// A tensor in an arena: its length, and its first and last use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Life {
     pub len: u64,
@@ -82,8 +82,7 @@ pub struct Life {
     pub last: usize,
 }
 
-/// Where each tensor begins: large ones first, each at the lowest place that is free for all of its life. And where the last of them
-/// ends.
+/// Offset of each tensor, and the end of the last. Large tensors come first, each at the lowest offset that is free during its lifetime.
 pub fn arrange(lives: &[Life], align: u64) -> (Vec<u64>, u64) {
     let mut starts = vec![0; lives.len()];
     let mut order: Vec<usize> = (0..lives.len()).filter(|&i| lives[i].len > 0).collect();

@@ -1,15 +1,15 @@
-//! What a product's neighbours would take a pass over memory for goes along with it.
+//! Merges work into products that would otherwise need its own pass over memory.
 
 use super::{Call, NOWHERE, Place, Planner, Step};
 use crate::op::Sums;
 use math::Unary;
 
-/// Columns of a matrix whose rows a device's threads hold whole: they sum them along with what they compute of them, so that no
-/// product need do it.
+/// Columns of a matrix whose rows a GPU thread holds completely. The threads sum such columns while they compute them, so no product needs
+/// to.
 pub const NARROW: usize = 8;
 
 impl Planner<'_> {
-    /// The way of a gradient through an activation, at the end of the product that gives the gradient.
+    /// Merges the gradient of an activation into the product that computes its upstream gradient.
     pub(super) fn join_slopes(&mut self) {
         let mut readers = vec![Vec::new(); self.slots.len()];
         for (i, step) in self.steps.iter().enumerate() {
@@ -25,7 +25,7 @@ impl Planner<'_> {
             let [next] = readers[dy][..] else { continue };
             let Step { call: Call::UnaryGrad(of), reads: [at, ..], writes: [to, ..], .. } = &self.steps[next] else { continue };
             let known = matches!(of, Unary::Relu | Unary::Tanh | Unary::Gelu | Unary::Sigmoid);
-            // What the slope is taken at has to be there already.
+            // The argument of the slope must already exist.
             let there = !self.steps[i..].iter().any(|step| step.writes.contains(at));
             if known && there && !self.slots[dy].kept {
                 let (of, at, to) = (*of, at.clone(), to.clone());
@@ -41,7 +41,7 @@ impl Planner<'_> {
         self.drop_left_out();
     }
 
-    /// The sums of a wide matrix' columns, the gradient of a bias, in the product that reads it for the gradient of the weight.
+    /// Merges the column sums of a wide matrix (the gradient of a bias) into the product that reads it for the weight's gradient.
     pub(super) fn join_sums(&mut self) {
         let same = |one: &Place, other: &Place| match (one, other) {
             (Place::Grad { range: one, .. }, Place::Grad { range: other, .. }) => one == other,
@@ -51,7 +51,7 @@ impl Planner<'_> {
             let Step { call: Call::Sum { of: Sums::Cols, rows, cols }, reads: [x, ..], writes: [to, ..], .. } = &self.steps[i] else {
                 continue;
             };
-            // Where others write too, their order counts.
+            // With other writers, the order matters.
             let writes = self.steps.iter().flat_map(|step| &step.writes).filter(|write| same(write, to));
             let fits = |step: &Step| match step.call {
                 Call::LinearDw { rows: r, out, .. } => [r, out] == [*rows, *cols] && step.reads[0] == *x && step.writes[1] == NOWHERE,
@@ -72,7 +72,7 @@ impl Planner<'_> {
         self.steps[step].writes = [NOWHERE; 4];
     }
 
-    /// Every call writes something, but for those.
+    /// Only removed calls write nothing.
     fn drop_left_out(&mut self) {
         self.steps.retain(|step| step.writes != [NOWHERE; 4]);
     }

@@ -1,4 +1,4 @@
-//! One node, or one chain of nodes, to kernel calls: which kernel, and where it reads and writes.
+//! Translates one node, or a chain of nodes, to kernel calls with their reads and writes.
 
 use super::{Call, Chain, Layout, NOWHERE, Pack, Packing, Part, Place, PlanError, PlanNode, Planner, Port, Slot, Step};
 use crate::buffer::LINE;
@@ -18,7 +18,7 @@ impl Planner<'_> {
         if self.is_panels(shape) { panels_len(shape[0], shape[1]) } else { shape[0] * shape[1] }
     }
 
-    /// The same where the product is more than this machine counts to.
+    /// The same in u64, because the product may exceed a usize.
     fn wide_len(&self, [rows, cols]: Shape) -> u64 {
         let rows = if self.is_panels([rows, cols]) { rows.next_multiple_of(PANEL) } else { rows };
         product(rows, cols)
@@ -36,7 +36,7 @@ impl Planner<'_> {
         place
     }
 
-    /// Where a kernel that can add to what is there writes node `id`: among the gradients if it can.
+    /// Location that node `id` is written to by a kernel that can add: in the gradients if possible.
     fn target(&mut self, id: usize) -> Place {
         match self.gradient_of.get(&id).map(Vec::as_slice) {
             Some(&[param]) if self.uses[id] == 1 => {
@@ -52,7 +52,7 @@ impl Planner<'_> {
         Place::Grad { range: self.graph.table.specs()[param].range(), first }
     }
 
-    /// Copies or adds a node to the gradients it is part of, unless its kernel wrote there.
+    /// Copies or adds a node to the gradients that it is part of, unless its kernel wrote there.
     pub(super) fn collect(&mut self, id: usize) {
         for param in self.gradient_of.remove(&id).unwrap_or_default() {
             let (x, y) = (self.place[id].clone(), self.gradient(param));
@@ -67,7 +67,7 @@ impl Planner<'_> {
         self.steps.push(step);
     }
 
-    /// The place in the packed weights of a parameter in one of math's packings.
+    /// Range in the packed weights of a parameter in one packing.
     fn packed(&mut self, param: usize, packing: Packing) -> Range<usize> {
         if let Some(pack) = self.packs.iter().find(|p| p.param == param && p.packing == packing) {
             return pack.range.clone();
@@ -140,7 +140,7 @@ impl Planner<'_> {
             &Op::Unary(of) => self.lower_as(id, Call::Unary(of), &read),
             &Op::UnaryGrad(of) => self.lower_as(id, Call::UnaryGrad(of), &read),
             &Op::Binary(of) => self.lower_binary(id, of, [ids[0], ids[1]]),
-            // The smaller of a value and itself is the value, repeated as its span says.
+            // The minimum of a value and itself is the value, broadcast by its span.
             Op::Broadcast => self.lower_binary(id, Binary::Min, [ids[0], ids[0]]),
             &Op::Sum(of) => {
                 let [rows, cols] = shape_of(0);
@@ -199,7 +199,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// A call that writes the node's value alone.
+    /// Appends a call that writes the node's value only.
     fn lower_as(&mut self, id: usize, call: Call, reads: &[Place]) {
         let y = self.slot_for(id);
         self.emit(call, reads, &[y]);
@@ -313,7 +313,7 @@ impl Planner<'_> {
         self.lower_as(id, call, &reads);
     }
 
-    /// Where a layer norm leaves its statistics, if a gradient will read them.
+    /// Location of a layer norm's statistics, if a gradient reads them.
     fn stats_for(&mut self, norm: usize) -> Place {
         if !self.readers[norm].iter().any(|&r| self.is_norm_grad(r) && self.graph.nodes[r].inputs[3].0 == norm) {
             return Place::Nowhere;
@@ -323,7 +323,7 @@ impl Planner<'_> {
         stats
     }
 
-    /// The gradients of one norm are one kernel.
+    /// One kernel computes all gradients of a norm.
     fn lower_norm_grad(&mut self, id: usize, ids: &[usize]) {
         let graph = self.graph;
         let [rows, cols] = graph.nodes[ids[0]].shape;
@@ -357,7 +357,7 @@ impl Planner<'_> {
         }
     }
 
-    /// The loss of a head, alone or with its gradients, or they alone.
+    /// Lowers the loss of a head, with its gradients or without, or the gradients alone.
     fn lower_head(&mut self, id: usize, ids: &[usize]) {
         let ([rows, inp], w) = (self.graph.nodes[ids[0]].shape, &self.graph.nodes[ids[1]]);
         let Op::Param(param) = w.op else { unreachable!("a head's weights are a parameter") };
@@ -388,7 +388,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Columns of other tensors, each with how many it has, the first that is copied, how many, and where to.
+    /// Copies columns of other tensors. Each part has its width, its first source column, the number of columns, and its destination.
     fn lower_columns(&mut self, id: usize, parts: &[[usize; 4]], read: &[Place]) {
         let [rows, cols] = self.graph.nodes[id].shape;
         let (rows, unit) = if self.is_panels([rows, cols]) { (rows.div_ceil(PANEL), PANEL) } else { (rows, 1) };

@@ -1,4 +1,4 @@
-//! Allocations are counted: packing, forward, backward and update allocate nothing after the first time.
+//! Allocation counts: packing, forward, backward and update allocate nothing after the first time.
 
 use crate::nets::{Case, FORWARD, LOSSES, Learning, ppo_loss};
 use graph::{Adam, Executor, Graph, Init, Isa, Layout, Packed, Plan};
@@ -55,7 +55,7 @@ fn tensors_share_their_places() {
     assert!(10 * plan.arena_bytes() < 6 * plan.unshared_bytes(), "{} of {}", plan.arena_bytes(), plan.unshared_bytes());
 }
 
-/// Also where a length has 32 bits, which a tensor of 2^32 floats is beyond.
+/// Also for 32-bit lengths, which a tensor of 2^32 floats exceeds.
 #[test]
 fn what_cannot_be_addressed_is_counted_in_full() {
     const WIDTH: usize = 1 << 16;
@@ -68,7 +68,7 @@ fn what_cannot_be_addressed_is_counted_in_full() {
     assert_eq!(g.table().bytes(), 4 * 2 * (square + WIDTH as u64));
     let plan = Plan::new(&g, &[("y", y)], Layout::Rows, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);
-    // The input keeps its place, and what is between has one besides.
+    // The input keeps its memory; the intermediate tensor needs another.
     assert_eq!(plan.arena_bytes(), 4 * 3 * square);
     let plan = Plan::new(&g, &[("y", y)], Layout::Panels, Isa::best()).unwrap();
     assert_eq!(plan.unshared_bytes(), 4 * 3 * square);

@@ -3,7 +3,7 @@
 use graph::{Act, Adam, Executor, Gradients, Graph, Init, Isa, Layout, NodeId, Optimizer, Packed, Params, Plan, models, reference};
 use std::sync::Arc;
 
-/// Inputs and parameters of a graph, in the range -1..1; an input called `index5` holds 0..5.
+/// Inputs and parameters of a graph, in the range -1..1; an input called `index5` contains 0..5.
 pub struct Case {
     pub inputs: Vec<(String, [usize; 2], Vec<f64>)>,
     pub params: Vec<f64>,
@@ -36,7 +36,7 @@ impl Case {
         reference::evaluate(g, &inputs, &self.params)
     }
 
-    /// The gradient among the values that the interpreter gives, laid out as the parameters.
+    /// Gradient among the interpreter's values, in the layout of the parameters.
     pub fn gradient(g: &Graph, gradients: &Gradients, values: &[Vec<f64>]) -> Vec<f64> {
         let mut exact = vec![0.0; g.table().len()];
         for (param, node) in gradients.iter() {
@@ -65,7 +65,7 @@ impl Case {
     }
 }
 
-/// A net that learns on this processor: all that a step reads and writes.
+/// A net in training on the CPU: all data that a step reads and writes.
 pub struct Learning {
     pub params: Params,
     pub packed: Packed,
@@ -86,7 +86,7 @@ impl Learning {
         }
     }
 
-    /// One that learns a net's loss from the case of a seed.
+    /// Trains a net's loss on the case of a seed.
     pub fn of(isa: Isa, seed: u32, build: impl Fn(&mut Graph) -> NodeId) -> (Case, Learning) {
         let mut g = Graph::new();
         let loss = build(&mut g);
@@ -102,7 +102,7 @@ impl Learning {
         self.executor.train(&self.params, &self.packed, &mut self.grads, adds);
     }
 
-    /// A step of the optimiser; gives the gradient's length.
+    /// Performs an optimiser step; returns the gradient's norm.
     pub fn update(&mut self, isa: Isa, adam: &Adam) -> f32 {
         let norm = self.optimizer.step(isa, adam, &mut self.params, &self.grads);
         self.packed.pack(&self.params);
@@ -150,7 +150,7 @@ pub fn residual_classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, logits)
 }
 
-/// A batch of one, where a bias, a residual and a row look the same.
+/// A batch of one, for which a bias, a residual and a row look alike.
 fn one_row(g: &mut Graph) -> NodeId {
     let x = g.input("x", [1, 6]);
     let logits = models::residual_net(g, x, 6, 1, 4);
@@ -183,8 +183,8 @@ fn attending(g: &mut Graph) -> NodeId {
     cross_entropy(g, logits)
 }
 
-/// All of a language model but attention: windows of a corpus, rms norms, gated layers, dropout, gelu, and a head that shares
-/// the table's weights.
+/// All parts of a language model except attention: windows of a corpus, rms norms, gated layers, dropout, gelu, and a head that shares the
+/// table's weights.
 fn language_model(g: &mut Graph) -> NodeId {
     const VOCAB: usize = 19;
     let (corpus, starts) = (g.input("index19", [1, 200]), g.input("index200", [5, 1]));
@@ -263,7 +263,7 @@ pub const FORWARD: [Forward; 6] = [
     }),
 ];
 
-/// PPO's whole loss with live knobs: the loss, and what a learner watches.
+/// PPO's whole loss with live settings: the loss, and the monitored values.
 pub fn ppo_loss(g: &mut Graph, rows: usize) -> (NodeId, [(&'static str, NodeId); 5]) {
     let obs = g.input("obs", [rows, 4]);
     let column = |g: &mut Graph, name: &str| g.input(name, [rows, 1]);

@@ -9,7 +9,7 @@ use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, model
 use std::sync::Arc;
 use testkit::test;
 
-/// Judges a scalar loss: values and gradients in f64 against differences, in f32 against f64.
+/// Checks a scalar loss: f64 values and gradients against differences, f32 against f64.
 fn check(name: &str, build: impl Fn(&mut Graph) -> NodeId) {
     let mut g = Graph::new();
     let loss = build(&mut g);
@@ -119,7 +119,7 @@ fn attention() {
         let [rows, heads, size, len] = shape;
         for rotary in [false, true] {
             check(&format!("attention of {shape:?}, {rotary}"), |g| pieces::attention(g, shape, rotary));
-            // What is turned is needed elsewhere too, and what comes in is computed.
+            // The rotated rows have another reader, and the input is computed.
             check(&format!("two attentions, {rotary}"), |g| {
                 let d = heads * size;
                 let (x, w) = (g.input("x", [rows, d]), g.param("w", [3 * d, d], INIT));
@@ -136,8 +136,8 @@ fn attention() {
 #[test]
 fn indices_and_columns() {
     check("take", |g| take(g, 5));
-    // One row each, and lists in which some name nothing and some go beyond the table; alone, with what its kernel takes
-    // along, and in sums that it must not.
+    // Single rows, and lists with negative indices and indices beyond the table; alone, with fused neighbours, and in sums that must not be
+    // fused.
     for k in [1, 7] {
         let bag = |g: &mut Graph| {
             let (table, index) = (g.param("table", [5, 19], INIT), g.input("index8", [12, k]));
@@ -176,7 +176,7 @@ fn indices_and_columns() {
         let a = g.param("a", [4, 3], INIT);
         let square = g.square(a);
         let stopped = g.stop_gradient(square);
-        // The slope sees a constant only through the interpreter's own rule, so weigh it with 0.
+        // The slope depends on a constant only through the interpreter's own rule, so its weight is 0.
         let nothing = g.affine(stopped, 0.0, 0.0);
         let y = g.add(a, nothing);
         weigh(g, y)
@@ -211,7 +211,7 @@ fn nets() {
     }
 }
 
-/// Twenty steps of training end in the same bits on all instruction sets whose multiply-add rounds alike.
+/// Twenty training steps end with the same bits on all instruction sets of a class.
 #[test]
 fn instruction_sets_train_the_same_bits() {
     for (name, build) in LOSSES {

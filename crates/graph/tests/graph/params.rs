@@ -1,4 +1,4 @@
-//! First values and the optimiser.
+//! Initial values and the optimiser.
 
 use graph::{Act, Adam, Graph, Init, Isa, Optimizer, Params, models};
 use testkit::test;
@@ -72,7 +72,7 @@ fn what_lies_between_tensors_stays_zero() {
     assert_eq!(g.table().count(), (0..grads.len()).filter(within).count());
 }
 
-/// Without gradients a step is decay alone.
+/// Without gradients, a step is weight decay only.
 #[test]
 fn weight_decay_can_leave_vectors_alone() {
     let mut g = Graph::new();

@@ -1,4 +1,4 @@
-//! Operations alone, each weighed into a loss; the tests of the GPU have them too.
+//! Single operations, each weighed into a loss; the GPU tests use them too.
 
 use graph::{Graph, Init, NodeId};
 
@@ -44,7 +44,7 @@ pub const ZIPS: [OfTwo; 7] = [
     }),
 ];
 
-/// Reductions, and what is of a row.
+/// Reductions and row-wise operations.
 pub const ROWS: [OfOne; 11] = [
     ("sum of rows", Graph::sum_rows),
     ("sum of columns", Graph::sum_cols),
@@ -81,8 +81,8 @@ pub const ROWS: [OfOne; 11] = [
 
 type Head = (&'static str, fn(&mut Graph, [usize; 3]) -> NodeId);
 
-/// Heads by rows, vocabulary and inputs: whose loss is a mean, with gradients in its own pass; whose rows are weighed, so that
-/// they wait; and with a part of the gradients only.
+/// Heads by rows, vocabulary and inputs: one with a mean loss, whose gradients are computed in the same pass; one with weighted rows, whose
+/// gradients wait; one with a part of the gradients only.
 pub const HEADS: [Head; 3] = [
     ("mean of a head's losses", |g, shape| {
         let x = g.param("x", [shape[0], shape[2]], INIT);
@@ -101,7 +101,7 @@ pub const HEADS: [Head; 3] = [
     }),
 ];
 
-/// Losses of a head of so many classes.
+/// Losses of a head with the given number of classes.
 pub fn head(g: &mut Graph, x: NodeId, vocab: usize) -> NodeId {
     let [rows, inp] = g.shape(x);
     let w = g.param("w", [vocab, inp], INIT);
@@ -118,14 +118,14 @@ pub fn weigh(g: &mut Graph, x: NodeId) -> NodeId {
     g.sum_all(weighed)
 }
 
-/// The loss of what is made of a parameter.
+/// Loss of a function of a parameter.
 pub fn of_one(g: &mut Graph, shape: [usize; 2], f: fn(&mut Graph, NodeId) -> NodeId) -> NodeId {
     let x = g.param("x", shape, INIT);
     let y = f(g, x);
     weigh(g, y)
 }
 
-/// Of factors as they are or turned, which are parameters or computed.
+/// Product of plain or transposed factors, which are parameters or computed.
 pub fn product(g: &mut Graph, [ta, tb]: [bool; 2], computed: bool) -> NodeId {
     let turn = |t: bool, [a, b]: [usize; 2]| if t { [b, a] } else { [a, b] };
     let mut a = g.param("a", turn(ta, [9, 4]), INIT);

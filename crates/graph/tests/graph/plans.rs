@@ -1,4 +1,4 @@
-//! What a plan looks like: which nodes become one kernel, and what it says of itself.
+//! Structure of plans: fused kernels and descriptions.
 
 use crate::nets;
 use graph::{Act, Graph, Init, Isa, Layout, Plan, PlanNode, models};
@@ -72,7 +72,7 @@ fn a_residual_block_is_two_kernels() {
     assert_eq!((count("layer norm"), count("layer norm gradient")), (0, 3));
 }
 
-/// What its gradient needs is saved by the forward kernel; a head's gradients are computed with its loss.
+/// The forward kernel saves the input of its gradient; a head's gradients are computed with its loss.
 #[test]
 fn training_fuses_gelu_and_a_head() {
     let mut g = Graph::new();

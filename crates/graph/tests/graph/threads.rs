@@ -1,4 +1,4 @@
-//! What all threads share inside one plan has the bits that one thread gives.
+//! Pieces of one plan on several threads give the bits of one thread.
 
 use crate::nets::{Case, Learning, cross_entropy};
 use graph::{Act, Adam, Executor, Graph, Isa, Layout, NodeId, Packed, Plan, models};
@@ -6,7 +6,7 @@ use math::par::Threads;
 use std::sync::Arc;
 use testkit::test;
 
-/// Products and rows that are long enough to be cut.
+/// Sizes that are large enough to be divided.
 const ROWS: usize = 331;
 const WIDTH: usize = 320;
 
@@ -28,7 +28,7 @@ fn classifier(g: &mut Graph) -> NodeId {
     cross_entropy(g, h)
 }
 
-/// Attention of few sequences, cut by heads.
+/// Attention of few sequences, divided by heads.
 fn attending(g: &mut Graph) -> NodeId {
     let x = g.input("x", [2 * 264, 40]);
     let qkv = g.dense(x, "qkv", 3 * 160, graph::Init::FanIn);
@@ -36,17 +36,17 @@ fn attending(g: &mut Graph) -> NodeId {
     cross_entropy(g, y)
 }
 
-/// Two steps: the loss, the gradients, the parameters and both moments.
+/// Trains two steps; returns the loss, the gradients, the parameters and both moments.
 fn trained(isa: Isa, build: fn(&mut Graph) -> NodeId) -> Vec<f32> {
     let (_, mut learning) = Learning::of(isa, 3, build);
-    let mut told = Vec::new();
+    let mut found = Vec::new();
     for again in [false, true] {
         learning.train(again);
-        told.push(learning.executor.output("loss")[0]);
+        found.push(learning.executor.output("loss")[0]);
         learning.update(isa, &Adam { max_grad_norm: 0.5, ..Adam::default() });
     }
     let Learning { grads, params, optimizer, .. } = &learning;
-    [&told[..], grads, params.values(), &optimizer.m, &optimizer.v].concat()
+    [&found[..], grads, params.values(), &optimizer.m, &optimizer.v].concat()
 }
 
 fn acted(isa: Isa, layout: Layout) -> Vec<f32> {

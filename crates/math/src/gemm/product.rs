@@ -74,7 +74,7 @@ impl Start {
         if accumulate { Start::Target } else { Start::Zero }
     }
 
-    /// That of a tile with this first row and column, whose chains go on where there is k before it.
+    /// Start of a tile with this first row and column. Its chains continue from C if earlier blocks of k exist.
     ///
     /// # Safety
     /// A bias must be valid there.

@@ -19,7 +19,7 @@ pub trait Simd: Copy + Send + Sync + 'static {
 
     /// 4, 8 or 16.
     const LANES: usize;
-    /// How many vectors hold the 16 virtual lanes of a horizontal sum.
+    /// Number of vectors that hold the 16 virtual lanes of a horizontal sum.
     const PARTS: usize = 16 / Self::LANES;
     /// Rows of the GEMM register tile: 8, 6, 5 or 4.
     const TILE_ROWS: usize;

@@ -123,7 +123,7 @@ fn any_strides_give_the_same_chains(isa: Isa) {
 }
 
 #[test]
-fn they_are_chosen_and_never_found() {
+fn bf16_and_amx_are_used_only_on_request() {
     for isa in [Isa::Bf16, Isa::Amx] {
         assert_ne!(Isa::best(), isa);
         assert!(!Isa::available().contains(&isa));

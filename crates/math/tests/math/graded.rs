@@ -41,7 +41,7 @@ fn rows(steps: &[f32]) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn rows_are_sums_of_their_steps_and_sums_do_not_depend_on_the_way() {
+fn rows_are_sums_of_their_steps_and_incremental_sums_are_exact() {
     let (steps, grades) = (steps(), grades());
     let twin = rows(&steps);
     let mut first: Option<(Vec<u32>, Vec<f32>)> = None;
@@ -63,7 +63,7 @@ fn rows_are_sums_of_their_steps_and_sums_do_not_depend_on_the_way() {
 }
 
 #[test]
-fn slopes_of_steps_are_those_of_all_rows_that_go_on_from_them() {
+fn slopes_of_steps_sum_the_slopes_of_continuing_rows() {
     let grades = grades();
     let mut d = vec![0.0; 2 * WIDTH];
     Rng::new(3, 2).fill_normal(Isa::best(), 0, &mut d);
@@ -86,7 +86,7 @@ fn slopes_of_steps_are_those_of_all_rows_that_go_on_from_them() {
 }
 
 #[test]
-fn shares_are_of_the_open_columns_alone() {
+fn open_softmax_ignores_closed_columns() {
     let rows = 37;
     let mut x = vec![0.0; rows * 7];
     Rng::new(3, 3).fill_normal(Isa::best(), 0, &mut x);
@@ -107,7 +107,7 @@ fn shares_are_of_the_open_columns_alone() {
 }
 
 #[test]
-fn what_approaches_goes_its_share_of_the_way() {
+fn approach_interpolates_by_its_share() {
     let (x, start) = ([4.0f32; 21], [1.0f32; 21]);
     for isa in Isa::available() {
         let mut y = start;

@@ -84,15 +84,15 @@ fn from_panels(rows: usize, cols: usize, x: &[f32]) -> Vec<f32> {
 
 /// A side of a matrix: small and odd, or around the tiles and blocks.
 fn side() -> impl Strategy<Value = usize> {
-    prop_oneof![1usize..20, 28usize..70, Just(128usize), 120usize..140].prop_map(miris)
+    prop_oneof![1usize..20, 28usize..70, Just(128usize), 120usize..140].prop_map(small_under_miri)
 }
 
 fn depth() -> impl Strategy<Value = usize> {
-    prop_oneof![1usize..20, 60usize..140, 380usize..400].prop_map(miris)
+    prop_oneof![1usize..20, 60usize..140, 380usize..400].prop_map(small_under_miri)
 }
 
 /// Under Miri, where a step takes some thousand times as long, no side is long.
-fn miris(side: usize) -> usize {
+fn small_under_miri(side: usize) -> usize {
     if cfg!(miri) { side % 19 + 1 } else { side }
 }
 
@@ -346,9 +346,9 @@ fn norms_and_their_slopes() {
     });
 }
 
-/// Whatever stands side by side: to the bit.
+/// Bit-exact for any number of vectors side by side.
 #[test]
-fn a_norm_s_sums_are_chains_down_the_rows() {
+fn norm_parameter_slopes_are_chains_down_the_rows() {
     let check = |rows: usize, cols: usize, seed: u32| {
         let n = rows * cols;
         let (x, dy, stats) = (numbers(seed, n), numbers(!seed, n), numbers(seed ^ 1, 2 * rows));
@@ -370,7 +370,7 @@ fn a_norm_s_sums_are_chains_down_the_rows() {
             assert_eq!(dgamma, want_gamma, "{} {rows}x{cols}", isa.name());
         }
     };
-    property(60, (1usize..50, 1usize..200, any::<u32>()), |(rows, cols, seed)| check(miris(rows), miris(cols), seed));
+    property(60, (1usize..50, 1usize..200, any::<u32>()), |(rows, cols, seed)| check(small_under_miri(rows), small_under_miri(cols), seed));
     if cfg!(miri) {
         return;
     }
@@ -380,8 +380,8 @@ fn a_norm_s_sums_are_chains_down_the_rows() {
 
 #[test]
 fn attention_and_its_slopes() {
-    let size = prop_oneof![1usize..20, 30usize..70].prop_map(miris);
-    let len = prop_oneof![1usize..20, 30usize..70, 120usize..135].prop_map(miris);
+    let size = prop_oneof![1usize..20, 30usize..70].prop_map(small_under_miri);
+    let len = prop_oneof![1usize..20, 30usize..70, 120usize..135].prop_map(small_under_miri);
     let case = (1usize..4, 1usize..4, size, len, any::<u32>());
     property(40, case, |(sequences, heads, size, len, seed)| attention(sequences, heads, size, len, seed, 1.0));
     if cfg!(miri) {
@@ -458,7 +458,7 @@ fn rotary_turns_by_the_position() {
 }
 
 #[test]
-fn dropout_leaves_out_what_the_generator_says() {
+fn dropout_mask_follows_the_generator() {
     property(40, (0usize..300, 0.0f32..0.95, any::<(u32, u32)>()), |(n, p, (seed, step))| {
         let (x, rng) = (numbers(seed, n), Rng::new(seed, 3));
         let mut chances = vec![0.0; n];
@@ -590,9 +590,9 @@ fn lists(seed: u32, entries: usize, rows: usize, k: usize, short: bool) -> Vec<f
 
 #[test]
 fn bags_of_rows() {
-    let entries = prop_oneof![1usize..30, 140usize..400, Just(1000usize)].prop_map(miris);
-    let cols = prop_oneof![1usize..40, Just(64usize), 100usize..200].prop_map(miris);
-    let k = prop_oneof![1usize..9, 20usize..60, Just(300usize)].prop_map(miris);
+    let entries = prop_oneof![1usize..30, 140usize..400, Just(1000usize)].prop_map(small_under_miri);
+    let cols = prop_oneof![1usize..40, Just(64usize), 100usize..200].prop_map(small_under_miri);
+    let k = prop_oneof![1usize..9, 20usize..60, Just(300usize)].prop_map(small_under_miri);
     let case = (entries, cols, 1usize..50, k, any::<(bool, bool, u32)>());
     property(60, case, |(entries, cols, rows, k, (short, bias, seed))| {
         let (table, bias) = (numbers(seed, entries * cols), bias.then(|| numbers(seed ^ 1, cols)));
@@ -614,7 +614,7 @@ fn bags_of_rows() {
     });
 }
 
-/// What is cut for threads, and copied together or not, has the bits of plain sums.
+/// Bags divided among threads, with and without copies, have the bits of plain sums.
 #[test]
 fn large_bags_have_the_bits_of_plain_sums_on_any_threads() {
     for (entries, cols, rows, k) in [(144, 529, 701, 24), (1700, 200, 900, 54)] {
@@ -660,7 +660,7 @@ fn adam() {
 }
 
 #[test]
-fn a_class_is_what_it_says() {
+fn arithmetic_classes_match_their_rounding() {
     assert!(!Isa::available().is_empty());
     assert!(Isa::available().contains(&Isa::best()));
     for isa in Isa::available() {
@@ -724,7 +724,7 @@ fn columns_longer_than_a_share_are_summed_on_any_threads() {
 
 #[test]
 #[cfg(not(target_arch = "wasm32"))]
-fn no_thread_has_a_piece_more_than_the_others() {
+fn pieces_are_divided_evenly_among_threads() {
     use math::par::{CHUNK, evenly, share, threads};
     for count in [1, 2, 3] {
         let Some(pool) = Threads::of(count) else { continue };

@@ -98,7 +98,7 @@ fn layers_are_their_polynomials() {
 }
 
 #[test]
-fn what_is_gathered_is_scattered_back() {
+fn scatter_inverts_gather() {
     let (group, stride) = (2, 13);
     let plane = 9 * stride;
     let runs = [(0, 20, 9), (9, 33, 11), (20, 46, 1), (21, 60, 3)].map(|(lane, at, len)| Run { lane, at, len });

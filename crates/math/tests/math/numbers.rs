@@ -144,7 +144,7 @@ fn every_vector_operation() {
 }
 
 #[test]
-fn threefry_gives_the_known_answers() {
+fn threefry_matches_known_answers() {
     // counter, key, answer
     let cases: [[[u32; 4]; 3]; 3] = [
         [[0; 4], [0; 4], [0x531c7e4f, 0x39491ee5, 0x2c855a92, 0x3d6abf9a]],
@@ -171,7 +171,7 @@ fn threefry_gives_the_known_answers() {
 }
 
 #[test]
-fn streams_do_not_depend_on_who_asks() {
+fn streams_do_not_depend_on_the_order_of_calls() {
     const N: usize = 1000;
     let rng = Rng::new(3, 5);
     let mut want = vec![0.0; N];
@@ -186,7 +186,7 @@ fn streams_do_not_depend_on_who_asks() {
         Rng::new(3, 6).fill_uniform(isa, 9, &mut other);
         assert_ne!(other, want);
     }
-    // A sequence taken up again in the middle goes on as it would have.
+    // A sequence that is resumed in the middle continues unchanged.
     let mut sequence = rng.sequence(0);
     let words: Vec<u32> = (0..50).map(|_| sequence.word()).collect();
     for from in 0..50 {
@@ -226,7 +226,7 @@ fn numbers_have_their_moments() {
 }
 
 #[test]
-fn pcg_gives_what_its_definition_gives() {
+fn pcg_matches_its_definition() {
     // words, answer: worked out from the paper's listing in Python's whole numbers
     let cases: [([u32; 4], [u32; 4]); 4] = [
         ([0x0000_0000, 0x0000_0000, 0x0000_0000, 0x0000_0000], [0x0F02_F829, 0x2D56_8769, 0x32B0_C43B, 0xD325_48EA]),

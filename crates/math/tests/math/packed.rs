@@ -81,7 +81,7 @@ fn get(grid: &Packed) -> Vec<u8> {
 }
 
 #[test]
-fn every_shape_border_and_instruction_set_gives_what_single_cells_do() {
+fn packed_grids_equal_single_cells_for_every_shape_and_border() {
     let mut random = Rng::new(5, 1).sequence(0);
     let shapes = [(1, 1), (1, 5), (3, 3), (16, 16), (31, 4), (32, 1), (32, 7), (33, 5), (64, 3), (65, 2), (100, 40), (513, 9)];
     for (number, (width, height)) in shapes.into_iter().enumerate() {
@@ -116,7 +116,7 @@ fn every_shape_border_and_instruction_set_gives_what_single_cells_do() {
 
 /// Enough work for several bands.
 #[test]
-fn any_number_of_threads_gives_the_same() {
+fn packed_grids_do_not_depend_on_threads() {
     let mut random = Rng::new(6, 1).sequence(0);
     let gates = Gates::random(2, 400, &mut random);
     let (width, height) = (1000, 301);
@@ -136,7 +136,7 @@ fn any_number_of_threads_gives_the_same() {
 }
 
 #[test]
-fn slots_are_used_again_and_what_no_output_depends_on_is_left_out() {
+fn programs_reuse_slots_and_omit_unused_gates() {
     // A chain: each gate reads the one before it and a cell.
     let inputs: Vec<(u8, u32)> = (0..9).map(|neighbour| (neighbour, 0)).collect();
     let mut gates: Vec<(u8, u32, u32)> = (0..1000).map(|i| (6, if i == 0 { 0 } else { 8 + i }, 1)).collect();
