@@ -1,10 +1,9 @@
-//! Backgammon's published learner on a device: leaves of many games' searches in one batch, and the steps of its optimiser. A
-//! decision goes up as nine words and its 344 inputs are made there; chances and the policy's last hidden layer come back, as
-//! search wants them. Samples go up once and stay; of a step go up the places that were drawn, and weights come back when they
-//! are asked for.
+//! Backgammon's published learner on a GPU: leaves of many games' searches in one batch, and optimiser steps. A decision is uploaded as
+//! nine words, and the kernel computes its 344 inputs. The chances and the policy's last hidden layer are read back. Samples are uploaded
+//! once and stay. A step uploads only the drawn indices; weights are read back on request.
 //!
-//! For so small a network a few hundred leaves are not worth a way to the device and back; from how many on it is, only a
-//! measurement on the machine says (`hothouse bench gpu`). It refuses to know trees and games, and what is drawn.
+//! For so small a network, a few hundred leaves do not justify the transfer. The break-even point is measured on the machine (`hothouse
+//! bench gpu`). This module does not depend on trees or games.
 
 mod inputs;
 mod leaves;
@@ -22,19 +21,19 @@ use leaves::Leaves;
 use std::any::Any;
 use training::Training;
 
-/// The published learner's leaves and steps.
+/// Serves the published learner's leaves and steps.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPublished::new(gpu, spec)?) as Box<dyn Accelerator>))
 }
 
-/// What was offloaded of one learner's work.
+/// Offloaded work of one learner.
 pub struct GpuPublished {
     leaves: Option<Leaves>,
     training: Option<Training>,
 }
 
 impl GpuPublished {
-    /// Builds what the work needs and nothing else.
+    /// Builds only what the work needs.
     pub fn new(gpu: &Gpu, spec: &OffloadSpec) -> Result<GpuPublished, Fault> {
         gpu.check()?;
         let work = spec.work;

@@ -1,4 +1,4 @@
-//! One adapter and its device: what it is called, what it can do, and what went wrong with it.
+//! One adapter and its device: name, capabilities and faults.
 
 use crate::reduce::Reduce;
 use crate::tile::Tuned;
@@ -8,35 +8,35 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long [`Gpu::pause`] waits at most.
+/// Maximum wait of [`Gpu::pause`].
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// What is known of an adapter.
+/// Description of an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct About {
-    /// `NVIDIA H200`
+    /// For example `NVIDIA H200`.
     pub name: String,
     /// `Vulkan`, `Metal`, `Dx12`, `WebGPU`
     pub backend: &'static str,
-    /// A processor that pretends: right, and never faster than the processor itself.
+    /// Software adapter: correct, and never faster than the CPU.
     pub software: bool,
-    /// Kernels use subgroups: it has them, they are wide enough, and a first sum by them was right.
+    /// Whether kernels use subgroups: the adapter has them, they are wide enough, and a test sum was correct.
     pub subgroups: bool,
-    /// Kernels may compute in f16.
+    /// Whether kernels may compute in f16.
     pub half: bool,
 }
 
-/// What to ask of an adapter.
+/// Options for opening an adapter.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
-    /// Use at most so many bytes a buffer, though the adapter has more.
+    /// Limit of the buffer size in bytes, below the adapter's limit.
     pub largest_buffer: Option<u64>,
-    /// What to call it where the system does not say, as most browsers do not.
+    /// Name to use if the system gives none, as in most browsers.
     pub name: String,
-    /// Whether kernels may use subgroups; unsaid, where the adapter is no software, which takes longer to compile them than
-    /// it spares. The bits are the same.
+    /// Whether kernels may use subgroups. By default only hardware adapters do: a software adapter takes longer to compile them than they
+    /// save. The bits are the same.
     pub subgroups: Option<bool>,
-    /// Do without f16, though the adapter has it.
+    /// Disables f16 even if the adapter has it.
     pub without_half: bool,
 }
 
@@ -48,11 +48,11 @@ pub struct Gpu {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// Work that was handed to the device.
+/// Submitted work.
 #[derive(Clone, Debug)]
 pub struct Submitted(wgpu::SubmissionIndex);
 
-/// Hands work to a device so that only some of it is under way; beyond that the next waits, where one can wait.
+/// Limits the number of pending submits; beyond it, the next submit waits if the platform can wait.
 pub(crate) struct InFlight {
     most: usize,
     under_way: VecDeque<Submitted>,
@@ -77,10 +77,10 @@ impl InFlight {
 
 pub(crate) struct Shared {
     pub about: About,
-    /// Bytes of a buffer that kernels can see at most.
+    /// Maximum size in bytes of a buffer for kernels.
     pub largest_buffer: u64,
     pub news: Arc<News>,
-    /// By their text.
+    /// Compiled pipelines by their text.
     pub pipelines: Mutex<HashMap<String, wgpu::ComputePipeline>>,
     pub reduce: Reduce,
     pub layout: wgpu::BindGroupLayout,
@@ -90,12 +90,12 @@ pub(crate) struct Shared {
     pub tuned: Mutex<Tuned>,
 }
 
-/// What the device tells of itself, from whatever thread; in a browser the handles above stay on theirs.
+/// State that the device reports from any thread; in a browser, the handles above stay on their thread.
 #[derive(Default)]
 pub(crate) struct News {
-    /// The first thing that went wrong.
+    /// First fault.
     fault: Mutex<Option<Fault>>,
-    /// Whom to call when there is something to look at.
+    /// Callback for new answers or faults.
     on_answer: Mutex<Option<fn()>>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
-    /// The fastest adapter there is, with what it says that it can do.
+    /// Opens the fastest adapter and reads its capabilities.
     pub(crate) async fn open_as(options: OpenOptions) -> Result<Gpu, Fault> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let wanted = wgpu::RequestAdapterOptions { power_preference: wgpu::PowerPreference::HighPerformance, ..Default::default() };
@@ -142,7 +142,7 @@ impl Gpu {
         let shared = Arc::new(Shared {
             about,
             reduce,
-            // Offsets are counted in words of 32 bits.
+            // Offsets are 32-bit word counts.
             largest_buffer: room.min(options.largest_buffer.unwrap_or(u64::MAX)).min(4 * u64::from(u32::MAX)),
             news: Arc::default(),
             pipelines: Mutex::default(),
@@ -169,22 +169,22 @@ impl Gpu {
         &self.shared.about
     }
 
-    /// Bytes of a buffer at most.
+    /// Maximum buffer size in bytes.
     pub fn largest_buffer(&self) -> u64 {
         self.shared.largest_buffer
     }
 
-    /// Submits and readbacks so far.
+    /// Number of submits and readbacks so far.
     pub fn counts(&self) -> [u64; 2] {
         [self.shared.submits.load(Relaxed), self.shared.readbacks.load(Relaxed)]
     }
 
-    /// The first thing that went wrong, if something did.
+    /// Returns the first fault, if any.
     pub fn check(&self) -> Result<(), Fault> {
         lock(&self.shared.news.fault).clone().map_or(Ok(()), Err)
     }
 
-    /// Hands work to the device.
+    /// Submits work to the device.
     pub fn submit(&self, encoder: wgpu::CommandEncoder) -> Submitted {
         self.shared.submits.fetch_add(1, Relaxed);
         Submitted(self.queue.submit([encoder.finish()]))
@@ -194,44 +194,43 @@ impl Gpu {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor { label: None })
     }
 
-    /// Waits until the device is idle; where waiting is impossible (a browser), looks once.
+    /// Waits until the device is idle. If the platform cannot wait (a browser), polls once.
     pub fn wait(&self) {
         self.poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// Waits a few milliseconds for answers; where waiting is impossible, looks once.
+    /// Waits a few milliseconds for answers, or polls once.
     pub fn pause(&self) {
         self.poll(wgpu::PollType::Wait { submission_index: None, timeout: Some(PAUSE) });
     }
 
-    /// [`Gpu::pause`] for the answers of one submit, whatever came after it.
+    /// [`Gpu::pause`] for the answers of one submit, independent of later work.
     pub fn pause_for(&self, submitted: &Submitted) {
         self.poll(wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: Some(PAUSE) });
     }
 
-    /// Waits until one submit is done; where waiting is impossible, looks once.
+    /// Waits until one submit is done, or polls once.
     pub fn wait_for(&self, submitted: &Submitted) {
         self.poll(wgpu::PollType::Wait { submission_index: Some(submitted.0.clone()), timeout: None });
     }
 
     fn poll(&self, how: wgpu::PollType) {
-        // A device that is lost says so to `check`, and whoever takes the answer sees whether the wait was long enough.
+        // `check` reports a lost device, and the caller that takes the answer sees whether the wait was long enough.
         let _ = self.device.poll(how);
     }
 
-    /// Calls `told` whenever an answer or a fault has arrived: a browser's events bring both, so nobody need look for
-    /// them by a clock.
-    pub fn on_answer(&self, told: fn()) {
-        *lock(&self.shared.news.on_answer) = Some(told);
+    /// Calls `callback` after each answer or fault. A browser delivers both as events, so polling is not needed.
+    pub fn on_answer(&self, callback: fn()) {
+        *lock(&self.shared.news.on_answer) = Some(callback);
     }
 
-    /// Gives the device up: whoever still uses it finds it lost.
+    /// Destroys the device; its users then find it lost.
     pub fn destroy(&self) {
         self.fail(Fault::Lost { why: "it was given up".into() });
         self.device.destroy();
     }
 
-    /// From here on the device counts as having failed so.
+    /// Marks the device as failed.
     pub fn fail(&self, fault: Fault) {
         self.shared.news.note(fault);
     }
@@ -244,14 +243,14 @@ impl News {
     }
 
     pub fn answer(&self) {
-        let told = *lock(&self.on_answer);
-        if let Some(told) = told {
-            told();
+        let callback = *lock(&self.on_answer);
+        if let Some(callback) = callback {
+            callback();
         }
     }
 }
 
-/// The same three for every kernel: floats, whole numbers, and what one dispatch is told.
+/// Bindings of every kernel: floats, integers, and the arguments of one dispatch.
 fn bindings(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     let entry = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
         binding,
@@ -274,7 +273,7 @@ fn about(info: &wgpu::AdapterInfo, called: String) -> About {
         wgpu::Backend::BrowserWebGpu => "WebGPU",
         _ => "other",
     };
-    // Not every browser says of its software adapter that it is one.
+    // Some browsers do not report that their adapter is software.
     let name = [info.name.clone(), called, "unnamed GPU".into()].into_iter().find(|name| !name.is_empty());
     let name = name.unwrap_or_default();
     let known = ["swiftshader", "llvmpipe", "lavapipe", "basic render"];

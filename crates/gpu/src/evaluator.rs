@@ -1,4 +1,4 @@
-//! Runs of any plan that trains nothing, on a device.
+//! Runs of a plan without training on a GPU.
 
 use crate::device::{Gpu, Submitted};
 use crate::plan::Lowered;
@@ -23,7 +23,7 @@ impl Evaluator {
         gpu.check()?;
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let params = space.floats(plan.table().len());
-        // A plan without gradients leaves theirs alone.
+        // A plan without gradients does not touch their region.
         let lowered = Lowered::new(plan, params, params, &mut space, &mut program)?;
         let memory = space.allocate(gpu)?;
         program.bind(&memory);

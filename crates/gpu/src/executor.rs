@@ -1,5 +1,5 @@
-//! One plan by itself on a GPU: inputs and parameters go in, one submit, outputs and gradients come out. It is what
-//! the kernels are tested and timed through; a learner puts plans into a larger program of its own.
+//! A single plan on a GPU: writes inputs and parameters, submits once, and returns outputs and gradients. Tests and benchmarks of kernels
+//! use it; a learner embeds plans in a larger program.
 
 use crate::device::Gpu;
 use crate::optimizer::Optimizer;
@@ -10,22 +10,22 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a run gave.
+/// Results of a run.
 #[derive(Clone, Debug)]
 pub struct Answer {
     pub outputs: Vec<(Arc<str>, Vec<f32>)>,
-    /// Laid out as the parameters, which follow.
+    /// Gradients in the layout of the parameters, followed by the parameters.
     pub grads: Vec<f32>,
     pub params: Vec<f32>,
     pub adam_m: Vec<f32>,
     pub adam_v: Vec<f32>,
-    /// Of the gradient at the newest step, before it was clipped.
+    /// Gradient norm of the newest step, before the clip.
     pub norm: f32,
 }
 
 impl Answer {
     /// # Panics
-    /// Where there is no such output.
+    /// If there is no such output.
     #[track_caller]
     pub fn output(&self, name: &str) -> &[f32] {
         let found = self.outputs.iter().find(|output| *output.0 == *name);
@@ -33,7 +33,7 @@ impl Answer {
     }
 }
 
-/// A runner of one plan.
+/// Executor of one plan.
 pub struct Executor {
     gpu: Gpu,
     memory: Memory,
@@ -52,7 +52,7 @@ impl Executor {
         Executor::with(gpu, plan, true)
     }
 
-    /// Unless it may `fuse`, with one kernel for each node.
+    /// Creates an executor. Unless `fuse`, each node has its own kernel.
     pub fn with(gpu: &Gpu, plan: &Plan, fuse: bool) -> Result<Executor, Fault> {
         let (mut space, mut program) = (Space::default(), Program::new(gpu));
         let len = plan.table().len();
@@ -72,26 +72,26 @@ impl Executor {
         Ok(Executor { gpu, memory, program, lowered, params, optimizer, step, steps: 0, names, readback })
     }
 
-    /// The dispatches of a run.
+    /// Dispatches of a run.
     pub fn parts(&self) -> &[Part] {
         &self.lowered.parts
     }
 
-    /// Laid out as `graph::Params::values`.
+    /// Sets the parameters, in the layout of `graph::Params::values`.
     pub fn set_params(&self, values: &[f32]) {
         self.memory.write_floats(self.params, values);
     }
 
-    /// Row by row; stays from run to run.
+    /// Sets an input, row by row; it persists between runs.
     ///
     /// # Panics
-    /// Where the plan reads no such input.
+    /// If the plan has no such input.
     #[track_caller]
     pub fn set_input(&self, name: &str, values: &[f32]) {
         self.memory.write_floats(self.lowered.input(name), values);
     }
 
-    /// One submit: outputs, gradients, and with `adam` a step of the parameters.
+    /// Submits once: outputs, gradients, and with `adam` a step of the parameters.
     pub async fn run(&mut self, adam: Option<&Adam>) -> Result<Answer, Fault> {
         let mut encoder = self.gpu.encoder();
         self.program.encode(&mut encoder, self.lowered.steps.clone());

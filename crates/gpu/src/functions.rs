@@ -1,8 +1,8 @@
-//! The functions of one number as WGSL, for one number or for four of them.
+//! Functions of one number in WGSL, for scalars and vectors of four.
 
 use math::{Act, Unary};
 
-/// Functions that the platform's own are too coarse for.
+/// Functions for which the platform's versions are too inexact.
 pub const FUNCTIONS: &str = include_str!("functions.wgsl");
 
 pub fn unary(op: Unary, x: &str) -> String {
@@ -19,7 +19,7 @@ pub fn unary(op: Unary, x: &str) -> String {
     }
 }
 
-/// dy through a function; `at` is x or y, whichever the derivative is simplest in.
+/// Text of dy times the derivative; `at` is x or y, whichever gives the simpler formula.
 pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     match op {
         Unary::Relu => format!("select(0.0, {dy}, {at} > 0.0)"),
@@ -34,7 +34,7 @@ pub fn unary_grad(op: Unary, at: &str, dy: &str) -> String {
     }
 }
 
-/// The end of a layer: of one number, or of four where it is `wide`.
+/// Text of an activation, of one number or of four if `wide`.
 pub fn activated(act: Act, y: &str, wide: bool) -> String {
     match act.unary() {
         None => format!("({y})"),
@@ -44,7 +44,7 @@ pub fn activated(act: Act, y: &str, wide: bool) -> String {
     }
 }
 
-/// [`unary_grad`] of one number, or of four.
+/// [`unary_grad`] of one number, or of four if `wide`.
 pub fn sloped(op: Unary, at: &str, dy: &str, wide: bool) -> String {
     match op {
         Unary::Relu if wide => format!("select(vec4<f32>(), {dy}, {at} > vec4<f32>())"),

@@ -1,6 +1,6 @@
-// What stands behind products and in plans, millions of times: on the platform's exp, which is near enough there and one
-// instruction; math's forms where the platform's own would overflow or lose small numbers. Worlds and draws, whose
-// numbers are to be the processor's, use poly.wgsl.
+// Functions for epilogues and plans, evaluated millions of times. They use the platform's exp, which is exact enough there and takes one
+// instruction, and math's formulas where the platform's versions overflow or lose small numbers. Environments and random draws, whose
+// numbers must match the CPU, use poly.wgsl.
 
 fn tanh_of(x: f32) -> f32 {
     let x2 = x * x;

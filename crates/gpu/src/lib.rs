@@ -1,9 +1,9 @@
-//! The same plans as WGSL on a GPU, and worlds that never leave it: natively over Vulkan, Metal or DX12, in the
-//! browser over WebGPU, from one set of kernels.
+//! The plans of `graph` in WGSL on a GPU, and environments that stay on it: natively over Vulkan, Metal or DX12, in the browser over
+//! WebGPU, from one set of kernels.
 //!
-//! All kernels share one memory ([`Memory`]): one buffer of floats and one of whole numbers, in which everything
-//! has its region. A [`Program`] is a list of dispatches made once and replayed, so that an iteration of a learner
-//! is a few submits and one readback. This crate refuses to know who watches, files, and what time it is.
+//! All kernels share one memory ([`Memory`]): a buffer of floats and one of integers, in which each tensor has a region. A [`Program`] is a
+//! list of dispatches that is built once and replayed, so that an iteration of a learner takes a few submits and one readback. This crate
+//! uses no files and no clock, and does not depend on shells.
 
 pub mod backgammon;
 pub mod control;

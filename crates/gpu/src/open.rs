@@ -1,4 +1,4 @@
-//! Opens the fastest adapter, and lets it show that its subgroups do what they should before a kernel relies on them.
+//! Opens the fastest adapter and tests its subgroups before kernels rely on them.
 
 use crate::device::{Gpu, OpenOptions};
 use crate::program::{Program, Readback, Space};
@@ -6,25 +6,25 @@ use crate::reduce::THREADS;
 use learn::Fault;
 
 impl Gpu {
-    /// The fastest adapter there is.
+    /// Opens the fastest adapter.
     pub async fn open(options: OpenOptions) -> Result<Gpu, Fault> {
         let gpu = Gpu::open_as(options.clone()).await?;
         if !gpu.about().subgroups || reduces_right(&gpu).await {
             return Ok(gpu);
         }
-        // Another device, for this one may have failed over it.
+        // A new device, because the test may have lost this one.
         Gpu::open_as(OpenOptions { subgroups: Some(false), ..options }).await
     }
 
-    /// [`Gpu::open`] for those that can wait.
+    /// Blocking version of [`Gpu::open`].
     #[cfg(not(target_family = "wasm"))]
     pub fn open_blocking(options: OpenOptions) -> Result<Gpu, Fault> {
         pollster::block_on(Gpu::open(options))
     }
 }
 
-/// Whether an adapter's subgroups are full and exchange what they should: the sums of some workgroups against the tree's
-/// on the processor, bit by bit.
+/// Whether an adapter's subgroups are full and exchange correctly: compares the sums of some workgroups with the tree on the CPU, bit by
+/// bit.
 async fn reduces_right(gpu: &Gpu) -> bool {
     const WORKGROUPS: usize = 16;
     let reduce = gpu.shared.reduce;

@@ -1,6 +1,6 @@
-//! Adam over a region of parameters, as graph's `Optimizer` does it: gradients that are together longer than allowed
-//! are scaled down, and where their length is not finite nothing changes. What it is told stands in `mem`, so the same
-//! dispatches serve every step; how many steps it took it counts itself, since one that is left out does not count.
+//! Adam over a region of parameters, as graph's `Optimizer` computes it: gradients beyond the maximum norm are scaled down, and a step with
+//! a norm that is not finite changes nothing. Its settings are in `mem`, so the same dispatches serve every step. It counts its steps
+//! itself, because a skipped step does not count.
 
 use crate::program::{Memory, Program, Region, Space};
 use graph::{Adam, Table};
@@ -10,34 +10,34 @@ use std::ops::Range;
 
 const TEXT: &str = include_str!("optimizer.wgsl");
 const SIZE: usize = 256;
-/// Floats in an element.
+/// Floats per element.
 const FOUR: usize = 4;
-/// A parameter begins at a multiple of so many floats.
+/// Alignment of a parameter in floats.
 const LINE: usize = 16;
-/// Elements that a thread takes at least, where there are as many.
+/// Minimum number of elements per thread if there are enough.
 const SHARE: usize = 4;
 const MOST_PARTS: usize = 1024;
 
-/// The optimiser's memory: two moments of every parameter, and what it is told.
+/// Optimiser state: two moments per parameter, and the settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Optimizer {
     pub m: Region,
     pub v: Region,
-    /// The first of these is the gradient's length at the newest step, before it was clipped.
+    /// The first float is the gradient norm of the newest step, before the clip.
     pub norm: Region,
-    /// The sum of these is the number of steps taken since it was told.
+    /// The sum of these words is the number of steps since the last reset.
     pub taken: Region,
-    /// Whoever writes something else than 0 there holds back all steps until it is told again.
+    /// A nonzero value suppresses all steps until the next reset.
     pub hold: Region,
-    /// A bit for each line of the parameters: whether it is a vector's.
+    /// One bit per line of the parameters: whether it belongs to a vector.
     vectors: Region,
     knobs: Region,
-    /// 1 - β1ᵗ and 1 - β2ᵗ of the steps taken so far.
+    /// 1 - β1ᵗ and 1 - β2ᵗ of the steps so far.
     corrections: Region,
 }
 
 impl Optimizer {
-    /// For so many parameters.
+    /// Allocates the state for a number of parameters.
     pub fn new(parameters: usize, space: &mut Space) -> Optimizer {
         let counts = space.words(3);
         Optimizer {
@@ -76,8 +76,8 @@ impl Optimizer {
         first..program.len()
     }
 
-    /// Tells it how to go on after so many steps; in force from the next submit on.
-    pub fn tell(&self, adam: &Adam, steps: u64, memory: &Memory) {
+    /// Resets the state to the given number of steps; takes effect with the next submit.
+    pub fn reset_to(&self, adam: &Adam, steps: u64, memory: &Memory) {
         self.write(adam, memory);
         let last = AdamStep::new(steps, adam.lr, adam.beta1, adam.beta2, adam.eps);
         memory.write_floats(self.corrections, &[last.correction1, last.correction2]);
@@ -85,7 +85,7 @@ impl Optimizer {
         memory.write_words(self.hold, &[0]);
     }
 
-    /// Says which parameters are vectors, for a decay of matrices alone; before, none is.
+    /// Marks the parameters that are vectors, for a weight decay of matrices only. Initially none is marked.
     pub fn write_vectors(&self, table: &Table, memory: &Memory) {
         let mut vectors = vec![0u32; self.vectors.len as usize];
         for spec in table.specs().iter().filter(|spec| spec.vector) {
@@ -95,7 +95,7 @@ impl Optimizer {
         memory.write_words(self.vectors, &vectors);
     }
 
-    /// Changes its settings while it goes on counting; its betas have to stay as they are.
+    /// Changes the settings and keeps the count. The betas must not change.
     pub fn write(&self, adam: &Adam, memory: &Memory) {
         let longest = adam.max_grad_norm.min(f32::MAX);
         let of_vectors = if adam.matrices_only { 0.0 } else { adam.weight_decay };
@@ -104,51 +104,51 @@ impl Optimizer {
     }
 }
 
-/// An optimiser that knows where it stands and is told only what changes: for steps without an answer in between.
+/// An optimiser that tracks the written state and writes only changes, for steps without an answer in between.
 pub(crate) struct Following {
     pub optimizer: Optimizer,
-    /// Steps when it was set to where it stands, and what it was told since.
+    /// Number of steps at the last reset, and the settings written since.
     steps_before: u64,
-    told: Option<Adam>,
+    sent: Option<Adam>,
 }
 
 impl Following {
     pub fn new(optimizer: Optimizer) -> Following {
-        Following { optimizer, steps_before: 0, told: None }
+        Following { optimizer, steps_before: 0, sent: None }
     }
 
-    /// From here on it goes on after so many steps with these moments.
-    pub fn stand(&mut self, [m, v]: [&[f32]; 2], steps: u64, memory: &Memory) {
+    /// Resets the optimiser to these moments and this number of steps.
+    pub fn reset(&mut self, [m, v]: [&[f32]; 2], steps: u64, memory: &Memory) {
         memory.write_floats(self.optimizer.m, m);
         memory.write_floats(self.optimizer.v, v);
-        (self.steps_before, self.told) = (steps, None);
+        (self.steps_before, self.sent) = (steps, None);
     }
 
-    pub fn knows(&self, adam: &Adam) -> bool {
-        self.told == Some(*adam)
+    pub fn has_settings(&self, adam: &Adam) -> bool {
+        self.sent == Some(*adam)
     }
 
-    /// Steps that follow are by these settings.
+    /// Applies these settings to the following steps.
     pub fn follow(&mut self, adam: &Adam, memory: &Memory) -> Result<(), Fault> {
-        match self.told {
-            None => self.optimizer.tell(adam, self.steps_before, memory),
-            Some(told) if [told.beta1, told.beta2] != [adam.beta1, adam.beta2] => {
+        match self.sent {
+            None => self.optimizer.reset_to(adam, self.steps_before, memory),
+            Some(sent) if [sent.beta1, sent.beta2] != [adam.beta1, adam.beta2] => {
                 return Err(Fault::Unknown { what: "an Adam whose betas change".into() });
             }
             Some(_) => self.optimizer.write(adam, memory),
         }
-        self.told = Some(*adam);
+        self.sent = Some(*adam);
         Ok(())
     }
 
-    /// Before its count is read: without a step since it stood here, counting has not begun.
+    /// Prepares the count for reading: without a step since the reset, counting has not begun.
     pub fn begin_count(&self, memory: &Memory) {
-        if self.told.is_none() {
-            self.optimizer.tell(&Adam::default(), self.steps_before, memory);
+        if self.sent.is_none() {
+            self.optimizer.reset_to(&Adam::default(), self.steps_before, memory);
         }
     }
 
-    /// Steps in all, of which it counted so many.
+    /// Total number of steps, given the counted ones.
     pub fn steps(&self, counted: u64) -> u64 {
         self.steps_before + counted
     }

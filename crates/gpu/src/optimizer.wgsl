@@ -1,22 +1,20 @@
-// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and the clip by the global norm, in two
-// dispatches: LENGTH sums squares, a workgroup at a time; without it every workgroup adds those up for itself and moves
-// its share of the parameters. Four floats are one element here. `knobs` holds (lr, beta1, beta2, eps) and
-// (weight decay, longest gradient, weight decay of vectors); `corrections` (1 - beta1^t, 1 - beta2^t) of the t steps taken so far.
-// `whole_sum` adds
-// up what the threads of a workgroup have.
+// Adam (Kingma & Ba 2015) with decoupled weight decay (Loshchilov & Hutter 2019) and clipping by the global norm, in two dispatches. With
+// LENGTH, each workgroup sums squares. Without it, every workgroup adds those sums and updates its share of the parameters. An element is
+// four floats. `knobs` holds (lr, beta1, beta2, eps) and (weight decay, maximum norm, weight decay of vectors); `corrections` holds (1 -
+// beta1^t, 1 - beta2^t) of the t steps so far. `whole_sum` adds up the threads of a workgroup.
 
 struct Args {
     params: u32, grads: u32, m: u32, v: u32, len: u32,
     knobs: u32, corrections: u32, squares: u32, norm: u32, parts: u32,
-    // In `words`: steps taken before the newest, whether that one was, and whether to hold back from here on.
+    // In `words`: steps before the newest, whether the newest counted, and whether to suppress further steps.
     taken: u32,
-    // A bit for each four elements, 1 where they are a vector's.
+    // One bit per element, 1 if it belongs to a vector.
     vectors: u32,
 }
 
 const SIZE = 256u;
 
-// The corrections of one step more: 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
+// Corrections after one more step: 1 - beta*beta^t = beta*(1 - beta^t) + 1 - beta.
 fn corrected() -> vec4<f32> {
     let knobs = mem[args.knobs];
     let betas = vec4<f32>(knobs.y, knobs.z, 0.0, 0.0);

@@ -1,8 +1,7 @@
-//! A graph's plan as dispatches. What the processor does step by step is regrouped here: whatever works on the same
-//! rows or elements is one kernel that keeps its numbers in registers, and only what another kernel or an output
-//! needs is written to memory. Weights are read where they lie; nothing is packed.
+//! A graph's plan as dispatches. The CPU's calls are regrouped here: nodes on the same rows or elements form one kernel that keeps its
+//! numbers in registers, and memory holds only values that another kernel or an output needs. Weights are read in place; nothing is packed.
 //!
-//! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are refused.
+//! Sums are always added in the same order, so a plan gives the same bits at every run. Panels are not supported.
 
 mod attention;
 mod by_row;
@@ -22,37 +21,37 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Values start at multiples of this many floats.
+/// Alignment of values in floats.
 const ALIGN: u64 = 64;
 
 /// A plan as a part of a program.
 pub struct Lowered {
-    /// Its dispatches, to be replayed in one go.
+    /// Dispatches of the plan.
     pub steps: Range<usize>,
-    /// The same by what they compute.
+    /// The same, grouped by what they compute.
     pub parts: Vec<Part>,
     inputs: Vec<(Arc<str>, Region)>,
     outputs: Vec<(Arc<str>, Region)>,
     constants: Vec<(Region, Vec<f32>)>,
 }
 
-/// Some dispatches that belong together: one matrix product, two that are alike, or one group.
+/// Dispatches that belong together: one matrix product, two alike, or one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     pub is_product: bool,
-    /// Operations of the graph in it.
+    /// Number of graph operations in it.
     pub nodes: usize,
     pub steps: Range<usize>,
 }
 
 impl Lowered {
-    /// Appends a plan to a program. It reads the parameters from one region and leaves gradients, laid out the same,
-    /// in the other; those of parameters that the loss does not depend on are not touched.
+    /// Appends a plan to a program. It reads the parameters from one region and writes gradients of the same layout to the other. Gradients
+    /// of parameters without influence are not touched.
     pub fn new(plan: &Plan, params: Region, grads: Region, space: &mut Space, program: &mut Program) -> Result<Lowered, Fault> {
         Lowered::with(plan, [params, grads], space, program, true)
     }
 
-    /// The same; unless it may `fuse`, with one kernel for each node, which the regrouped ones are tested against.
+    /// The same. Unless `fuse`, each node has its own kernel, the reference for tests of the regrouped ones.
     pub fn with(plan: &Plan, [params, grads]: [Region; 2], space: &mut Space, program: &mut Program, fuse: bool) -> Result<Lowered, Fault> {
         if plan.half() && !program.gpu().about().half {
             return Err(Fault::NoHalf);
@@ -101,25 +100,25 @@ impl Lowered {
         })
     }
 
-    /// Where an input lies, row by row; to be filled before a replay.
+    /// Region of an input, row by row; fill it before a replay.
     ///
     /// # Panics
-    /// Where the plan reads no such input.
+    /// If the plan has no such input.
     #[track_caller]
     pub fn input(&self, name: &str) -> Region {
         find(&self.inputs, name)
     }
 
-    /// Where an output lies, row by row, after a replay.
+    /// Region of an output, row by row, after a replay.
     ///
     /// # Panics
-    /// Where the plan has no such output.
+    /// If the plan has no such output.
     #[track_caller]
     pub fn output(&self, name: &str) -> Region {
         find(&self.outputs, name)
     }
 
-    /// To be called once, before the first replay.
+    /// Call once before the first replay.
     pub fn write_constants(&self, memory: &Memory) {
         for (region, values) in &self.constants {
             memory.write_floats(*region, values);
@@ -138,7 +137,7 @@ fn find(ports: &[(Arc<str>, Region)], name: &str) -> Region {
     }
 }
 
-/// Products that go together, or one node with a kernel of its own.
+/// Emits products that go together, or one node with its own kernel.
 fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space, program: &mut Program) {
     let places_of = |values: &[usize]| values.iter().map(|&v| places[v]).collect::<Vec<u32>>();
     let adds = |v: usize| matches!(dataflow.values[v].location, Location::Grad { adds: true, .. });
@@ -150,7 +149,7 @@ fn emit(dataflow: &Dataflow, nodes: &[usize], places: &[u32], space: &mut Space,
                 Op::Attention(shape) => attention::emit(shape, &reads, &writes, program),
                 Op::AttentionGrad(shape) => attention::emit_grad(shape, &reads, &writes, program),
                 Op::Head(head) => {
-                    // The gradient of the weights is written last.
+                    // The gradient of the weights is the last write.
                     let adds = node.writes.last().is_some_and(|&v| adds(v));
                     head.emit(&reads, &writes, adds, space, program);
                 }
@@ -180,7 +179,7 @@ fn begins(time: usize) -> usize {
     if time > 0 && time.is_multiple_of(2) { time - 1 } else { time }
 }
 
-/// For each value that lies in memory, when it is first and last needed there.
+/// First and last use of each value in memory.
 fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     let mut lives: Vec<Option<[usize; 2]>> = dataflow
         .values
@@ -193,7 +192,7 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
         .collect();
     let mut read = |v: usize, time: usize| {
         let written = groups.time[v];
-        // What the same threads go on with stays in registers.
+        // Values that the same threads reuse stay in registers.
         if dataflow.values[v].location == Location::Arena && !groups.given[v] && written != time {
             let life = lives[v].get_or_insert([begins(written), time]);
             life[1] = life[1].max(time);
@@ -209,7 +208,7 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
             }
         }
     }
-    // A kernel of its own writes all of its results, read or not.
+    // A separate kernel writes all of its results, even unread ones.
     for (index, group) in groups.groups.iter().enumerate().filter(|(_, group)| group.kind == Kind::Own) {
         for &v in group.nodes.iter().flat_map(|&n| &dataflow.nodes[n].writes) {
             if dataflow.values[v].location == Location::Arena {
@@ -225,7 +224,7 @@ fn lives(dataflow: &Dataflow, groups: &Groups) -> Vec<Option<[usize; 2]>> {
     lives
 }
 
-/// The same for what lies in the arena.
+/// The same for values in the arena.
 fn in_arena(dataflow: &Dataflow, lives: &[Option<[usize; 2]>]) -> Vec<Life> {
     let life = |(value, life): (&Value, &Option<[usize; 2]>)| match (&value.location, life) {
         (Location::Param(_) | Location::Grad { .. }, _) | (_, None) => Life::default(),

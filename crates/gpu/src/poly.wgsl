@@ -1,12 +1,11 @@
-// exp, ln, tanh, sigmoid, sin and cos as `math::poly` computes them: the platform's own may be as coarse as 2^-11 and
-// differ from adapter to adapter. Multiply-adds are asked for by name, so that a compiler has nothing left to
-// fuse and two kernels agree to the bit. Rounding is by `round`: adding and subtracting a large number may be
-// optimised away.
+// exp, ln, tanh, sigmoid, sin and cos as `math::poly` computes them. The platform's versions may have errors of 2^-11 and differ between
+// adapters. Multiply-adds are explicit, so that a compiler has nothing left to fuse and two kernels agree bit for bit. Rounding uses
+// `round`, because adding and subtracting a large number may be optimised away.
 
 // 2^n for n in -126..=127.
 fn poly_power(n: i32) -> f32 { return bitcast<f32>(u32(n + 127) << 23u); }
 
-// e^x; below -87.33 as there, above 88.72 as there.
+// e^x, with the limits of `math::poly` below -87.33 and above 88.72.
 fn poly_exp(given: f32) -> f32 {
     let x = clamp(given, -87.33, 88.72);
     let n = round(x * 1.44269504);

@@ -1,8 +1,7 @@
-//! One memory for all kernels, and lists of dispatches over it that are made once and replayed.
+//! One memory for all kernels, and lists of dispatches over it that are built once and replayed.
 //!
-//! A region is handed out before there is a buffer; once all are known, [`Space::allocate`] makes the two buffers.
-//! Every kernel has the same three bindings, so one bind group serves a whole program and the only thing that
-//! changes from dispatch to dispatch is where its arguments lie.
+//! Regions are reserved before a buffer exists; [`Space::allocate`] then creates the two buffers. Every kernel has the same three bindings,
+//! so one bind group serves a whole program, and only the offset of the arguments changes between dispatches.
 
 use crate::device::{Gpu, Submitted, lock};
 use learn::Fault;
@@ -12,28 +11,28 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
-/// What stands before every kernel's text, which adds `struct Args` and `main`.
+/// Text before every kernel's own text, which adds `struct Args` and `main`.
 pub const PRELUDE: &str = "\
 @group(0) @binding(0) var<storage, read_write> mem: array<f32>;
 @group(0) @binding(1) var<storage, read_write> words: array<u32>;
 @group(0) @binding(2) var<uniform> args: Args;
-/// The number of a workgroup when they were spread over x and y.
+/// Index of a workgroup that was spread over x and y.
 fn group_index(group: vec3<u32>, groups: vec3<u32>) -> u32 { return group.x + group.y * groups.x; }
 ";
 
-/// How `main` begins in most of them.
+/// Usual start of `main`.
 pub(crate) const MAIN: &str = "fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
         @builtin(local_invocation_index) local: u32)";
 
-/// The beginning of the prelude where floats are read four at a time.
+/// Start of the prelude's declaration that changes if floats are read four at a time.
 const FLOATS: &str = "array<f32>";
 const VECTORS: &str = "array<vec4<f32>>";
 
-/// Elements that regions are multiples of: 256 bytes.
+/// Granularity of regions in elements: 256 bytes.
 const UNIT: u64 = 64;
-/// Bytes that the arguments of one dispatch take.
+/// Bytes of the arguments of one dispatch.
 const ARGS: u64 = 256;
-/// Workgroups along one dimension at most.
+/// Maximum number of workgroups in one dimension.
 const MOST_GROUPS: u32 = 65_535;
 
 /// Elements `at..at + len` of one of the two buffers.
@@ -56,7 +55,7 @@ impl Region {
     }
 }
 
-/// Room that is handed out before it exists.
+/// Memory that is reserved before it exists.
 #[derive(Clone, Debug, Default)]
 pub struct Space {
     floats: u64,
@@ -65,17 +64,17 @@ pub struct Space {
 }
 
 impl Space {
-    /// Floats in `mem`, all 0 at first.
+    /// Reserves floats in `mem`, initially 0.
     pub fn floats(&mut self, len: usize) -> Region {
         hand_out(&mut self.floats, len)
     }
 
-    /// Whole numbers in `words`, all 0 at first.
+    /// Reserves integers in `words`, initially 0.
     pub fn words(&mut self, len: usize) -> Region {
         hand_out(&mut self.words, len)
     }
 
-    /// Floats that hold something from one dispatch to the next alone: everybody's.
+    /// Reserves floats that are valid only between consecutive dispatches and shared by all.
     pub fn scratch(&mut self, len: usize) -> Region {
         if (self.scratch.len as usize) < len {
             self.scratch = self.floats(len);
@@ -83,12 +82,12 @@ impl Space {
         self.scratch.part(0, len)
     }
 
-    /// What the floats that were handed out take.
+    /// Bytes of the reserved floats.
     pub fn float_bytes(&self) -> u64 {
         4 * self.floats
     }
 
-    /// Makes the buffers, or says that the adapter's are too small.
+    /// Creates the buffers, or reports that the adapter's limit is too small.
     pub fn allocate(&self, gpu: &Gpu) -> Result<Memory, Fault> {
         let buffer = |label, len: u64| {
             let size = 4 * len.max(UNIT);
@@ -109,7 +108,7 @@ impl Space {
 fn hand_out(used: &mut u64, len: usize) -> Region {
     let at = *used;
     *used += (len as u64).next_multiple_of(UNIT);
-    // What does not fit is refused when it is allocated.
+    // A region that does not fit is refused at the allocation.
     Region { at: at.min(u64::from(u32::MAX)) as u32, len: len as u32 }
 }
 
@@ -122,7 +121,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// In force from the next submit on.
+    /// Takes effect with the next submit.
     pub fn write_floats(&self, region: Region, values: &[f32]) {
         assert!(values.len() <= region.len as usize, "{} values for {region:?}", values.len());
         self.write(&self.floats, region, values.iter().map(|x| x.to_ne_bytes()).collect());
@@ -133,7 +132,7 @@ impl Memory {
         self.write(&self.words, region, values.iter().map(|x| x.to_ne_bytes()).collect());
     }
 
-    /// Of both buffers.
+    /// Bytes of both buffers.
     pub fn bytes(&self) -> u64 {
         self.floats.size() + self.words.size()
     }
@@ -155,13 +154,13 @@ struct Dispatch {
     groups: [u32; 3],
 }
 
-/// Dispatches in the order they run, each after the one before has written.
+/// Dispatches in execution order; each sees the writes of the previous ones.
 pub struct Program {
     gpu: Gpu,
     dispatches: Vec<Dispatch>,
     args: Vec<u8>,
     bound: Option<wgpu::BindGroup>,
-    /// What a test makes of a kernel's text.
+    /// Test hook for a kernel's text.
     #[cfg(test)]
     pub rewrite: Option<fn(String) -> String>,
 }
@@ -182,13 +181,13 @@ impl Program {
         &self.gpu
     }
 
-    /// Compiles a kernel, or gives the one of the same text.
+    /// Compiles a kernel, or returns the existing one with the same text.
     pub fn kernel(&self, label: &str, text: &str) -> Kernel {
         self.kernel_with(label, "", false, text)
     }
 
-    /// The same where `mem` is an array of four floats each, or of floats; and whose text begins with directives, as `enable f16;`, that
-    /// must stand before all else.
+    /// The same with `mem` as an array of vectors of four floats, or of floats, and with directives such as `enable f16;`, which must come
+    /// first.
     pub fn kernel_with(&self, label: &str, directives: &str, of_vectors: bool, text: &str) -> Kernel {
         let text = whole(directives, of_vectors, text);
         #[cfg(test)]
@@ -208,7 +207,7 @@ impl Program {
             module: &module,
             entry_point: Some("main"),
             compilation_options: wgpu::PipelineCompilationOptions {
-                // Every kernel writes what it reads.
+                // Every kernel writes workgroup memory before it reads it.
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()
             },
@@ -218,7 +217,7 @@ impl Program {
         Kernel(pipeline)
     }
 
-    /// Appends a kernel that does `body` for each `i` below `len`, whose arguments have these names.
+    /// Appends a kernel that executes `body` for each `i` below `len`, with the named arguments.
     pub fn for_each(&mut self, label: &str, of_vectors: bool, args: &[(&str, u32)], len: usize, body: &str) {
         const SIZE: usize = 256;
         let fields: String = args.iter().map(|(name, _)| format!("{name}: u32, ")).collect();
@@ -237,7 +236,7 @@ impl Program {
         self.dispatch(&kernel, &args, groups(len, SIZE));
     }
 
-    /// Appends a dispatch; nothing happens yet. Floats among the arguments go in as their bits.
+    /// Appends a dispatch without executing it. Float arguments are passed as bits.
     #[track_caller]
     pub fn dispatch(&mut self, kernel: &Kernel, args: &[u32], groups: [u32; 3]) {
         assert!(self.bound.is_none(), "this program is bound already");
@@ -251,7 +250,7 @@ impl Program {
         self.args.resize(ARGS as usize * self.dispatches.len(), 0);
     }
 
-    /// Dispatches so far: the beginning of a range to replay.
+    /// Number of dispatches so far: the start of a range to replay.
     pub fn len(&self) -> usize {
         self.dispatches.len()
     }
@@ -260,7 +259,7 @@ impl Program {
         self.dispatches.is_empty()
     }
 
-    /// Ties the program to a memory; from here on it can be replayed.
+    /// Binds the program to a memory, so that it can be replayed.
     pub fn bind(&mut self, memory: &Memory) {
         let Gpu { device, queue, shared, .. } = &self.gpu;
         let args = device.create_buffer(&wgpu::BufferDescriptor {
@@ -305,13 +304,13 @@ impl Program {
     }
 }
 
-/// What is compiled: directives first, then the prelude for one way of reading `mem`.
+/// Text to compile: directives first, then the prelude for one type of `mem`.
 pub(crate) fn whole(directives: &str, of_vectors: bool, text: &str) -> String {
     let prelude = if of_vectors { PRELUDE.replacen(FLOATS, VECTORS, 1) } else { PRELUDE.into() };
     format!("{directives}\n{prelude}{text}")
 }
 
-/// Workgroups for so many items, spread over x and y: a kernel finds its own by `group_index`.
+/// Workgroups for a number of items, spread over x and y; a kernel finds its index with `group_index`.
 pub fn groups(items: usize, a_group: usize) -> [u32; 3] {
     let groups = items.div_ceil(a_group) as u32;
     if groups <= MOST_GROUPS {
@@ -326,10 +325,10 @@ const UNDER_WAY: u8 = 1;
 const HERE: u8 = 2;
 const FAILED: u8 = 3;
 
-/// What some regions of floats and some of whole numbers hold.
+/// Contents of some regions of floats and of integers.
 pub type Contents = (Vec<Vec<f32>>, Vec<Vec<u32>>);
 
-/// What a region held.
+/// Contents of a region.
 #[derive(Clone, Copy)]
 pub struct Arrived<'a>(&'a [[u8; 4]]);
 
@@ -342,19 +341,19 @@ impl<'a> Arrived<'a> {
         self.0.iter().map(|bytes| u32::from_ne_bytes(*bytes))
     }
 
-    /// In place of what is there.
+    /// Replaces the contents of `floats`.
     pub fn replace(self, floats: &mut Vec<f32>) {
         floats.clear();
         floats.extend(self.floats());
     }
 
-    /// In so many equal parts, one after the other.
+    /// Divides it into equal consecutive parts.
     pub fn parts(self, count: usize) -> impl Iterator<Item = Arrived<'a>> {
         self.0.chunks_exact(self.0.len().checked_div(count).unwrap_or(0).max(1)).map(Arrived)
     }
 }
 
-/// A way back from the device for some regions: encoded into a submit, it arrives some time after it.
+/// Readback of some regions: encoded into a submit, it arrives some time after it.
 pub struct Readback {
     gpu: Gpu,
     memory: Memory,
@@ -364,7 +363,7 @@ pub struct Readback {
     way: Arc<Way>,
 }
 
-/// Where a readback is, and who waits for it.
+/// State of a readback, and the waker of its waiter.
 struct Way {
     state: AtomicU8,
     waits: Mutex<Option<Waker>>,
@@ -402,7 +401,7 @@ impl Readback {
         }
     }
 
-    /// After the submit: asks for what it copied.
+    /// Requests the copies; call after the submit.
     pub fn ask(&self) {
         self.gpu.shared.readbacks.fetch_add(1, Ordering::Relaxed);
         self.way.state.store(UNDER_WAY, Ordering::Release);
@@ -417,8 +416,7 @@ impl Readback {
         });
     }
 
-    /// Gives what arrived, region by region in the order they were named, floats first, each with its number among
-    /// its kind; false while it is on its way.
+    /// Passes the arrived regions in their order, floats first, each with its index within its kind. Returns false while they are pending.
     pub fn take(&self, floats: &mut dyn FnMut(usize, Arrived), words: &mut dyn FnMut(usize, Arrived)) -> Result<bool, Fault> {
         self.gpu.check()?;
         match self.way.state.load(Ordering::Acquire) {
@@ -444,7 +442,7 @@ impl Readback {
         Ok(true)
     }
 
-    /// [`Readback::take`] where it was `asked` for in a submit and has not come yet; waits for that submit for a moment.
+    /// [`Readback::take`] for a pending request of a submit; waits for that submit for a moment.
     pub(crate) fn poll(
         &self,
         asked: &mut Option<Submitted>,
@@ -460,18 +458,18 @@ impl Readback {
         Ok(here)
     }
 
-    /// Submits a copy and gives what it brings: for tests, natively and in a browser, whose events bring it.
+    /// Submits a copy and returns its contents; for tests, natively and in a browser.
     pub async fn fetch(&self) -> Result<Contents, Fault> {
         self.send();
         self.answer().await
     }
 
-    /// Gives what was asked for once it is there.
+    /// Returns the requested contents once they have arrived.
     pub async fn answer(&self) -> Result<Contents, Fault> {
         #[cfg(not(target_family = "wasm"))]
         self.gpu.wait();
         poll_fn(|context| {
-            // Who waits is named before it is looked: an answer in between finds somebody to wake.
+            // The waker is registered before the check, so that an answer in between wakes it.
             *lock(&self.way.waits) = Some(context.waker().clone());
             if self.way.state.load(Ordering::Acquire) == UNDER_WAY { Poll::Pending } else { Poll::Ready(()) }
         })
@@ -479,7 +477,7 @@ impl Readback {
         self.contents()
     }
 
-    /// The same for benches and for tests that are native only.
+    /// Blocking version for benches and native tests.
     #[cfg(not(target_family = "wasm"))]
     pub fn now(&self) -> Result<Contents, Fault> {
         self.send();

@@ -1,35 +1,34 @@
-//! Sums and maxima over the threads of a workgroup, in one order and with the same bits by either of two ways: halves of
-//! a tree in workgroup memory, a barrier each; or, where the adapter has subgroups, the near halves of the same tree by
-//! exchanges within a subgroup, which wait for nobody.
+//! Sums and maxima over the threads of a workgroup, in one order and with the same bits by either of two methods: halves of a tree in
+//! workgroup memory with a barrier each; or, if the adapter has subgroups, the near halves of the same tree by exchanges within a subgroup,
+//! without barriers.
 //!
-//! A tree adds thread i + half to thread i for each half from the farthest to 1. What lies a subgroup or more apart is
-//! added by each thread for itself, from workgroup memory; the rest by `subgroupShuffleXor`, after which every thread has
-//! the sum, since a + b is b + a to the last bit. Which thread lies where in a subgroup is nobody's guess: a thread's
-//! place is what WGSL calls its number in its subgroup, behind as many places as its subgroup takes from a counter. Who
-//! works on which row thus differs from run to run, and what comes of it does not. Full subgroups are the one thing that
-//! is assumed, so an adapter has to show that it has them when it is opened (`open.rs`).
+//! A tree adds thread i + half to thread i for each half, from the farthest to 1. Each thread adds numbers a subgroup or more apart from
+//! workgroup memory; `subgroupShuffleXor` adds the rest, after which every thread has the sum, because a + b equals b + a exactly. The
+//! mapping of threads to subgroups is unknown, so a thread's place is its WGSL index in its subgroup plus the places that its subgroup
+//! reserves from a counter. Which thread processes which row thus differs between runs, but the result does not. Full subgroups are
+//! assumed, so an adapter is tested for them when it is opened (`open.rs`).
 
 use std::fmt::Write;
 
 /// Threads of most workgroups that reduce.
 pub(crate) const THREADS: usize = 256;
-/// A narrower subgroup spares too little.
+/// A narrower subgroup saves too little.
 const NARROWEST: u32 = 8;
-/// As wide as the smallest workgroup that reduces: wider ones would not be full.
+/// Threads of the smallest workgroup that reduces: wider subgroups would not be full.
 const WIDEST: u32 = 64;
 
-/// How an adapter reduces: by subgroups of at least so many threads, or without.
+/// Reduction method of an adapter: by subgroups of at least the given number of threads, or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reduce {
     width: Option<usize>,
-    /// WGSL wants it said; wgpu's own reader of WGSL knows subgroups without, and does not know the words.
+    /// Whether WGSL requires the `enable` directive; wgpu's own WGSL parser supports subgroups but not the directive.
     said: bool,
 }
 
 impl Reduce {
     pub const PLAIN: Reduce = Reduce { width: None, said: false };
 
-    /// For an adapter whose subgroups have so many threads at least and at most.
+    /// Method for an adapter with this minimum and maximum subgroup size.
     pub fn by_subgroups(least: u32, most: u32, in_browser: bool) -> Reduce {
         let fits = least.is_power_of_two() && least >= NARROWEST && most <= WIDEST;
         Reduce { width: fits.then_some(least as usize), said: in_browser }
@@ -39,12 +38,12 @@ impl Reduce {
         self.width.is_some()
     }
 
-    /// What a kernel's text begins with.
+    /// Directives of a kernel's text.
     pub fn directives(self) -> &'static str {
         if self.width.is_some() && self.said { "enable subgroups;" } else { "" }
     }
 
-    /// What `main` needs to know of a thread; the place that [`Reduce::place`] gives it is made of it.
+    /// Built-in values that `main` needs for [`Reduce::place`].
     pub fn builtins(self) -> &'static str {
         match self.width {
             None => "@builtin(local_invocation_index) index: u32",
@@ -55,7 +54,7 @@ impl Reduce {
         }
     }
 
-    /// Begins `main`: `local` is the place of this thread from here on.
+    /// Start of `main`: defines `local`, the place of this thread.
     pub fn place(self) -> &'static str {
         match self.width {
             None => "    let local = index;\n",
@@ -70,8 +69,8 @@ impl Reduce {
         }
     }
 
-    /// `fn NAME(x: f32, local: u32) -> f32` for each of some names, over `lanes` neighbours each, that all of the workgroup
-    /// enter together. What joins two numbers is `+`, or a function's name.
+    /// Text of `fn NAME(x: f32, local: u32) -> f32` for each name, over `lanes` adjacent threads; all threads of the workgroup enter
+    /// together. The operation is `+` or a function's name.
     pub fn across(self, lanes: usize, names: &[(&str, &str)]) -> String {
         let mut text = self.declared();
         text += "var<workgroup> reduce_lanes: array<f32, 256>;\n";
@@ -104,8 +103,8 @@ impl Reduce {
         text
     }
 
-    /// `fn reduce_segments(local: u32)`: sums each of `count` segments of `len` numbers of `sums`, which the workgroup has
-    /// just written, into its first.
+    /// Text of `fn reduce_segments(local: u32)`: sums each of `count` segments of `len` numbers of `sums`, which the workgroup has just
+    /// written, into its first number.
     pub fn segments(self, count: usize, len: usize, threads: usize) -> String {
         let mut text = self.declared();
         text += "fn reduce_segments(local: u32) {\n    workgroupBarrier();\n";
@@ -192,9 +191,9 @@ fn tree(lanes: usize, op: &str) -> String {
     )
 }
 
-/// The tree's far halves, of those `width` apart from `first` on.
+/// Far halves of the tree, for numbers `width` apart from `first` on.
 fn near(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> String {
-    /// Number `at` of `count` that are left.
+    /// Number `at` of the `count` that remain.
     fn left(at: usize, count: usize, all: usize, op: &str, one: &dyn Fn(usize) -> String) -> String {
         if count == all {
             return one(at);
@@ -206,7 +205,7 @@ fn near(width: usize, lanes: usize, op: &str, array: &str, first: &str) -> Strin
     left(0, 1, all, op, &|i| format!("{array}[{first} + {}u]", i * width))
 }
 
-/// Its near halves.
+/// Near halves of the tree.
 fn exchanges(lanes: usize, op: &str) -> String {
     let mut text = String::new();
     let mut half = lanes / 2;

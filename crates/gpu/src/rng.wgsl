@@ -41,7 +41,7 @@ fn pcg4_stirred(x: vec4<u32>) -> vec4<u32> {
     return vec4<u32>(a, b, c, x.w + b * c);
 }
 
-// 4 random words from 4, one to one, at a third of threefry's price.
+// 4 random words from 4, one to one, at a third of threefry's cost.
 fn pcg4(words_in: vec4<u32>) -> vec4<u32> {
     let x = pcg4_stirred(words_in * 1664525u + 1013904223u);
     return pcg4_stirred(x ^ (x >> vec4<u32>(16u)));
@@ -53,7 +53,7 @@ fn hash(key: vec2<u32>, x: vec2<u32>) -> vec4<u32> {
     return pcg4(vec4<u32>(folded, key << vec2<u32>(1u)));
 }
 
-// In [0, 1), a multiple of 2^-24. (WGSL has another use for the name `uniform`.)
+// Uniform in [0, 1), a multiple of 2^-24. (`uniform` is a reserved word in WGSL.)
 fn uniform_of(word: u32) -> f32 { return f32(word >> 8u) * 5.9604644775390625e-8; }
 
 // Two independent normal numbers from two words (Box and Muller 1958).

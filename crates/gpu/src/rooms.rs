@@ -1,21 +1,21 @@
-//! The rooms that have kernels of their own, a line each.
+//! List of the rooms with their own kernels.
 
 use crate::device::Gpu;
 use learn::Fault;
 use std::any::Any;
 use std::sync::RwLock;
 
-/// What a room asks of a device beyond plans, served where the request is that room's.
+/// Serves a room's request beyond plans, if the request is that room's.
 pub type Special = fn(&Gpu, &dyn Any) -> Option<Result<Box<dyn Any>, Fault>>;
 
 #[cfg(feature = "every_room")]
 static SPECIAL: &[Special] = &[crate::control::special, crate::backgammon::special, crate::logic::special];
 #[cfg(not(feature = "every_room"))]
 static SPECIAL: &[Special] = &[];
-/// Those that a shell adds.
+/// Entries that a shell adds.
 static MORE: RwLock<Vec<Special>> = RwLock::new(Vec::new());
 
-/// Adds a room's kernels, before any device is offered to a run.
+/// Adds a room's kernels. Call before a run gets a device.
 pub fn add_special(special: Special) {
     MORE.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(special);
 }

@@ -1,6 +1,6 @@
-//! WGSL behind its constants. A line that begins with `#NAME ` is written out as often as the count of that name says, each time with
-//! its number for #: compilers of WGSL count the rounds of every loop, so that drivers do not unroll it, and an array
-//! indexed by what they do not know leaves the registers.
+//! WGSL with constants. A line that begins with `#NAME ` is repeated as often as the count of that name says, with its index for #. Loops
+//! are not used because WGSL compilers add a loop counter, so that drivers do not unroll the loop, and an array with an unknown index
+//! leaves the registers.
 
 use std::fmt::{Display, Write as _};
 
@@ -24,14 +24,14 @@ impl Text {
         words.iter().fold(self, |text, &(name, value)| text.word(name, value))
     }
 
-    /// For repetitions only.
+    /// Count for repetitions only.
     pub fn count(mut self, name: &'static str, value: usize) -> Text {
         self.counts.push((name, value));
         self
     }
 
     pub fn float(self, name: &str, value: f32) -> Text {
-        // The f64 that an f32 equals is read back to the bit.
+        // An f64 that equals the f32 is parsed back exactly.
         self.constant(name, "f32", format_args!("{:?}", f64::from(value)))
     }
 

@@ -1,8 +1,8 @@
-//! How products are cut into tiles: which there are, which of them suit a shape, and which of those were found fastest.
+//! Tiles of products: the available tiles, the candidates for a shape, and the fastest ones found.
 
-/// How a product is cut: a workgroup computes `rows` x `columns` of c over `depth` k at a time, a thread `thread_rows` x
-/// `thread_columns` of them. The workgroup has as many such sets of threads as it has `slices`, each with its share
-/// of the k, for products of few rows and columns.
+/// Division of a product. A workgroup computes `rows` x `columns` of c over `depth` k at a time; a thread computes `thread_rows` x
+/// `thread_columns` of them. The workgroup has `slices` such sets of threads, each with its share of k, for products of few rows and
+/// columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Tile {
     pub rows: usize,
@@ -17,14 +17,12 @@ const fn tile((rows, columns): (usize, usize), depth: usize, (thread_rows, threa
     Tile { rows, columns, depth, thread_rows, thread_columns, slices }
 }
 
-// Of a GPU with 128 lanes of f32 a multiprocessor, one instruction a lane and clock, a thread of 8 x 8 spends 64
-// multiply-adds on 4 reads of 16 bytes from workgroup memory: 94% of what it does is multiplying. Lanes that want the same
-// bytes share them: 8 x 4 lanes read 384 different bytes for 2048 multiply-adds, 24 a clock of the 128 that such memory
-// gives. 8 x 16: 96%, 16 bytes a clock. 8 x 4: 91%, 40 bytes. 4 x 4: 89%, 48 bytes. Registers a thread: as many as sums,
-// 16 to 32 for what is on its way from global memory, 8 to 24 factors, some 20 addresses: about 120 for 8 x 8, so that 16
-// warps have room; 210 for 8 x 16, 8 warps; 75 for 8 x 4, 24 warps. A tile of 128 x 128 reads a byte from global memory
-// for 16 multiply-adds, 64 x 64 for 8. 4096 x 256 has 64 tiles of the one, for fewer than half of 132 multiprocessors,
-// and 256 of the other.
+// On a GPU with 128 f32 lanes per multiprocessor and one instruction per lane and clock, a thread of 8 x 8 spends 64 multiply-adds per 4
+// reads of 16 bytes from workgroup memory: 94% of its instructions multiply. Lanes that read the same bytes share them: 8 x 4 lanes read
+// 384 different bytes for 2048 multiply-adds, 24 bytes per clock of the 128 available. 8 x 16: 96%, 16 bytes. 8 x 4: 91%, 40 bytes. 4 x 4:
+// 89%, 48 bytes. Registers per thread: the sums, 16 to 32 for loads in flight, 8 to 24 factors, about 20 addresses. That is about 120 for 8
+// x 8 (16 warps fit), 210 for 8 x 16 (8 warps), 75 for 8 x 4 (24 warps). A tile of 128 x 128 reads one byte from global memory per 16
+// multiply-adds, 64 x 64 per 8. 4096 x 256 has 64 tiles of the former, fewer than half of 132 multiprocessors, and 256 of the latter.
 const LARGE: Tile = tile((128, 128), 16, (8, 8), 1);
 const LARGE_WIDE: Tile = tile((128, 128), 16, (8, 16), 1);
 const MIDDLE: Tile = tile((64, 64), 16, (8, 4), 1);
@@ -38,12 +36,12 @@ const ROWS_16: Tile = tile((16, 64), 32, (4, 4), 2);
 const ROWS_4: Tile = tile((4, 64), 32, (4, 4), 8);
 const CORNER: Tile = tile((64, 4), 32, (4, 4), 8);
 
-/// All there are.
+/// All tiles.
 pub const TILES: [Tile; 12] =
     [LARGE, LARGE_WIDE, MIDDLE, MIDDLE_FINE, MIDDLE_COARSE, NARROW, SMALL, COLUMNS_16, COLUMNS_4, ROWS_16, ROWS_4, CORNER];
 
 impl Tile {
-    /// `128x32 by 8x4`
+    /// Name such as `128x32 by 8x4`.
     pub fn name(&self) -> String {
         let Tile { rows, columns, thread_rows, thread_columns, .. } = self;
         format!("{rows}x{columns} by {thread_rows}x{thread_columns}")
@@ -64,22 +62,22 @@ impl Tile {
 pub(crate) enum Class {
     /// Many large tiles.
     Large,
-    /// Not so many: a batch through a layer.
+    /// Fewer: a batch through a layer.
     Batch,
-    /// Rows as many as there are, up to 32 columns.
+    /// Any number of rows, up to 32 columns.
     Narrow,
     /// Few rows and columns and many k: the gradient of a weight.
     Gradient,
-    /// Whatever has one tile that fits it.
+    /// Products with a single suitable tile.
     Other(Tile),
 }
 
-/// Workgroups that fill a large GPU: some more than it has multiprocessors.
+/// Workgroups that fill a large GPU: somewhat more than its multiprocessors.
 const ENOUGH_TILES: usize = 192;
-/// Many k.
+/// Threshold for many k.
 const DEEP: usize = 1024;
 
-/// The rule.
+/// Class by the rule.
 pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
     let few_rows = m <= 256 && k >= DEEP;
     match (m, n) {
@@ -99,8 +97,7 @@ pub(crate) fn class(m: usize, n: usize, k: usize) -> Class {
 }
 
 impl Class {
-    /// Those worth timing, what is taken unmeasured first. They are alike in what decides the order of sums: depth and
-    /// slices.
+    /// Tiles worth timing; the first is the unmeasured default. They have the same depth and slices, which decide the order of sums.
     pub(crate) fn candidates(self) -> Vec<Tile> {
         match self {
             Class::Large => vec![LARGE, LARGE_WIDE, MIDDLE, MIDDLE_COARSE],
@@ -111,13 +108,13 @@ impl Class {
         }
     }
 
-    /// The tile of the rule, by which products are split whatever tile computes them.
+    /// The rule's tile, which determines how products are split, whatever tile computes them.
     pub(crate) fn rule(self) -> Tile {
         self.candidates()[0]
     }
 }
 
-/// The tiles found fastest.
+/// The fastest tiles found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tuned(Vec<(Class, Tile)>);
 

@@ -1,4 +1,4 @@
-//! Training steps of any plan on a device, without an answer in between: what a learner offloads that has no kernels of its own.
+//! Training steps of any plan on a GPU without an answer in between, for learners without their own kernels.
 
 use crate::device::{Gpu, InFlight, Submitted};
 use crate::optimizer::{Following, Optimizer};
@@ -10,7 +10,7 @@ use learn::offload::{PlanTrainer, TrainResult, TrainStateRef};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Submits that may be under way; beyond them a step waits, where one can wait.
+/// Maximum number of pending submits; beyond it a step waits if the platform can wait.
 const IN_FLIGHT: usize = 64;
 
 pub struct Trainer {
@@ -20,22 +20,22 @@ pub struct Trainer {
     lowered: Lowered,
     params: Region,
     optimizer: Following,
-    /// Adam.
+    /// Dispatches of Adam.
     moved: Range<usize>,
-    /// Gradients of runs before the newest one, which is begun with keeping what the one before left, where several make a step.
+    /// Dispatches that keep the gradients of earlier runs when several runs make a step.
     keep: [Range<usize>; 2],
     join: Range<usize>,
-    /// Runs whose gradients the next update moves by.
+    /// Runs whose gradients the next update uses.
     runs: usize,
     outputs: Vec<Arc<str>>,
-    /// Of all, and of the outputs alone.
+    /// Readbacks of everything, and of the outputs only.
     readbacks: [Readback; 2],
     in_flight: InFlight,
     asked: Option<Submitted>,
     what: Asked,
 }
 
-/// Which of the readbacks is asked for.
+/// Readback that a request selects.
 #[derive(Clone, Copy)]
 enum Asked {
     All,
@@ -83,7 +83,7 @@ impl Trainer {
         Ok(trainer)
     }
 
-    /// What comes before the next run, and the run.
+    /// Dispatches before the next run, and the run.
     fn next_run(&mut self) -> [Range<usize>; 2] {
         self.runs += 1;
         let keep = match self.runs {
@@ -94,9 +94,9 @@ impl Trainer {
         [keep, self.lowered.steps.clone()]
     }
 
-    /// What makes a step of the runs so far.
+    /// Dispatches of a step with the gradients so far.
     fn next_update(&mut self, adam: &Adam) -> Result<[Range<usize>; 2], Fault> {
-        if !self.optimizer.knows(adam) {
+        if !self.optimizer.has_settings(adam) {
             self.optimizer.follow(adam, &self.memory)?;
         }
         let join = if self.runs > 1 { self.join.clone() } else { 0..0 };
@@ -129,7 +129,7 @@ impl Trainer {
     }
 }
 
-/// Appends one region to another, or in place of it.
+/// Appends one region to another, or replaces it.
 fn add(x: Region, to: Region, adds: bool, program: &mut Program) -> Range<usize> {
     let first = program.len();
     let body = if adds { "mem[args.to + i] += mem[args.x + i];" } else { "mem[args.to + i] = mem[args.x + i];" };
@@ -144,13 +144,13 @@ impl PlanTrainer for Trainer {
             return Err(Fault::Refused { why: "training began anew before it had answered".into() });
         }
         self.memory.write_floats(self.params, state.weights);
-        self.optimizer.stand([state.m, state.v], state.steps, &self.memory);
+        self.optimizer.reset([state.m, state.v], state.steps, &self.memory);
         self.runs = 0;
         self.gpu.check()
     }
 
     fn set_input(&mut self, name: &str, values: &[f32]) -> Result<(), Fault> {
-        // In queue order: behind the steps that were begun, before those that follow.
+        // In queue order: after the steps already begun, before later ones.
         self.memory.write_floats(self.lowered.input(name), values);
         self.gpu.check()
     }

@@ -1,4 +1,4 @@
-// Adds what a step has to tell to the sums over steps.
+// Adds the metrics of a step to the sums over steps.
 
 struct Args { policy_loss: u32, value_loss: u32, norm: u32, sums: u32 }
 

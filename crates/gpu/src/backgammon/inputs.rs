@@ -1,11 +1,11 @@
-//! What the kernels of leaves and of training share: the network's inputs, made on the device.
+//! Network inputs, computed on the GPU; shared by the kernels of leaves and of training.
 
 use crate::text::Text;
 use learn::Fault;
 use learn::backgammon::published::accelerator::{DECISION_WORDS, PACKED_SAMPLE_WORDS};
 use learn::backgammon::published::{ACTIONS, HEADS, INPUTS};
 
-/// The text of a kernel that makes inputs of decisions, after what it has to know.
+/// Prefixes a kernel's text with the constants and functions for the inputs of decisions.
 pub fn with_inputs(text: &str) -> String {
     let constants = Text::default().words(&[
         ("INPUTS", INPUTS),

@@ -1,6 +1,6 @@
-// The 344 inputs of backgammon's published network from a decision's nine words: what `inputs.rs` in learn has in a table. Four words a
-// side have four bits for each place: the points as that side counts them, then the bar. The
-// ninth has the roll's index, and in bit 8 whether it is the second half of a double; what a sample has above that is passed by.
+// The 344 inputs of backgammon's published network from a decision's nine words; `inputs.rs` in learn has the same as a table. Each side
+// has four words with four bits per position: the points in that side's numbering, then the bar. The ninth word has the roll's index, and
+// bit 8 marks the second half of a double; higher bits of a sample are ignored.
 
 const BAR = 25u;
 const CHECKERS = 15u;
@@ -13,7 +13,7 @@ fn borne_off(at: u32, which: u32) -> u32 {
     var left = 0u;
     for (var word = 0u; word < 4u; word++) {
         let bits = words[at + which * 4u + word];
-        // Pairs first, whose sums fit into their bytes as the sum of all does.
+        // Pairs first: their sums fit into bytes, as does the total.
         left += (((bits & 0x0F0F0F0Fu) + ((bits >> 4u) & 0x0F0F0F0Fu)) * 0x01010101u) >> 24u;
     }
     return CHECKERS - left;
@@ -84,7 +84,7 @@ fn input(at: u32, feature: u32) -> f32 {
     let roll = last & 255u;
     if (feature < 337u) { return f32(roll == feature - 316u); }
     if (feature == 343u) { return f32(((last >> 8u) & 1u) == 1u); }
-    // Rolls are numbered by the higher number first: high·(high - 1)/2 + low - 1.
+    // The index of a roll is high·(high - 1)/2 + low - 1.
     var high = 1u;
     while (high * (high + 1u) / 2u <= roll) { high++; }
     let low = roll - high * (high - 1u) / 2u + 1u;

@@ -1,4 +1,4 @@
-// The inputs of decisions that lie one after the other, a thread a number.
+// Inputs of consecutive decisions, one thread per number.
 
 struct Args { decisions: u32, inputs: u32, rows: u32 }
 

@@ -1,4 +1,4 @@
-//! Leaves of two lanes: one program, which the device works through in the order it was asked, and a way back for each lane.
+//! Leaves of two lanes: one program, which the GPU executes in the order of the requests, and a readback per lane.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, Submitted};
@@ -15,7 +15,7 @@ pub struct Leaves {
     memory: Memory,
     program: Program,
     params: Region,
-    /// Of whichever lane asks: writes and submits keep their order, so one lane's are taken up before the other's are written.
+    /// Shared by both lanes: writes and submits keep their order, so the GPU reads one lane's decisions before the other's are written.
     decisions: Region,
     lists: [Range<usize>; 2],
     lanes: [Lane; LANES],
@@ -24,7 +24,7 @@ pub struct Leaves {
 struct Lane {
     readback: Readback,
     asked: Option<Submitted>,
-    /// That were asked for.
+    /// Number of requested rows.
     rows: usize,
 }
 
@@ -73,12 +73,12 @@ impl Leaves {
     }
 
     pub fn answer(&mut self, lane: usize, answer: &mut Answer) -> Result<bool, Fault> {
-        // For this lane alone: the other's leaves may be behind it.
+        // Waits for this lane alone; the other's leaves may be queued behind it.
         let (Lane { readback, asked, rows }, wide) = (&mut self.lanes[lane], self.width);
         let mut floats = |region: usize, arrived: Arrived| {
             let (to, width) = if region == 0 { (&mut answer.hidden, wide) } else { (&mut answer.heads, HEADS) };
             to.clear();
-            // Rows beyond hold what is left from before.
+            // Further rows contain old data.
             to.extend(arrived.floats().take(*rows * width));
         };
         readback.poll(asked, &mut floats, &mut |_, _| {})

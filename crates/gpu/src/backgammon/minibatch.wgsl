@@ -1,13 +1,13 @@
-// What a step learns from, of the samples in the places that were drawn, a workgroup a sample. After the decision's nine words,
-// the ninth of which has from bit 16 on how many shares there are, a sample has how the game ended for who decided, an action and
-// its visits for each share, and from SAMPLE_WORDS on a bit for each action that is legal.
+// Gathers a minibatch from the samples at the drawn indices, one workgroup per sample. A sample begins with the decision's nine words; the
+// ninth has the number of shares from bit 16 on. Then follow the game's outcome for the player who decided, an action and its visits per
+// share, and from SAMPLE_WORDS on one bit per legal action.
 
 struct Args {
     packed_samples: u32, drawn: u32, rows: u32,
     inputs: u32, mask: u32, share: u32, outcome: u32,
 }
 
-// Far below any logit, and no less than an f32 can add to one.
+// Far below any logit, but small enough that an f32 sum with a logit is exact enough.
 const ILLEGAL = -1e9;
 
 @compute @workgroup_size(256)
@@ -32,7 +32,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     }
     if (local < HEADS) {
         let ending = words[packed_sample + 9u];
-        // To win, a gammon, a backgammon; to lose a gammon, a backgammon.
+        // Outcomes: win, gammon won, backgammon won; loss, gammon lost, backgammon lost.
         let first = array<u32, HEADS>(0u, 1u, 2u, 4u, 5u)[local];
         let end = select(6u, 3u, local < 3u);
         mem[args.outcome + row * HEADS + local] = f32(ending >= first && ending < end);

@@ -1,5 +1,5 @@
-//! The optimiser's steps on samples that lie on the device. Some steps share a submit, and what they tell is summed up there
-//! until it is asked for, with weights and moments.
+//! Optimiser steps on samples on the GPU. Several steps share a submit. Their metrics are summed on the GPU until they are requested, with
+//! weights and moments.
 
 use super::inputs::{refused, with_inputs};
 use crate::device::{Gpu, InFlight, Submitted};
@@ -12,9 +12,9 @@ use learn::backgammon::published::accelerator::{OffloadSpec, PACKED_SAMPLE_WORDS
 use learn::backgammon::published::plan_learning;
 use std::ops::Range;
 
-/// Steps of one submit at most: each has a place of its own for what was drawn.
+/// Maximum number of steps per submit; each has its own region for drawn indices.
 const TOGETHER: usize = 4;
-/// Submits that may be under way. Beyond them a step waits, where one can wait; where not, there are no more than a round has.
+/// Maximum number of pending submits. Beyond it a step waits if the platform can wait; otherwise a round has no more than these.
 const IN_FLIGHT: usize = 64;
 
 pub struct Training {
@@ -23,20 +23,20 @@ pub struct Training {
     program: Program,
     params: Region,
     packed_samples: Region,
-    /// Places of TOGETHER steps.
+    /// Regions of TOGETHER steps.
     drawn: Region,
     value_coef: Region,
     optimizer: Following,
-    /// Policy loss, value loss, length of the gradient.
+    /// Policy loss, value loss, gradient norm.
     sums: Region,
     minibatch: usize,
-    /// What each of the steps of a submit begins with; and what all of them go on with.
+    /// Dispatches at the start of each step of a submit, and the shared dispatches that follow.
     gathers: Range<usize>,
     step: [Range<usize>; 3],
     readback: Readback,
-    /// Of the value's loss, as the device was told it with Adam's settings.
-    told_coef: f32,
-    /// Drawn for steps that wait for others to go with.
+    /// Coefficient of the value loss, as last written with Adam's settings.
+    sent_coef: f32,
+    /// Drawn indices of steps that wait for a common submit.
     waiting: Vec<u32>,
     in_flight: InFlight,
     asked: Option<Submitted>,
@@ -92,7 +92,7 @@ impl Training {
             gathers,
             step: [lowered.steps.clone(), moved, summed],
             readback,
-            told_coef: 0.0,
+            sent_coef: 0.0,
             waiting: Vec::with_capacity(TOGETHER * rows),
             in_flight: InFlight::new(IN_FLIGHT),
             asked: None,
@@ -101,18 +101,18 @@ impl Training {
 
     pub fn set_state(&mut self, state: &TrainStateRef) -> Result<(), Fault> {
         if self.asked.is_some() {
-            return Err(refused("learning began anew before it had told how far it was"));
+            return Err(refused("the trainer was reset before its last result was read"));
         }
-        // Steps that have not gone out would be written over at once.
+        // Steps that were not submitted would be overwritten at once.
         self.waiting.clear();
         self.memory.write_floats(self.params, state.weights);
-        self.optimizer.stand([state.m, state.v], state.steps, &self.memory);
+        self.optimizer.reset([state.m, state.v], state.steps, &self.memory);
         self.memory.write_floats(self.sums, &[0.0; 3]);
         self.gpu.check()
     }
 
     pub fn store_samples(&mut self, first: usize, packed_samples: &[PackedSample]) -> Result<(), Fault> {
-        // Steps that were asked for before learn from what lay there before.
+        // Earlier steps train on the old samples.
         self.send(false)?;
         let region = self.packed_samples.part(first * PACKED_SAMPLE_WORDS, packed_samples.len() * PACKED_SAMPLE_WORDS);
         self.memory.write_words(region, packed_samples.as_flattened());
@@ -121,11 +121,11 @@ impl Training {
 
     pub fn step(&mut self, adam: &Adam, value_coef: f32, drawn: &[u32]) -> Result<(), Fault> {
         assert_eq!(drawn.len(), self.minibatch, "places of one minibatch");
-        if !self.optimizer.knows(adam) || self.told_coef != value_coef {
+        if !self.optimizer.has_settings(adam) || self.sent_coef != value_coef {
             self.send(false)?;
             self.optimizer.follow(adam, &self.memory)?;
             self.memory.write_floats(self.value_coef, &[value_coef]);
-            self.told_coef = value_coef;
+            self.sent_coef = value_coef;
         }
         self.waiting.extend_from_slice(drawn);
         if self.waiting.len() == TOGETHER * self.minibatch { self.send(false) } else { Ok(()) }
@@ -133,12 +133,12 @@ impl Training {
 
     pub fn request_result(&mut self) -> Result<(), Fault> {
         if self.asked.is_some() {
-            return Err(refused("it was asked again how far it was before it had told"));
+            return Err(refused("a result was requested while another is pending"));
         }
         self.optimizer.begin_count(&self.memory);
         self.send(true)?;
         self.readback.ask();
-        // In queue order: behind the copy, before whatever steps follow.
+        // In queue order: after the copy, before later steps.
         self.memory.write_floats(self.sums, &[0.0; 3]);
         self.gpu.check()
     }
@@ -159,7 +159,7 @@ impl Training {
         Ok(here)
     }
 
-    /// Hands over the steps that wait, and with them the question what came of all so far.
+    /// Submits the waiting steps and requests the results so far if `and_ask`.
     fn send(&mut self, and_ask: bool) -> Result<(), Fault> {
         self.gpu.check()?;
         if self.waiting.is_empty() && !and_ask {

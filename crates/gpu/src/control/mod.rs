@@ -1,4 +1,4 @@
-//! Control on the device: its environments, and PPO whole.
+//! Control on the GPU: environments and complete PPO.
 
 mod ppo;
 mod worlds;
@@ -12,7 +12,7 @@ use learn::control::{Accelerator, Snapshot};
 use learn::offload::serve;
 use std::any::Any;
 
-/// Whole iterations of PPO.
+/// Serves whole iterations of PPO.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |from: &Snapshot| Ok(Box::new(ppo::GpuPpo::new(gpu, from)?) as Box<dyn Accelerator>))
 }

@@ -1,10 +1,9 @@
-//! PPO whole on a GPU: rollout, advantages, shuffled minibatches and Adam as one list of dispatches over one memory,
-//! made once for a learner and replayed; an iteration is three submits at most and one readback.
+//! Complete PPO on a GPU: rollout, advantages, shuffled minibatches and Adam as one list of dispatches over one memory, built once per
+//! learner and replayed. An iteration takes at most three submits and one readback.
 //!
-//! It does what `learn::control::ppo` does, in the same order and with the same random words, so that a run moves between the
-//! two; numbers differ by roundings only, and are the same whenever the same adapter begins at the same place. It
-//! refuses to keep anything that the learner here does not get back with each iteration, and to decide anything:
-//! settings arrive with each [`IterationInput`].
+//! It computes the same as `learn::control::ppo`, in the same order and with the same random words, so a run can move between CPU and GPU.
+//! Numbers differ by rounding only, and the same adapter repeats them exactly. Every iteration returns the whole state to the learner, and
+//! each [`IterationInput`] contains the settings.
 
 mod layout;
 
@@ -24,15 +23,15 @@ pub struct GpuPpo {
     memory: Memory,
     program: Program,
     layout: Layout,
-    /// Without the recorded trajectory and, once it was asked for, with it.
+    /// Readbacks without and with the recorded trajectory.
     plain: Readback,
     recorded: Option<Readback>,
-    /// Whether the iteration under way, if there is one, tells a trajectory.
+    /// Whether the pending iteration, if any, returns a trajectory.
     under_way: Option<bool>,
 }
 
 impl GpuPpo {
-    /// Puts a learner onto the device as it stands at a boundary.
+    /// Uploads a learner at a boundary.
     pub fn new(gpu: &Gpu, snapshot: &Snapshot) -> Result<GpuPpo, Fault> {
         gpu.check()?;
         let spec = snapshot.spec.clone();
@@ -52,7 +51,7 @@ impl GpuPpo {
         Ok(on)
     }
 
-    /// Writes what the learner is made of.
+    /// Writes the learner's state.
     fn write_snapshot(&self, snapshot: &Snapshot) {
         let Layout { places, envs, state, .. } = &self.layout;
         self.memory.write_floats(places.params, snapshot.params.values());
@@ -73,7 +72,7 @@ impl GpuPpo {
         }
     }
 
-    /// Writes what holds for one iteration.
+    /// Writes the input of one iteration.
     fn write_input(&self, input: &IterationInput) {
         let Layout { places, samples, features, .. } = &self.layout;
         let config = input.config;
@@ -109,7 +108,7 @@ impl GpuPpo {
         }
     }
 
-    /// The lists of an iteration in the order they run, a submit each.
+    /// Dispatch lists of an iteration in execution order, one submit each.
     fn submits(&self, epochs: usize, record: bool) -> [Vec<Range<usize>>; 3] {
         let lists = &self.layout.lists;
         let (policy, loss) = (&self.layout.acting.steps, &self.layout.learning.steps);
@@ -121,14 +120,14 @@ impl GpuPpo {
         if record {
             rollout.push(lists.trajectory.clone());
         }
-        // In two parts, so that the device need not wait for the whole of a long list.
+        // In two parts, so that the GPU starts before the whole list is encoded.
         let updates = epochs * self.spec.config.minibatches;
         let update = [lists.gather.clone(), loss.clone(), lists.learn.clone()];
         let some = |count: usize| vec![update.clone(); count].concat();
         [rollout, some(updates / 2), some(updates.div_ceil(2))]
     }
 
-    /// Dispatches of an iteration.
+    /// Number of dispatches of an iteration.
     pub fn dispatches(&self, epochs: usize) -> usize {
         self.submits(epochs, false).iter().flatten().map(Range::len).sum()
     }
@@ -184,7 +183,7 @@ impl Accelerator for GpuPpo {
 }
 
 impl GpuPpo {
-    /// What came back, if it did.
+    /// Returns whether the readback has arrived, with its contents in `output`.
     fn take(&self, readback: &Readback, output: &mut IterationOutput) -> Result<bool, Fault> {
         let Layout { envs, state, samples, .. } = self.layout;
         let config = &self.spec.config;

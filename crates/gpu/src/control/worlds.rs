@@ -1,7 +1,7 @@
-//! Worlds as kernels: the rules of `worlds` in WGSL, with their constants and random words taken from there.
+//! Environments as kernels: the rules of `worlds` in WGSL, with their constants and random words taken from there.
 //!
-//! Same seeds begin the same episodes; steps differ by roundings, for a GPU fuses and divides as it likes. It refuses
-//! to know who acts, and a world's text to bind anything: kernels read and write, worlds only compute.
+//! The same seeds begin the same episodes. Steps differ by rounding, because a GPU may fuse and reorder arithmetic. A world's text only
+//! computes; kernels read and write.
 
 use crate::program::{Memory, Program, Region, Space, groups};
 use crate::text::Text;
@@ -11,10 +11,10 @@ use math::Isa;
 
 /// The polynomials of `math::poly`: `poly_exp`, `poly_ln`, `poly_tanh`, `poly_sigmoid`, `poly_sin_cos`.
 pub const POLY: &str = include_str!("../poly.wgsl");
-/// The words of `math::rng`: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`. Stands after [`POLY`].
+/// The words of `math::rng`: `threefry`, `pcg4`, `hash`, `uniform_of`, `normals`. Requires [`POLY`] before it.
 pub const RNG: &str = include_str!("../rng.wgsl");
 
-/// Angles, for worlds that turn.
+/// Angles, for worlds with rotation.
 const ANGLE: &str = include_str!("worlds/angle.wgsl");
 const ROWS: &str = include_str!("worlds/rows.wgsl");
 const EPISODE: &str = include_str!("worlds/episode.wgsl");
@@ -42,18 +42,18 @@ pub struct World {
     /// fn world_go(at: EnvState, action: f32, env: u32, key: vec4<u32>) -> StepResult
     /// ```
     pub text: String,
-    /// Numbers of a state.
+    /// Length of a state.
     pub state: usize,
-    /// Numbers of an observation.
+    /// Length of an observation.
     pub observation: usize,
     pub step_limit: u32,
     pub kernels: Kernels,
 }
 
-/// A kind of world, where it has kernels.
+/// Kernels of a kind of world, if it has any.
 pub fn world(kind: &Kind) -> Option<World> {
     let (spec, kernels) = (kind.spec, kind.kernels?);
-    // A twin's may be longer.
+    // The reference twin's state may be longer.
     let state = (kind.many)(Isa::Portable, 0, 0, 1).state_len();
     let observation = spec.observation.len();
     let mut text = Text::default().add(POLY).add(RNG).add(ANGLE).words(&[
@@ -75,21 +75,21 @@ pub fn world(kind: &Kind) -> Option<World> {
     Some(World { spec, text, state, observation, step_limit: spec.step_limit, kernels })
 }
 
-/// What a world's own text is written in. A step that draws numbers draws them by its moment.
+/// Types of a world's own text. A step derives its random numbers from its moment.
 const TYPES: &str = "alias State = array<f32, STATE>;
 alias Shown = array<f32, OBSERVATION>;
 struct Stepped { state: State, reward: f32, terminated: bool }
 struct Moment { key: vec4<u32>, env: u32, episode: u32, steps: u32 }
 ";
 
-/// Invocations of a workgroup, as in `worlds/common.wgsl`.
+/// Threads of a workgroup, as in `worlds/common.wgsl`.
 const GROUP: usize = 64;
-/// No region.
+/// Absent region.
 const NOWHERE: u32 = u32::MAX;
-/// Words that say which environments these are: the key, the first environment and the game.
+/// Words that identify the environments: the key, the first environment and the game.
 const SETUP: usize = 6;
 
-/// The arguments of a dispatch that differ between kernels.
+/// Arguments of a dispatch that differ between kernels.
 #[derive(Default)]
 struct Args {
     actions: u32,
@@ -101,32 +101,32 @@ struct Args {
     anew: u32,
 }
 
-/// Many environments of one kind on the device, each beginning again by itself when its episode ends: as
-/// `worlds::control::Vector`, but that observations are rows.
+/// Many environments of one kind on the GPU, each of which restarts when its episode ends; as `worlds::control::Vector`, but with
+/// observations as rows.
 pub struct Worlds {
     world: World,
     count: usize,
-    /// Between the rows of `state` and of `clocks`.
+    /// Stride of the rows of `state` and of `clocks`.
     stride: usize,
     /// `[STATE][stride]`
     pub state: Region,
-    /// Steps taken in this episode and episodes begun before it, `[2][stride]`.
+    /// Steps in this episode and earlier episodes, `[2][stride]`.
     pub clocks: Region,
-    /// Episodes that ended in the last play, `[groups]`: the sum is of interest.
+    /// Episodes that ended in the last play, `[groups]`; add them up.
     pub ended: Region,
     setup: Region,
 }
 
-/// Where [`Worlds::step`] reads and writes: `[count]`, and `[count][OBSERVATION]` for observations.
+/// Regions that [`Worlds::step`] reads and writes: `[count]`, and `[count][OBSERVATION]` for observations.
 #[derive(Clone, Copy, Debug)]
 pub struct Stepping {
     pub actions: Region,
-    /// What the environments show from now on.
+    /// Observations of the states after the step (and after a restart).
     pub shown: Region,
-    /// The observation that the step led to, which for an episode that ended is its last.
+    /// Observation that the step led to; for an ended episode, its last one.
     pub reached: Option<Region>,
     pub rewards: Region,
-    /// As `worlds::control::Vector::step` writes them.
+    /// Flags and lengths in the format of `worlds::control::Vector::step`.
     pub ended: Region,
 }
 
@@ -144,20 +144,19 @@ impl Worlds {
         }
     }
 
-    /// Says which environments these are: `first..` of a seed; and what play is thrown, in force from the
-    /// next submit on.
+    /// Sets the environments: `first..` of a seed, and the random stream of play. Takes effect with the next submit.
     pub fn set_up(&self, memory: &Memory, seed: u32, first: u32, game: u32) {
         let [a, b, c, d] = (self.world.kernels.key)(seed);
         memory.write_words(self.setup, &[a, b, c, d, first, game]);
     }
 
-    /// Appends what begins anew as [`Worlds::set_up`] said, each environment at the start of its first episode.
-    /// What they show is written where it is asked for.
+    /// Appends a restart with the values of [`Worlds::set_up`]: each environment at the start of its first episode. Writes the observations
+    /// to `shown` if given.
     pub fn reset(&self, program: &mut Program, shown: Option<Region>) {
         self.begin(program, shown, true);
     }
 
-    /// Appends what only shows the states there are.
+    /// Appends the computation of the observations of the current states.
     pub fn show(&self, program: &mut Program, shown: Region) {
         self.begin(program, Some(shown), false);
     }
@@ -176,8 +175,8 @@ impl Worlds {
         self.append(program, "step", &[ROWS, include_str!("worlds/step.wgsl")], args);
     }
 
-    /// Appends many steps of CartPole in one dispatch, with the coins of [`cartpole::CartPoles::coins`] for actions. Only states,
-    /// clocks and the number of episodes that ended are left of it.
+    /// Appends many steps of CartPole in one dispatch, with the coins of [`cartpole::CartPoles::coins`] as actions. Only states, clocks and
+    /// the number of ended episodes remain.
     pub fn play(&self, program: &mut Program, steps: u32) {
         let texts = [include_str!("worlds/count.wgsl"), include_str!("worlds/random_steps_cartpole.wgsl")];
         self.append(program, "play", &texts, Args { ended: self.ended.at, steps, ..Args::default() });

@@ -1,4 +1,4 @@
-// The loss's slope in rows that are not the last: gathered from all gates that read them, in the order of those.
+// Slopes of the loss in all rows but the last, gathered from the gates that read them, in their order.
 @compute @workgroup_size(SIZE)
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) local: u32) {
     let member = args.member + group.z;

@@ -1,28 +1,27 @@
-// What all kernels of a population share. A row is one number of a cell, for all cells of all samples (lanes) side by side: first
-// the nine cells around it in each channel, `[channel][place]`, then what each gate that is evaluated gives, layer by layer, of the
-// perception
-// `[channel][kernel][gate]`. The last rows are the cell's next channels. Constants in capitals stand before this text.
+// Definitions shared by all kernels of a population. A row is one number per cell, for all cells of all samples (lanes) side by side. First
+// come the nine cells of the neighbourhood in each channel, `[channel][place]`; then the output of each evaluated gate, layer by layer, of
+// the perception `[channel][kernel][gate]`. The last rows are the cell's next channels. Constants in capitals precede this text.
 
 struct Args {
     // In `mem`, of all members: [member][gate][parameter]
     params: u32, m: u32, v: u32,
-    // [member][gate][c0, c1, c2, c3], and the loss's slope in each
+    // [member][gate][c0, c1, c2, c3], and the slope of the loss in each
     coefficients: u32, slopes: u32,
-    // [step][member][sample][channel][cell]; the slope in the newest; [member][sample][channel][cell]
+    // [step][member][sample][channel][cell]; the slope in the newest state; [member][sample][channel][cell]
     states: u32, d_state: u32, targets: u32,
-    // Of the members at hand: [member][row][lane], and the slope in each
+    // For the members of the dispatch: [member][row][lane], and the slope in each
     x: u32, d: u32,
-    // [member][gate]; [member](loss, length of the gradient)
+    // [member][gate]; [member](loss, gradient norm)
     squares: u32, sums: u32,
     // (lr, beta1, beta2, eps, weight decay, clip); [member](1/(1 - beta1^t), 1/(1 - beta2^t))
     knobs: u32, corrections: u32,
-    // In `words`: [member](seed, updates, whether it learns, 0); [member][row] two inputs, 16 bits each
+    // In `words`: [member](seed, updates, whether it trains, 0); [member][row] two inputs, 16 bits each
     standing: u32, wires: u32,
-    // [member][row] where its readers begin; [member] readers: 2 * row, + 1 where it is the second input
+    // [member][row] start of its readers; [member] readers: 2 * row, + 1 for the second input
     readers_begin: u32, readers: u32,
-    // [row]; [gate](first row, rows apart, rows)
+    // [row]; [gate](first row, stride, number of rows)
     gate_of: u32, rows_of: u32,
-    // The members at hand, rows and step of this dispatch
+    // First member, row and step of this dispatch
     member: u32, row: u32, step: u32,
 }
 
@@ -36,7 +35,7 @@ fn gate_at(base: u32, member: u32, gate: u32) -> u32 { return base + 4u * (membe
 
 fn four_at(at: u32) -> vec4<f32> { return vec4<f32>(mem[at], mem[at + 1u], mem[at + 2u], mem[at + 3u]); }
 
-// Four lanes of a thread, as far apart as a workgroup is wide, so that neighbours read neighbours.
+// Four lanes of a thread, spaced by the workgroup's width, so that adjacent threads read adjacent numbers.
 fn lanes_at(at: u32) -> vec4<f32> {
     return vec4<f32>(mem[at], mem[at + SIZE], mem[at + 2u * SIZE], mem[at + 3u * SIZE]);
 }
@@ -58,7 +57,7 @@ fn coefficients_of(member: u32, row: u32) -> vec4<f32> {
     return four_at(gate_at(args.coefficients, member, words[args.gate_of + row - INPUTS]));
 }
 
-// A cell of a channel, in states and their slopes.
+// Index of a channel's cell in states and their slopes.
 fn cell_at(member: u32, lane: u32, channel: u32, cell: u32) -> u32 {
     return (member * BATCH + lane / PLANE) * CHANNELS * PLANE + channel * PLANE + cell;
 }
@@ -67,7 +66,7 @@ fn state_at(step: u32, member: u32, lane: u32, channel: u32, cell: u32) -> u32 {
     return args.states + step * MEMBERS * BATCH * CHANNELS * PLANE + cell_at(member, lane, channel, cell);
 }
 
-// The cell that lies so far from one, or PLANE where that is outside.
+// Index of the cell at an offset, or PLANE outside the grid.
 fn cell_from(cell: u32, by: vec2<i32>) -> u32 {
     let size = vec2<i32>(WIDTH, HEIGHT);
     let at = vec2<i32>(i32(cell) % WIDTH, i32(cell) / WIDTH) + by;

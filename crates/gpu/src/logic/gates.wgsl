@@ -1,4 +1,4 @@
-// What gates are, from their parameters: how likely each gives 1 for (0, 0), (0, 1), (1, 0) and (1, 1), and back.
+// Gates from their parameters: the probability of output 1 for (0, 0), (0, 1), (1, 0) and (1, 1), and its gradient.
 
 var<private> soft: array<f32, 16>;
 
@@ -15,7 +15,7 @@ fn noise_of(member: u32, gate: u32, op: u32) -> f32 {
     return -poly_ln(-poly_ln(u));
 }
 
-// Fills `soft`; gives the operation that is ahead.
+// Fills `soft`; returns the leading operation.
 fn soften(member: u32, gate: u32) -> u32 {
     let at = args.params + 16u * (member * GATES + gate);
     var ahead = 0u;
@@ -51,7 +51,7 @@ fn outputs(member: u32, gate: u32) -> vec4<f32> {
 
 fn square_of(x: vec4<f32>) -> f32 { return dot(x, x); }
 
-// AdamW on four parameters, whose gradient is clipped; gives the square of its length before.
+// AdamW on four parameters with gradient clipping; returns the squared norm before the clip.
 fn move_four(at: u32, member: u32, raw: vec4<f32>) -> f32 {
     let knobs = four_at(args.knobs);
     let decay = mem[args.knobs + 4u];

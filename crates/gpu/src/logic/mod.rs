@@ -1,10 +1,10 @@
-//! Populations of logic automata on a device: whole updates of all members in one submit, from the parameters of gates to AdamW. What a
-//! cell computes is flattened into rows (`common.wgsl`), all cells of all samples side by side, and a dispatch does one layer of
-//! all members. States of every step are kept; the rows of one step are computed again on the way back. No sum depends on who comes
-//! first: slopes are gathered by readers, and a workgroup sums those of a gate.
+//! Populations of logic automata on a GPU: whole updates of all members in one submit, from the gates' parameters to AdamW. A cell's
+//! computation is flattened into rows (`common.wgsl`), with all cells of all samples side by side; one dispatch computes one layer of all
+//! members. States of every step are stored; the rows of a step are computed again in the backward pass. No sum depends on the execution
+//! order: slopes are gathered by readers, and one workgroup sums those of a gate.
 //!
-//! Parameters, moments and wires lie on the device. Starts and targets go up for each update, and what the members have become comes
-//! back when it is asked for. Where the rows of all members are too many for a buffer, some members go after the others.
+//! Parameters, moments and wires stay on the GPU. Starts and targets are uploaded for each update, and the members' state is read back on
+//! request. If the rows of all members exceed a buffer, members are processed in groups.
 
 mod rows;
 
@@ -21,25 +21,25 @@ use math::AdamStep;
 use rows::Rows;
 use std::any::Any;
 
-/// Threads of most workgroups; in those of layers each has four lanes.
+/// Threads of most workgroups; in layers, each thread has four lanes.
 const SIZE: usize = 64;
 const BLOCK: usize = 4 * SIZE;
-/// Bytes that rows may take: a bound that devices with little memory hold too.
+/// Memory limit for rows in bytes, also valid for devices with little memory.
 const MOST_BYTES: u64 = 1 << 30;
-/// Submits that may be under way; beyond them a step waits, where one can wait.
+/// Maximum number of pending submits; beyond it a step waits if the platform can wait.
 const IN_FLIGHT: usize = 8;
-/// Words of a member's standing, and floats of the optimiser's knobs.
+/// Words of a member's state, and floats of the optimiser's settings.
 const STANDING: usize = 4;
 const KNOBS: usize = 6;
-/// Workgroups along one dimension, and rows whose numbers take 16 bits.
+/// Maximum number of workgroups in one dimension, and of rows with 16-bit numbers.
 const MOST: usize = 65_535;
 
-/// Populations of logic automata.
+/// Serves populations of logic automata.
 pub fn special(gpu: &Gpu, request: &dyn Any) -> Option<Result<Box<dyn Any>, Fault>> {
     serve(request, |spec: &OffloadSpec| Ok(Box::new(GpuPopulation::new(gpu, spec)?) as Box<dyn Accelerator>))
 }
 
-/// Floats that stay from update to update, then what is told with each.
+/// Floats that persist between updates, then the inputs of each update.
 struct Floats {
     params: Region,
     m: Region,
@@ -73,7 +73,7 @@ pub struct GpuPopulation {
     floats: Floats,
     words: Words,
     readback: Readback,
-    /// Seed and updates of each member.
+    /// Seed and number of updates of each member.
     standing: Vec<(u32, u64)>,
     in_flight: InFlight,
     asked: Option<Submitted>,
@@ -115,7 +115,7 @@ impl GpuPopulation {
         };
         let padded = (state / spec.architecture.channels).next_multiple_of(BLOCK);
         let a_member = rows.count * padded;
-        // What is left of the buffer, and of what rows may take.
+        // Rest of the buffer and of the memory for rows.
         let room = gpu.largest_buffer().saturating_sub(space.float_bytes()).min(MOST_BYTES) / 8;
         let fit = ((room / a_member as u64) as usize).clamp(1, members);
         let together = members.div_ceil(members.div_ceil(fit));
@@ -147,12 +147,12 @@ impl GpuPopulation {
         })
     }
 
-    /// Dispatches of an update.
+    /// Number of dispatches of an update.
     pub fn dispatches(&self) -> usize {
         self.program.len()
     }
 
-    /// What all of it takes on the device.
+    /// Bytes on the GPU.
     pub fn bytes(&self) -> u64 {
         self.memory.bytes()
     }
@@ -193,7 +193,7 @@ impl Accelerator for GpuPopulation {
         }
         let [state, _] = self.spec.sizes();
         let begin = self.floats.states.part(0, self.spec.members * state);
-        // In queue order: behind the updates that were begun.
+        // In queue order: after the pending updates.
         self.memory.write_words(self.words.standing, &standing);
         self.memory.write_floats(self.floats.corrections, &corrections);
         self.memory.write_floats(self.floats.knobs, &[lr, beta1, beta2, eps, weight_decay, clip]);
@@ -232,7 +232,7 @@ impl Accelerator for GpuPopulation {
     }
 }
 
-/// Makes the list of dispatches.
+/// Builds the list of dispatches.
 struct Build<'a> {
     spec: &'a OffloadSpec,
     rows: &'a Rows,
@@ -240,13 +240,13 @@ struct Build<'a> {
     words: &'a Words,
     x: Region,
     d: Region,
-    /// Lanes of a row with those that fill up the last workgroup.
+    /// Lanes of a row, padded to whole workgroups.
     padded: usize,
     program: &'a mut Program,
 }
 
 impl Build<'_> {
-    /// An update of some members.
+    /// Appends an update of some members.
     fn update(&mut self, first: usize, members: usize) {
         let (steps, channels) = (self.spec.rollout.steps, self.spec.architecture.channels);
         let lanes = self.spec.sizes()[0] / channels;
@@ -276,7 +276,7 @@ impl Build<'_> {
         }
         add("loss", &sums(false), 0, steps, [1, 1]);
         for step in (0..steps).rev() {
-            // Those of the last step are there still.
+            // The rows of the last step are still in memory.
             if step + 1 < steps {
                 rows_of_step(&mut add, step);
             }
@@ -294,7 +294,7 @@ impl Build<'_> {
         add("length", &sums(true), 0, 0, [1, 1]);
     }
 
-    /// One dispatch for members, rows and a step from these on.
+    /// Appends a dispatch for the members, rows and step from `from` on.
     fn add(&mut self, label: &str, text: &str, from: [usize; 3], groups: [usize; 3]) {
         let Floats { params, m, v, coefficients, slopes, states, d_state, targets, .. } = self.floats;
         let Floats { squares, sums, knobs, corrections, .. } = self.floats;
@@ -308,7 +308,7 @@ impl Build<'_> {
         self.program.dispatch(&kernel, &args, groups.map(|x| x as u32));
     }
 
-    /// What the shapes are to kernels.
+    /// Constants of the shapes for the kernels.
     fn constants(&self) -> Text {
         let OffloadSpec { architecture, form, rollout, loss_channels, members } = self.spec;
         let channels = architecture.channels;

@@ -1,4 +1,4 @@
-//! What a cell computes as rows: the nine cells around it in each channel, then what each gate that is evaluated gives.
+//! A cell's computation as rows: the nine cells of its neighbourhood in each channel, then the output of each evaluated gate.
 
 use learn::logic::{Architecture, Wirings};
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::ops::Range;
 pub struct Rows {
     architecture: Architecture,
     pub count: usize,
-    /// Rows of each layer of gates, in the order in which they are computed.
+    /// Rows of each layer of gates, in the order of computation.
     pub layers: Vec<Range<usize>>,
-    /// The gate of each row behind the inputs.
+    /// Gate of each row after the inputs.
     pub gate_of: Vec<u32>,
-    /// Of each gate its first row, how far apart its rows are, and how many they are.
+    /// First row, stride and number of rows of each gate.
     pub rows_of: Vec<[u32; 3]>,
 }
 
@@ -19,7 +19,7 @@ impl Rows {
         let &Architecture { channels, kernels, .. } = architecture;
         let mut rows =
             Rows { architecture: architecture.clone(), count: 9 * channels, layers: Vec::new(), gate_of: Vec::new(), rows_of: Vec::new() };
-        // A layer of one kernel after the other, as often as there are channels that it looks at.
+        // The layers of each kernel in turn, once per channel.
         let perception = architecture.perception.iter().map(|width| (kernels * width, channels));
         for (gates, times) in perception.chain(architecture.update.iter().map(|&width| (width, 1))) {
             let (begin, first) = (rows.count, rows.rows_of.len());
@@ -33,16 +33,16 @@ impl Rows {
         rows
     }
 
-    /// Those of gates.
+    /// Number of gate rows.
     pub fn gates(&self) -> usize {
         self.gate_of.len()
     }
 
-    /// The two rows that each row of a gate reads.
+    /// The two rows that each gate row reads.
     pub fn wires(&self, wirings: &Wirings) -> Vec<[u32; 2]> {
         let &Architecture { channels, kernels, .. } = &self.architecture;
         let mut all = Vec::with_capacity(self.gates());
-        // Where a kernel's inputs begin in a channel.
+        // Offset of a kernel's inputs in a channel.
         let mut begins: Vec<usize> = (0..channels * kernels).map(|i| i / kernels * 9).collect();
         for (layer, rows) in wirings.perception.iter().zip(&self.layers) {
             let width = layer.a.len();
@@ -65,8 +65,7 @@ impl Rows {
         all
     }
 
-    /// The other way round: where the readers of each row begin, and all readers: twice their row, and one more where it is
-    /// their second input.
+    /// Inverse of the wires: start of each row's readers, and all readers as twice their row, plus one for the second input.
     pub fn readers(&self, wires: &[[u32; 2]]) -> (Vec<u32>, Vec<u32>) {
         let mut begins = vec![0; self.count + 1];
         wires.as_flattened().iter().for_each(|&row| begins[row as usize + 1] += 1);

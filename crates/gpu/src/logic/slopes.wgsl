@@ -1,5 +1,5 @@
-// Adds to the loss's slopes in the coefficients of a gate what one step of the automaton gives: sums over the rows in which the gate is
-// evaluated and all lanes, in one order. A workgroup has a gate.
+// Adds one step's contribution to the slopes of a gate's coefficients: sums over the rows that evaluate the gate and all lanes, in a fixed
+// order. One workgroup per gate.
 
 var<workgroup> shares: array<vec4<f32>, SIZE>;
 

@@ -1,4 +1,4 @@
-// Of each member: the loss and its slopes in the last state; or, once the gradient is known, its length. A workgroup has a member.
+// Per member: the loss and its slopes in the last state; or, after the gradient, its norm. One workgroup per member.
 
 var<workgroup> shares: array<f32, 256>;
 

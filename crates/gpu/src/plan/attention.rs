@@ -1,8 +1,8 @@
-//! Causal attention and its gradient. A workgroup has 32 rows of one head of one sequence: queries, which go through the keys up to
-//! their own, or, for the gradients of keys and values, keys, which go through the queries from their own on; so each number is
-//! written by one workgroup, which adds in a fixed order. Of the scores only the logarithm of each row's sum is kept.
+//! Causal attention and its gradient. A workgroup has 32 rows of one head of one sequence: queries, which visit the keys up to their own,
+//! or, for the gradients of keys and values, keys, which visit the queries from their own on. So one workgroup writes each number and adds
+//! in a fixed order. Of the scores, only the logarithm of each row's sum is stored.
 //!
-//! A head wider than 32 columns is so many tiles. Those of what is summed are written out in the text: what a thread has of them are
+//! A head wider than 32 columns consists of several tiles. The text unrolls the tiles of sums, so that a thread keeps its part in
 //! registers.
 
 use crate::program::{MAIN, Program, groups};
@@ -15,7 +15,7 @@ const TILE: usize = 32;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shape {
     pub rows: usize,
-    /// Of all heads; q, k and v have as many each.
+    /// Columns of all heads, for each of q, k and v.
     pub cols: usize,
     pub heads: usize,
     /// Rows of a sequence.
@@ -23,7 +23,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Numbers of which each row of each head has one: a sequence is padded to whole tiles.
+    /// Number of per-row, per-head statistics; a sequence is padded to whole tiles.
     pub fn statistics(&self) -> usize {
         self.rows / self.len * self.heads * self.len.next_multiple_of(TILE)
     }
@@ -36,13 +36,13 @@ impl Shape {
         self.statistics() / TILE
     }
 
-    /// For each tile of a head's columns the text, `#` standing for its number and `COLUMN` for its first column.
+    /// Repeats the text for each tile of a head's columns, with `#` for its index and `COLUMN` for its first column.
     fn tiles(&self, text: &str) -> String {
         let tiles = self.size().div_ceil(TILE);
         (0..tiles).map(|i| text.replace('#', &i.to_string()).replace("COLUMN", &format!("{}u", i * TILE))).collect()
     }
 
-    /// Adds to each tile the product of what was made and of a tile of some rows.
+    /// Adds to each tile the product of the workgroup's own factor and a tile of some rows.
     fn add_made(&self, to: &str, before: &str, rows: &str) -> String {
         self.tiles(&format!(
             "        workgroupBarrier();
@@ -78,7 +78,7 @@ const SCALE = {:?};
     let down = local / 8u;
     let across = local % 8u;
     let own = 4u * across;
-    // Of q, k and v, of y, and of what each row has one of.
+    // Widths of q, k and v, of y, and of the per-row statistics.
     let wide = 3u * COLS;
     let base = sequence * LEN * wide + head * SIZE;
     let base_y = sequence * LEN * COLS + head * SIZE;
@@ -95,7 +95,7 @@ const SCALE = {:?};
     }
 }
 
-/// Adds to a tile the product of some rows and of others that are turned, of one stretch of columns.
+/// Adds to a tile the product of some rows and of transposed rows, for one stretch of columns.
 fn add_left(to: &str, rows: &str, turned: &str) -> String {
     format!(
         "            workgroupBarrier();
@@ -107,12 +107,12 @@ fn add_left(to: &str, rows: &str, turned: &str) -> String {
     )
 }
 
-/// Appends the attention: `reads` and `writes` are places in `mem`.
+/// Appends the attention. `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit(shape: &Shape, reads: &[u32], writes: &[u32], program: &mut Program) {
     let save = writes.get(1).is_some();
     let names: &[&str] = if save { &["qkv", "y", "logs"] } else { &["qkv", "y"] };
     let body = format!(
-        "    // The longest way first.
+        " // The longest loop first.
     let first = (BLOCKS - 1u - index % BLOCKS) * 32u;
     let row = first + 4u * down;
     let q = args.qkv + base;
@@ -229,7 +229,7 @@ pub(super) fn emit_grad(shape: &Shape, reads: &[u32], writes: &[u32], program: &
     shape.dispatch("attention gradient of keys", &names, &at, &of_keys, program);
 }
 
-/// Where all lies in fours. Reads have no branches, which every place of a tile would multiply: some compilers take minutes over them.
+/// Layout in vectors of four. Reads have no branches, because unrolling would multiply them and some compilers take minutes.
 const FOURS: &str = "\
 fn four_at(at: u32, column: u32, exists: bool) -> vec4<f32> {
     return select(vec4<f32>(), mem[(at + min(column, SIZE - 4u)) >> 2u], exists && column < SIZE);

@@ -1,14 +1,14 @@
-// Causal attention, in squares of 32 queries by 32 keys that are made of products of 32 x 32 tiles: a workgroup of 64 threads
-// has 32 rows of one head of one sequence, a thread four rows of four columns of each tile. No scores leave the workgroup. What
-// stands before: struct Args, LEN, HEADS, COLS, SIZE (columns of a head), BLOCKS (of 32 rows in LEN), and to read and write four
-// numbers: `four_at` and `set_four` within a row of a head, of whose columns there may be fewer, `whole_at` and `set_whole`.
+// Causal attention in squares of 32 queries by 32 keys, computed as products of 32 x 32 tiles. A workgroup of 64 threads has 32 rows of one
+// head of one sequence; a thread has four rows of four columns of each tile. Scores stay within the workgroup. Preceding text: struct Args,
+// LEN, HEADS, COLS, SIZE (columns of a head), BLOCKS (of 32 rows in LEN), and accessors of four numbers: `four_at` and `set_four` within a
+// row of a head, whose columns may be fewer, and `whole_at` and `set_whole`.
 
 // Four rows of four columns.
 struct Tile { a: vec4<f32>, b: vec4<f32>, c: vec4<f32>, d: vec4<f32> }
 
 const LEAST = -1e30;
 
-// Factors of a product, [k][rows / 4] and [k][columns / 4], and a first factor that the workgroup made itself.
+// Factors of a product, [k][rows / 4] and [k][columns / 4], and a first factor that the workgroup computed itself.
 var<workgroup> left: array<vec4<f32>, 256>;
 var<workgroup> right: array<vec4<f32>, 256>;
 var<workgroup> made: array<vec4<f32>, 256>;
@@ -24,10 +24,10 @@ fn turned(x: Tile) -> Tile {
     );
 }
 
-// Each row by a number of its own.
+// Scales each row by its own number.
 fn scaled(x: Tile, by: vec4<f32>) -> Tile { return Tile(x.a * by.x, x.b * by.y, x.c * by.z, x.d * by.w); }
 
-// Of each row.
+// Sum of each row.
 fn sums(x: Tile) -> vec4<f32> {
     let ones = vec4<f32>(1.0);
     return vec4<f32>(dot(x.a, ones), dot(x.b, ones), dot(x.c, ones), dot(x.d, ones));
@@ -35,7 +35,7 @@ fn sums(x: Tile) -> vec4<f32> {
 
 fn largest(x: vec4<f32>) -> f32 { return max(max(x.x, x.y), max(x.z, x.w)); }
 
-// Rows that there are not are 0; `base` is the head's first number in its sequence.
+// Missing rows are 0. `base` is the head's first number in its sequence.
 fn row_at(base: u32, stride: u32, row: u32, column: u32) -> vec4<f32> {
     return four_at(base + min(row, LEN - 1u) * stride, column, row < LEN);
 }
@@ -57,7 +57,7 @@ fn set_tile(base: u32, stride: u32, row: u32, column: u32, x: Tile) {
     set_four(at + 3u * stride, column, row + 3u < LEN, x.d);
 }
 
-// 32 rows from `row` on and 32 columns, turned: k are columns. Neighbours read 64 bytes of a row and write beside each other.
+// Loads 32 rows from `row` on and 32 columns, transposed: k are columns. Adjacent threads read 64 bytes of a row and write side by side.
 fn load_left(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     let four = local % 8u;
     let k = local / 8u * 4u;
@@ -78,7 +78,7 @@ fn load_right_turned(base: u32, stride: u32, row: u32, column: u32, local: u32) 
     right[(k + 3u) * 8u + four] = x.d;
 }
 
-// As they are: k are rows.
+// Loads without transposition: k are rows.
 fn load_right(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     let four = local % 8u;
     let k = local / 8u * 4u;
@@ -89,7 +89,7 @@ fn load_right(base: u32, stride: u32, row: u32, column: u32, local: u32) {
     right[(k + 3u) * 8u + four] = x.d;
 }
 
-// What each thread has becomes a first factor: k are its columns.
+// Makes each thread's values a first factor; k are its columns.
 fn make(x: Tile, down: u32, across: u32) {
     let y = turned(x);
     made[across * 32u + down] = y.a;
@@ -119,7 +119,7 @@ fn add_made(given: Tile, down: u32, across: u32) -> Tile {
     return sum;
 }
 
-// Over all 32 columns.
+// Sums over all 32 columns.
 fn sum_rows(x: vec4<f32>, down: u32, across: u32) -> vec4<f32> {
     workgroupBarrier();
     shares[across * 8u + down] = x;
@@ -138,13 +138,13 @@ fn top_of_rows(x: vec4<f32>, down: u32, across: u32) -> vec4<f32> {
     return y;
 }
 
-// Scores of one query and four keys.
+// Masks the scores of one query and four keys.
 fn scores(x: vec4<f32>, query: u32, key: u32) -> vec4<f32> {
     let keys = vec4<u32>(key, key + 1u, key + 2u, key + 3u);
     return select(vec4<f32>(LEAST), x * SCALE, keys <= vec4<u32>(query));
 }
 
-// Of one key and four queries.
+// Masks the scores of one key and four queries.
 fn scores_of_key(x: vec4<f32>, query: u32, key: u32) -> vec4<f32> {
     let queries = vec4<u32>(query, query + 1u, query + 2u, query + 3u);
     return select(vec4<f32>(LEAST), x * SCALE, queries >= vec4<u32>(key));

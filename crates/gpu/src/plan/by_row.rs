@@ -1,4 +1,4 @@
-//! Kernels that take a row at a time.
+//! Kernels that process one row at a time.
 
 use crate::functions::FUNCTIONS;
 use crate::program::{Program, groups};
@@ -6,12 +6,12 @@ use crate::program::{Program, groups};
 const ROWS: &str = include_str!("rows.wgsl");
 pub(super) const SIZE: usize = 256;
 
-/// Threads to a row.
+/// Threads per row.
 fn lanes(cols: usize) -> usize {
     (cols / 4).next_power_of_two().clamp(4, SIZE)
 }
 
-/// Appends a kernel whose `row_of` is this; `at` are its places after `rows`.
+/// Appends a kernel with this `row_of`; `at` are its offsets after `rows`.
 pub(super) fn rows(program: &mut Program, label: &str, [rows, cols]: [usize; 2], names: &[&str], at: &[u32], text: &str) {
     let (lanes, reduce) = (lanes(cols), program.gpu().shared.reduce);
     let main = ROWS.replace("#BUILTINS", reduce.builtins()).replace("#PLACE", reduce.place());

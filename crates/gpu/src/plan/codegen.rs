@@ -1,5 +1,5 @@
-//! The text of a group's kernels. Every number is named in the order it is met, and where things lie is an argument,
-//! so that groups which compute the same have the same text and share one pipeline.
+//! Text of a group's kernels. Numbers are named in order of appearance, and offsets are arguments, so groups with the same computation have
+//! the same text and share a pipeline.
 
 use super::dataflow::{Dataflow, Location, Op};
 use super::fusion::{Groups, Kind};
@@ -11,16 +11,16 @@ use math::{Binary, Span};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Arguments beyond these are put into the text.
+/// Maximum number of arguments; further offsets become constants in the text.
 const MOST_ARGS: usize = 60;
 /// Threads of a workgroup.
 const SMALL: usize = 64;
 const LARGE: usize = 256;
-/// So many rows are summed by one workgroup.
+/// Number of rows that one workgroup sums.
 const ROWS_OF_ONE: usize = 1024;
-/// Workgroups that a sum is begun in at most.
+/// Maximum number of workgroups in the first pass of a sum.
 const MOST_PARTS: usize = 1024;
-/// Rows that a thread walks over at least, where there are as many.
+/// Minimum number of rows per thread in a walk, if there are enough.
 const WALK: usize = 16;
 
 const RANDOM: &str = concat!(include_str!("../poly.wgsl"), include_str!("../rng.wgsl"), include_str!("dropout.wgsl"));
@@ -39,34 +39,34 @@ fn main_of(reduce: Reduce) -> String {
 pub(super) struct Writer<'a> {
     pub dataflow: &'a Dataflow,
     pub groups: &'a Groups,
-    /// Where each value lies in `mem`.
+    /// Offset of each value in `mem`.
     pub places: &'a [u32],
-    /// Whether it is written there.
+    /// Whether the value is written to memory.
     pub stored: &'a [bool],
 }
 
-/// A kernel in the making.
+/// A kernel under construction.
 struct Kernel<'a> {
     of: &'a Writer<'a>,
     args: Vec<(String, u32)>,
-    /// Where values lie.
+    /// Offsets of values.
     bases: BTreeMap<usize, String>,
-    /// Before the threads part.
+    /// Text before the threads diverge.
     head: String,
     body: String,
-    /// What each thread has of a value.
+    /// Registers of each value in a thread.
     registers: BTreeMap<usize, Vec<String>>,
     /// Single numbers.
     singles: BTreeMap<usize, String>,
-    /// Values that are the same for all rows, by column.
+    /// Values that are equal for all rows, by column.
     rows: BTreeMap<(usize, usize), String>,
     names: usize,
     threads: usize,
-    /// Whether random numbers are drawn.
+    /// Whether it draws random numbers.
     draws: bool,
 }
 
-/// One column that is added up: what each thread adds.
+/// One column that is summed: the term of each thread.
 struct Sum {
     value: usize,
     column: usize,
@@ -158,7 +158,7 @@ impl Writer<'_> {
         self.total(index, &sums, region, parts, program);
     }
 
-    /// Adds up what the workgroups summed, and goes on with the sums.
+    /// Adds up the sums of the workgroups, and continues with the totals.
     fn total(&self, index: usize, sums: &[Sum], partial: Region, parts: usize, program: &mut Program) {
         let width = sums.len();
         let lanes = LARGE / width.next_power_of_two();
@@ -217,7 +217,7 @@ impl Writer<'_> {
     }
 }
 
-/// Columns and rows that a workgroup walks over at once.
+/// Columns and rows that a workgroup processes at once.
 fn walk_shape(cols: usize) -> (usize, usize) {
     let wide = if cols <= 16 { 16 } else { 32 };
     (wide, LARGE / wide)
@@ -249,7 +249,7 @@ impl Kernel<'_> {
         program.dispatch(&kernel, &args, groups);
     }
 
-    /// Sums columns over some of the rows: where each sum goes, and whether it is added there.
+    /// Sums columns over some of the rows, to the given destinations, with or without adding to their contents.
     fn walk(mut self, program: &mut Program, [rows, cols]: [usize; 2], terms: &[String], to: &[(u32, bool)], parts: usize) {
         let (wide, high) = walk_shape(cols);
         let total = self.arg("rows", rows as u32);
@@ -307,7 +307,7 @@ impl Kernel<'_> {
         format!("args.{name}")
     }
 
-    /// Where a value lies.
+    /// Offset of a value.
     fn base(&mut self, value: usize) -> String {
         if let Some(base) = self.bases.get(&value) {
             return base.clone();
@@ -353,7 +353,7 @@ impl Kernel<'_> {
         name
     }
 
-    /// What a thread has of a value.
+    /// A thread's numbers of a value.
     fn own(&mut self, value: usize) -> Vec<String> {
         if let Some(names) = self.registers.get(&value) {
             return names.clone();
@@ -373,7 +373,7 @@ impl Kernel<'_> {
         names
     }
 
-    /// Number `i` of a thread in a value that may be repeated.
+    /// Number `i` of a thread in a value that may be broadcast.
     fn operand(&mut self, value: usize, span: Span, [rows, cols]: [usize; 2], i: usize) -> String {
         let a_row = self.threads == rows;
         match span {
@@ -399,7 +399,7 @@ impl Kernel<'_> {
         self.operand(value, Span::Column, [rows, cols], 0)
     }
 
-    /// The columns that a thread has of a matrix.
+    /// Columns of a matrix that a thread has.
     fn columns(&self, rows: usize, cols: usize) -> Vec<String> {
         if self.threads == rows { (0..cols).map(|i| format!("{i}u")).collect() } else { vec![format!("t % {cols}u")] }
     }
@@ -418,7 +418,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Appends the nodes of a group's threads; gives what they sum.
+    /// Appends the nodes of a group's threads; returns what they sum.
     fn nodes(&mut self, nodes: &[usize]) -> Vec<Sum> {
         let mut sums = Vec::new();
         for &n in nodes {
@@ -459,13 +459,13 @@ impl Kernel<'_> {
         self.registers.insert(y, names);
     }
 
-    /// What a call comes to, for each of a thread's numbers.
+    /// Result of a call for each of a thread's numbers.
     fn call(&mut self, call: &Call, reads: &[usize], width: usize) -> Vec<String> {
         let threads = self.threads;
         let of_row = |rows: usize| threads == rows;
         match *call {
             Call::Binary { rows, cols, a, b, .. } => {
-                // Flat ones are of any shape.
+                // A flat node has any shape.
                 let shape = if rows == 1 { [0, 1] } else { [rows, cols] };
                 (0..width)
                     .map(|i| {
@@ -544,7 +544,7 @@ impl Kernel<'_> {
             }
             Call::Columns { rows, cols, ref parts } if of_row(rows) => (0..cols)
                 .map(|i| {
-                    // What was copied last stays.
+                    // The last copy wins.
                     let found = parts.iter().zip(reads).rfind(|(p, _)| (p.at..p.at + p.width).contains(&i));
                     let Some((part, &x)) = found else { return "0.0".into() };
                     let from = part.from + i - part.at;
@@ -574,7 +574,7 @@ impl Kernel<'_> {
                 let len = self.of.dataflow.len(reads[1]) / size;
                 let ([x, table], half) = ([self.base(reads[0]), self.base(reads[1])], size / 2);
                 let y = self.name();
-                // The first of a pair loses what the second gains; turned back it is the other way round.
+                // The first of a pair loses what the second gains; the inverse rotation swaps the signs.
                 let sides = if back { "-turned, turned" } else { "turned, -turned" };
                 let _ = write!(
                     self.body,
@@ -611,7 +611,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// Names what a text computes.
+    /// Names the result of an expression.
     fn keep(&mut self, text: String) -> String {
         let name = self.name();
         let _ = writeln!(self.body, "        let {name} = {text};");
@@ -627,7 +627,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// What one thread does with the sums, which lie so far from each other.
+    /// Final work of one thread on the sums, which are `stride` apart.
     fn tail(&mut self, index: usize, sums: &[Sum], stride: usize) -> String {
         self.body.clear();
         self.head.clear();
@@ -656,7 +656,7 @@ impl Kernel<'_> {
     }
 }
 
-/// Where number `i` of a thread lies.
+/// Offset of number `i` of a thread.
 fn place(width: usize, i: usize) -> String {
     match (width, i) {
         (1, _) => "t".into(),
@@ -665,7 +665,7 @@ fn place(width: usize, i: usize) -> String {
     }
 }
 
-/// A whole number below `count`.
+/// An integer below `count`.
 fn whole(x: &str, count: usize) -> String {
     format!("u32(clamp({x}, 0.0, {}.0))", count - 1)
 }

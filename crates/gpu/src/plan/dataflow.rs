@@ -1,7 +1,6 @@
-//! A plan's calls as nodes over values: the program that the processor runs too, call by call. Only what has to be more than one
-//! kernel here is told apart: a product from the norm that follows it, since no tile has whole rows; a norm's slopes from the sums
-//! over its rows, which go along with other sums; and an embedding bag from its bias and relu, which go along with whatever follows.
-//! What nothing reads is left out.
+//! A plan's calls as nodes over values, the program that the CPU also executes call by call. Only calls that need several kernels here are
+//! split: a product and the norm after it, because no tile has whole rows; a norm's slopes and the sums over its rows, which join other
+//! sums; and an embedding bag and its bias and relu, which join later nodes. Unread results are omitted.
 
 use super::attention::Shape;
 use super::head::Head;
@@ -11,18 +10,18 @@ use math::{Binary, Span, Unary};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Where a value lies.
+/// Location of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Location {
-    /// Somewhere in the arena, if anywhere.
+    /// In the arena, if in memory at all.
     Arena,
     /// In the arena, filled before a run.
     Input,
-    /// In the arena, always the same.
+    /// In the arena, constant.
     Constant(Vec<f32>),
-    /// From this float of the parameters on.
+    /// Offset in the parameters.
     Param(usize),
-    /// From this float of the gradients on, in place of what is there or added to it.
+    /// Offset in the gradients; replaces the contents or adds to them.
     Grad { at: usize, adds: bool },
 }
 
@@ -30,7 +29,7 @@ pub(super) enum Location {
 pub(super) struct Value {
     pub len: usize,
     pub location: Location,
-    /// What it is multiplied by before it is rounded to f16: a gradient and what follows from it by its head's `lift`.
+    /// Factor before rounding to f16: a gradient and its consequences carry their head's `lift`.
     pub lift: f32,
 }
 
@@ -40,12 +39,12 @@ impl Value {
     }
 }
 
-/// What a node computes: reads -> writes.
+/// Operation of a node: reads -> writes.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
-    /// As the plan has it; an embedding bag by itself.
+    /// A call of the plan; an embedding bag without its epilogue.
     Call(Call),
-    /// a, b, bias?, residual?, what the slope is taken at? -> c, sums of a's rows, or what the activation reads where it is saved?
+    /// a, b, bias?, residual?, argument of the slope? -> c, row sums of a or the saved input of the activation?
     Product(Form),
     /// x, gamma, beta if centred, residual? -> y, statistics?
     Norm { rows: usize, cols: usize, eps: f32, centred: bool, residual: bool, act: Act },
@@ -61,7 +60,7 @@ pub(super) enum Op {
     Head(Head),
 }
 
-/// A product but for what it is of: sides are (outer, inner) strides.
+/// Form of a product without its operands; sides are (outer, inner) strides.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Form {
     pub shape: [usize; 3],
@@ -90,7 +89,7 @@ pub(super) struct Node {
 
 #[derive(Clone, Debug)]
 pub(super) struct Dataflow {
-    /// The plan's slots by their numbers, then parameters, gradients and what calls are told apart by.
+    /// The plan's slots by their indices, then parameters, gradients and the values between split calls.
     pub values: Vec<Value>,
     pub nodes: Vec<Node>,
     pub outputs: Vec<usize>,
@@ -120,8 +119,8 @@ impl Dataflow {
         self.values[value].len
     }
 
-    /// Orders nodes by how many products lie before them, so that layers of networks side by side lie side by side.
-    /// Who writes a gradient first changes with it: that one replaces what is there, the others add.
+    /// Orders nodes by the number of products before them, so that layers of parallel networks are adjacent. The first writer of a gradient
+    /// may change; it replaces the contents, and the others add.
     pub fn sort(&mut self) {
         let mut there = vec![0; self.values.len()];
         let mut keyed: Vec<(usize, Node)> = Vec::new();
@@ -129,7 +128,7 @@ impl Dataflow {
             let depth = node.reads.iter().map(|&v| there[v]).max().unwrap_or(0);
             let product = matches!(node.op, Op::Product(_) | Op::Head(_));
             node.writes.iter().for_each(|&v| there[v] = depth + usize::from(product));
-            // Nobody waits for a gradient, and a single number finds a kernel of others to go along with.
+            // Nothing waits for a gradient, and a single number joins a kernel of others.
             let to = &self.values[node.writes[0]];
             let waits = to.len == 1 && !product && matches!(to.location, Location::Grad { .. });
             keyed.push((if waits { usize::MAX } else { depth }, node));
@@ -156,7 +155,7 @@ impl Dataflow {
             && adds(one) == adds(other)
     }
 
-    /// Drops nodes that nothing needs.
+    /// Removes unneeded nodes.
     fn leave_out(&mut self) {
         let mut needed = vec![false; self.values.len()];
         self.outputs.iter().for_each(|&v| needed[v] = true);
@@ -288,7 +287,7 @@ impl Reader<'_> {
                 let [loss, dx, dw, _] = writes.map(|write| write.is_some());
                 let (upstream, half) = (some.len() > 2, self.plan.half());
                 let head = Head { rows, vocab, inp, scale, upstream, loss, dx, dw, half };
-                // Tiles are of another height here.
+                // Tiles have another height here.
                 let logits = self.value(head.height() * vocab, Location::Arena);
                 writes = [Some(logits), writes[0], writes[1], writes[2]];
                 let of_head = [some[0], weight].into_iter().chain(some[1..].iter().copied());
@@ -313,7 +312,7 @@ impl Reader<'_> {
         self.push(op, reads, writes.into_iter().flatten().collect());
     }
 
-    /// The way through a norm, and the sums over its rows for gamma and, where it is centred, beta.
+    /// The gradient by a norm's input, and the sums over its rows for gamma and, if it is centred, beta.
     fn norm_grad(&mut self, [rows, cols]: [usize; 2], reads: Vec<usize>, writes: [Option<usize>; 4]) {
         let [x, stats, dy] = [reads[0], reads[2], reads[3]];
         let [Some(dx), Some(dgamma), dbeta, _] = writes else { unreachable!("a norm has gradients") };

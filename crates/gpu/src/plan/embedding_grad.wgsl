@@ -1,14 +1,13 @@
-// The gradient of a table of which rows were summed: for each entry the sum of dy over all indices that name it, `k` a
-// row, always in their order. A workgroup finds the indices that name its entry 256 at a time and adds their rows of dy,
-// a thread to a column. It has one entry of the table each, or, BY_INDEX, one index, of which the first that names its
-// entry works for all. ADDS to what is there.
+// Gradient of a table whose rows were summed: for each entry, the sum of dy over all indices that select it, `k` per row, always in order.
+// A workgroup finds the indices of its entry 256 at a time and adds their rows of dy, one thread per column. Each workgroup has one entry
+// of the table, or with BY_INDEX one index, of which the first that selects an entry works for all. With ADDS, adds to the contents.
 
 struct Args { index: u32, dy: u32, to: u32, indices: u32, cols: u32, table: u32, k: u32 }
 
 const SIZE = 256u;
 var<workgroup> found: array<atomic<u32>, 8>;
 
-// Beyond the table where an index names nothing.
+// Beyond the table if an index selects nothing.
 fn entry_of(i: u32) -> u32 {
     let index = mem[args.index + i];
     return select(args.table, u32(clamp(index, 0.0, f32(args.table - 1u))), index >= 0.0);
@@ -19,7 +18,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
         @builtin(local_invocation_index) local: u32) {
     let own = group_index(group, many);
     let last = select(args.table, args.indices, BY_INDEX);
-    // Workgroups beyond the last go along, for the barriers, and write nothing.
+    // Workgroups beyond the last take part in the barriers and write nothing.
     let beyond = own >= last;
     var entry = min(own, last - 1u);
     if (BY_INDEX) { entry = entry_of(entry); }

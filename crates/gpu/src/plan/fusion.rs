@@ -1,29 +1,28 @@
-//! Which nodes become one kernel. A group has so many threads, and each thread has some neighbouring numbers of
-//! every value in registers: a row of a narrow matrix, or one element of a wide one. A node joins the first group
-//! whose threads can work on it and behind which nothing that it needs still lies.
+//! Decides which nodes form one kernel. A group has a number of threads, and each thread has some adjacent numbers of every value in
+//! registers: a row of a narrow matrix, or one element of a wide one. A node joins the first group whose threads can process it and that
+//! comes after all its inputs.
 //!
-//! A group's place in time is 2·index + 1, and 2·index + 2 that of its sums and of what single numbers are made of
-//! them. What is given is there at 0.
+//! The time of a group is 2·index + 1; 2·index + 2 is the time of its sums and the single numbers computed from them. Inputs have time 0.
 
 use super::dataflow::{Dataflow, Form, Location, Op};
 use graph::{Call, NARROW, Sums};
 use math::Span;
 use std::collections::BTreeMap;
 
-/// Numbers of one value that a thread holds at most.
+/// Maximum numbers of one value per thread.
 const WIDEST: usize = NARROW;
-/// Columns that a group sums at most.
+/// Maximum number of columns that a group sums.
 pub(super) const MOST_SUMS: usize = 16;
-/// Nodes in a group at most.
+/// Maximum number of nodes in a group.
 const MOST_NODES: usize = 128;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// As many threads as this.
+    /// The given number of threads.
     Threads(usize),
-    /// A thread for each column and some of the rows: one element at a time, for sums of columns.
+    /// One thread per column and some of the rows, one element at a time, for sums of columns.
     Walk { rows: usize, cols: usize },
-    /// One node with a kernel of its own, or two products that are alike.
+    /// One node with its own kernel, or two products that are alike.
     Own,
 }
 
@@ -31,7 +30,7 @@ pub(super) enum Kind {
 pub(super) struct Group {
     pub kind: Kind,
     pub nodes: Vec<usize>,
-    /// Of a group of threads: its sums once more, and the arithmetic on single numbers that follows them.
+    /// Second pass of a group of threads: its sums, and the arithmetic on single numbers after them.
     pub finish: Vec<usize>,
     /// Columns that are summed.
     pub sums: usize,
@@ -39,9 +38,9 @@ pub(super) struct Group {
 
 pub(super) struct Groups {
     pub groups: Vec<Group>,
-    /// When each value is there.
+    /// Time at which each value exists.
     pub time: Vec<usize>,
-    /// Single numbers of what is given: every kernel computes them for itself.
+    /// Single numbers derived from inputs alone; every kernel computes them itself.
     pub given: Vec<bool>,
 }
 
@@ -59,12 +58,12 @@ impl Op {
         matches!(call, Call::Collect | Call::Affine { .. } | Call::Unary(_) | Call::UnaryGrad(_) | Call::Binary { .. })
     }
 
-    /// Whether what is read and written has one shape, whatever that is.
+    /// Whether all reads and writes have one shape, whatever it is.
     fn is_flat(&self) -> bool {
         self.is_elementwise() || matches!(self, Op::Call(Call::Dropout { .. }))
     }
 
-    /// Rows and columns, where they matter.
+    /// Rows and columns, if they matter.
     fn matrix(&self) -> Option<[usize; 2]> {
         match *self {
             Op::Call(Call::Binary { rows: 1, .. } | Call::Sum { of: Sums::All, .. }) => None,
@@ -87,7 +86,7 @@ impl Op {
     }
 }
 
-/// Whether so many threads can work on a node.
+/// Whether the given number of threads can process a node.
 pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     let even = |len: usize| len.is_multiple_of(threads) && len / threads <= WIDEST;
@@ -111,7 +110,7 @@ pub(super) fn fits(dataflow: &Dataflow, node: usize, threads: usize) -> bool {
     }
 }
 
-/// Whether a thread reads of this operand only what the same thread wrote.
+/// Whether a thread reads from this operand only numbers that it wrote itself.
 pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: usize) -> bool {
     let node = &dataflow.nodes[node];
     match node.op {
@@ -128,7 +127,7 @@ pub(super) fn is_own(dataflow: &Dataflow, node: usize, operand: usize, threads: 
     }
 }
 
-/// Single numbers that are functions of what is given alone and that only arithmetic reads, by value.
+/// Single numbers that depend on inputs alone and that only arithmetic reads, by value.
 fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     let mut given: Vec<bool> =
         dataflow.values.iter().map(|v| v.len == 1 && !matches!(v.location, Location::Arena | Location::Grad { .. })).collect();
@@ -147,7 +146,7 @@ fn everywhere(dataflow: &Dataflow) -> Vec<bool> {
     given
 }
 
-/// For values whose shape matters to some node, how many rows they have.
+/// Number of rows of values whose shape matters to some node.
 fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
     let mut rows = vec![None; dataflow.values.len()];
     for node in &dataflow.nodes {
@@ -159,7 +158,7 @@ fn rows(dataflow: &Dataflow) -> Vec<Option<usize>> {
             }
         }
     }
-    // What flat nodes read and write has one shape.
+    // Reads and writes of flat nodes have one shape.
     for back in [false, true] {
         for i in 0..dataflow.nodes.len() {
             let node = &dataflow.nodes[if back { dataflow.nodes.len() - 1 - i } else { i }];
@@ -203,7 +202,7 @@ struct Grouping<'a> {
     rows: Vec<Option<usize>>,
     groups: Vec<Group>,
     time: Vec<usize>,
-    /// When each gradient was last written.
+    /// Time of the last write of each gradient.
     gradients: BTreeMap<usize, usize>,
     fuse: bool,
     given: Vec<bool>,
@@ -225,7 +224,7 @@ impl Grouping<'_> {
         gradients.into_iter().for_each(|at| _ = self.gradients.insert(at, time));
     }
 
-    /// When a node's results are there, if it can join this group.
+    /// Time of a node's results if it can join this group.
     fn join(&mut self, n: usize, index: usize, after: usize) -> Option<usize> {
         let (dataflow, node) = (self.dataflow, &self.dataflow.nodes[n]);
         let group = &self.groups[index];
@@ -252,7 +251,7 @@ impl Grouping<'_> {
             Op::Call(Call::Sum { of: Sums::All, .. }) => 1,
             _ => 0,
         };
-        // Sums, and what is made of them, are stored in their order.
+        // Sums, and values derived from them, are stored in order.
         let in_order = after < if sums > 0 { finish(index) + 1 } else { body(index) };
         if ready && in_order && group.nodes.len() < MOST_NODES {
             let kind = match (group.kind, &node.op) {
@@ -321,7 +320,7 @@ impl Grouping<'_> {
         if sums > 0 { finish(index) } else { body(index) }
     }
 
-    /// A kernel that stores a number that all others compute for themselves.
+    /// Appends a kernel that stores a number that all others compute themselves.
     fn place_given(&mut self, n: usize) {
         let summed = |group: &Group| matches!(group.kind, Kind::Threads(_)) && group.sums > 0;
         let index = self.groups.iter().rposition(summed);

@@ -1,13 +1,13 @@
-//! The head of a language model with its loss: a tile of rows at a time, whose logits alone are held, through the kernels of
-//! products; the loss and the slopes of a tile's logits, which take their place, are one more.
+//! Output head of a language model with its loss, one tile of rows at a time. Only a tile's logits are stored; the kernels of products
+//! compute them. One more kernel computes the loss and overwrites the logits with their slopes.
 
 use super::by_row::rows;
 use crate::product::{Product, Side, products};
 use crate::program::{Program, Space};
 
-/// Logits that a tile has at most: 32 MiB, enough to fill a large GPU.
+/// Maximum number of logits in a tile: 32 MiB, enough to fill a large GPU.
 const TILE: usize = 1 << 23;
-/// Rows of a tile are a multiple of this, but for the last.
+/// Rows of a tile are a multiple of this, except in the last tile.
 const UNIT: usize = 64;
 
 /// x, w, target, dy? -> logits of a tile, loss?, dx?, dw?
@@ -16,14 +16,14 @@ pub(super) struct Head {
     pub rows: usize,
     pub vocab: usize,
     pub inp: usize,
-    /// What the slopes are multiplied by, beside dy.
+    /// Factor of the slopes, beside dy.
     pub scale: f32,
-    /// Whether there is a dy for each row.
+    /// Whether each row has a dy.
     pub upstream: bool,
     pub loss: bool,
     pub dx: bool,
     pub dw: bool,
-    /// Factors are rounded to f16.
+    /// Whether factors are rounded to f16.
     pub half: bool,
 }
 
@@ -34,17 +34,17 @@ impl Head {
         self.rows.div_ceil(self.rows.div_ceil(most)).next_multiple_of(UNIT).min(self.rows)
     }
 
-    /// The power of two that a gradient is multiplied by before it is rounded to f16, whose smallest number is 2^-24 and largest
-    /// 65,504. A slope is `scale` at most, one over the tokens of a mean: with this it comes to 128 to 256, so that what follows
-    /// from it may be 255 times larger, and down to a two-millionth of `scale` all bits are kept. A constant, where others search
-    /// for one while they train, since it knows that scale.
+    /// Power of two that multiplies a gradient before rounding to f16, whose smallest number is 2^-24 and largest 65,504. A slope is at
+    /// most `scale`, one over the tokens of a mean. The power brings it to 128 to 256, so that derived values may be 255 times larger, and
+    /// all bits are kept down to a two-millionth of `scale`. It is a constant because the scale is known; dynamic loss scaling is not
+    /// needed.
     pub fn lift(&self) -> f32 {
         const MOST: f32 = 256.0;
         let lift = (MOST / self.scale.abs()).clamp(1.0, 1e18);
         f32::from_bits(lift.to_bits() & f32::INFINITY.to_bits())
     }
 
-    /// Appends its kernels: `reads` and `writes` are places in `mem`; what is written last is added where it `adds`, if it is dw.
+    /// Appends its kernels. `reads` and `writes` are offsets in `mem`; with `adds`, the last write (dw) adds to the contents.
     pub fn emit(&self, reads: &[u32], writes: &[u32], adds: bool, space: &mut Space, program: &mut Program) {
         let &Head { vocab, inp, .. } = self;
         let mut rest = writes[1..].iter().copied();
@@ -97,7 +97,7 @@ impl Head {
     }
 }
 
-/// The thread that has the logit that is named goes on with it.
+/// The thread with the target's logit continues with it.
 const SOFTMAX: &str = "\
     let named = u32(clamp(mem[args.named + row], 0.0, f32(COLS - 1u)));
     var top = mem[args.logits + first + min(lane, COLS - 1u)];

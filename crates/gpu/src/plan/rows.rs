@@ -1,4 +1,4 @@
-//! Nodes whose kernels are their own: wide rows, and the gradient of a table. Products are product.rs's.
+//! Nodes with their own kernels: wide rows, and the gradient of a table. product.rs has the products.
 
 use super::by_row::{SIZE, rows};
 use super::dataflow::Op;
@@ -8,7 +8,7 @@ use graph::Call;
 
 const TABLE: &str = include_str!("embedding_grad.wgsl");
 
-/// Appends one node's kernel; `reads` and `writes` are places in `mem`.
+/// Appends one node's kernel; `reads` and `writes` are offsets in `mem`.
 pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program) {
     let at: Vec<u32> = reads.iter().chain(writes).copied().collect();
     match *op {
@@ -54,8 +54,7 @@ pub(super) fn emit(op: &Op, reads: &[u32], writes: &[u32], program: &mut Program
     }
 }
 
-/// The gradient of a table, added to what is there where it `adds`: a workgroup for each row of it, or for each index where there are
-/// fewer of those.
+/// Appends the gradient of a table, added to the contents if `adds`: one workgroup per table row, or per index if there are fewer.
 pub(super) fn embedding_bag_grad([rows, cols, table, k]: [usize; 4], at: [u32; 3], adds: bool, program: &mut Program) {
     let indices = rows * k;
     let by_index = indices < table;

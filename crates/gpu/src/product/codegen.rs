@@ -1,14 +1,12 @@
-//! The text of a product's kernels, for one tile, one way to read each factor and one epilogue. What would be a loop over
-//! registers is written out.
+//! Text of a product's kernels for one tile, one access pattern per factor and one epilogue. Loops over registers are unrolled.
 //!
-//! A tile of each factor lies in workgroup memory as `[depth / 4][4][rows or columns / 4]` of four floats, whichever way it
-//! lay before. It is read from global memory as blocks of 4 x 4, a block a thread, while the tile before it is multiplied,
-//! and turned on its way if four k lay beside each other. Lanes beside each other store beside each other and read
-//! beside each other or the same, so that no two are in each other's way.
+//! A tile of each factor is in workgroup memory as `[depth / 4][4][rows or columns / 4]` vectors of four floats, whatever its layout in
+//! global memory. It is read as blocks of 4 x 4, one block per thread, while the previous tile is multiplied, and transposed if four k are
+//! adjacent. Adjacent lanes access adjacent or equal addresses, so there are no bank conflicts.
 //!
-//! Where factors are rounded to f16, that is done on the way into the tiles, which take half of the room; what is read from
-//! them is f32 again, and so are the sums. Gradients of a mean over thousands of tokens are smaller than what f16 has, so
-//! a factor can be moved up by a power of two, exactly, and the sum is moved down again.
+//! If factors are rounded to f16, this happens on the way into the tiles, which take half of the memory. Reads from the tiles and sums are
+//! f32. Gradients of a mean over thousands of tokens are below the range of f16, so a factor can be multiplied by an exact power of two,
+//! and the sum is divided by it.
 
 use super::shape::{Product, Side};
 use crate::functions::{FUNCTIONS, activated, sloped};
@@ -18,20 +16,20 @@ use math::{Act, Unary};
 use std::fmt::Write;
 
 pub(super) struct Made {
-    /// `mem` is of four floats each.
+    /// Whether `mem` consists of vectors of four floats.
     pub vectors: bool,
     pub directives: &'static str,
     pub text: String,
 }
 
-/// How a factor is read.
+/// Access pattern of a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reads {
     /// Four k of one row (of a; column of b).
     Along,
     /// Four rows at one k.
     Across,
-    /// One by one, k beside each other or not.
+    /// One number at a time; k may be adjacent.
     Single { along: bool },
 }
 
@@ -44,29 +42,29 @@ fn reads(side: Side, count: usize, k: usize) -> Reads {
     }
 }
 
-/// How sums are written.
+/// Pattern of the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Writes {
     /// Four columns at a time.
     Fours,
-    /// A thread has four whole rows, of 1 to 3 columns: so many fours.
+    /// A thread writes four whole rows of 1 to 3 columns, as that many vectors of four.
     Rows,
-    /// One by one.
+    /// One number at a time.
     Single,
 }
 
 /// One factor in one kernel.
 struct Factor {
-    /// `a`
+    /// Name: `a` or `b`.
     name: char,
-    /// `m`
+    /// Count: `m` or `n`.
     count: char,
     reads: Reads,
-    /// Fours of rows (columns) of a tile.
+    /// Vectors of four rows (columns) of a tile.
     fours: usize,
     /// Blocks of a tile.
     blocks: usize,
-    /// What it is multiplied by before it is rounded to f16.
+    /// Factor before rounding to f16.
     half: Option<f32>,
 }
 
@@ -81,7 +79,7 @@ pub(super) fn product(p: &Product, tile: &Tile, split: bool, twins: bool) -> Mad
         _ => Writes::Single,
     };
     let vectors = writes != Writes::Single;
-    // Without it there is nothing to read four floats at once from.
+    // Without vectors, four floats cannot be read at once.
     let read = |reads| match reads {
         Reads::Along if !vectors => Reads::Single { along: true },
         Reads::Across if !vectors => Reads::Single { along: false },
@@ -108,7 +106,7 @@ struct Kernel<'p> {
     b: Factor,
     writes: Writes,
     split: bool,
-    /// The second of two products is the third dimension's second workgroup.
+    /// Whether a second product is the second workgroup of the third dimension.
     twins: bool,
 }
 
@@ -122,7 +120,7 @@ struct Args {
     slope: u32, row_sums: u32, save: u32,
 ";
 
-/// What is too large for f16 becomes its largest; NaN, of which no comparison holds, stays, since a step with it is left out.
+/// Numbers beyond the range of f16 become its largest. NaN, for which every comparison is false, stays, because a step with it is skipped.
 const HALF: &str = "\
 fn half_of(x: vec4<f32>) -> vec4<f16> {
     let most = vec4<f32>(65504.0);
@@ -130,7 +128,7 @@ fn half_of(x: vec4<f32>) -> vec4<f16> {
 }
 ";
 
-/// Ends the arguments' struct; for twins, with how far each place is from the first one's to the second one's.
+/// Ends the arguments' struct; for twins, with the distance from each offset of the first product to that of the second.
 fn end_of_args(places: &[&str], twins: bool) -> String {
     if !twins {
         return "}\n".into();
@@ -141,7 +139,7 @@ fn end_of_args(places: &[&str], twins: bool) -> String {
     text + "    return moved;\n}\n"
 }
 
-/// Hides the arguments behind those of one's own product.
+/// Shadows the arguments with those of the thread's own product.
 fn choose(twins: bool) -> &'static str {
     if twins { "let args = of_product(group.z);" } else { "" }
 }
@@ -253,7 +251,7 @@ k0 += {depth}u;
         text + "}\n"
     }
 
-    // ---- sums of a's rows, of what each thread reads on its way into the tile ----
+    // ---- row sums of a, from the numbers that each thread reads into the tile ----
 
     fn sum_rows(&self, factor: &Factor, slot: usize) -> String {
         if factor.name != 'a' || self.p.row_sums.is_none() {
@@ -268,7 +266,7 @@ k0 += {depth}u;
         }
     }
 
-    /// Where a thread leaves its sums for the others: where the tile was, if that is wide enough.
+    /// Location of a thread's partial sums for the others: the tile's memory if it is large enough.
     fn of_rows(&self, depth: &str, four: &str) -> String {
         match self.p.half {
             Some(_) => format!("kept[{depth}][{four}]"),
@@ -284,7 +282,7 @@ k0 += {depth}u;
         format!("{kept} = row_sum{slot};")
     }
 
-    /// The first workgroup along n has them for all.
+    /// The first workgroup along n has all of them.
     fn finish_rows(&self, keep: &str) -> String {
         let Kernel { tile, split, .. } = self;
         let fours = self.a.fours;
@@ -296,7 +294,7 @@ k0 += {depth}u;
             _ => format!("mem[({to}) >> 2u] = vec4<f32>(sum[i], 0.0, 0.0, 0.0);"),
         };
         let write = if !split && self.writes != Writes::Single {
-            // What lies behind the last row is written as it was.
+            // Floats after the last row are written back unchanged.
             format!(
                 "let to = (args.row_sums + row) >> 2u;
 let old = mem[to];
@@ -304,7 +302,7 @@ mem[to] = select(old, {}sum, row + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(args.m)
                 if adds { "old + " } else { "" }
             )
         } else {
-            // Split, they have four columns of their own behind the others.
+            // A split product has four columns for them after the others.
             let to =
                 if *split { "args.c + part * args.c_split + (row + i) * args.c_row + args.c_row - 4u" } else { "args.row_sums + row + i" };
             format!("for (var i = 0u; i < 4u; i++) {{ if (row + i < args.m) {{ {} }} }}", single(to))
@@ -331,7 +329,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         if choice.of_a { &self.a } else { &self.b }
     }
 
-    /// Which blocks a thread reads: one of either factor where there are as many threads as blocks, else some of each.
+    /// Blocks that a thread reads: one of either factor if there are as many threads as blocks, else some of each.
     fn slots(&self, threads: usize) -> Vec<Vec<Choice>> {
         let (of_a, of_b) = (self.a.blocks, self.b.blocks);
         if of_a.is_multiple_of(32) && of_a + of_b <= threads {
@@ -353,7 +351,7 @@ for (var four = local; four < {fours}u; four += {threads}u) {{
         some(true, of_a).chain(some(false, of_b)).collect()
     }
 
-    /// Where in the tiles the factors of a thread lie. 8 x 4 neighbours form a rectangle, a warp on most GPUs.
+    /// Offsets of a thread's factors in the tiles. 8 x 4 adjacent threads form a rectangle, a warp on most GPUs.
     fn fragments(&self) -> String {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -371,7 +369,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         )
     }
 
-    /// From one four of a thread to its next, in fours: of rows, of columns.
+    /// Distance from one vector of a thread to its next, in vectors: of rows, of columns.
     fn steps(&self) -> (usize, usize) {
         let tile = self.tile;
         let (down, across) = (tile.rows / tile.thread_rows, tile.columns / tile.thread_columns);
@@ -379,19 +377,19 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         (down.min(32 / lanes_across), lanes_across)
     }
 
-    /// Where a block lies: `deep` k from the tile's first, `four` fours of rows, its rows from `at` on.
+    /// Offset of a block: `deep` k from the tile's first, vector `four` of rows, with rows from `at` on.
     fn place(&self, factor: &Factor, slot: usize, block: &str) -> String {
         let &Factor { name, count, fours, reads, .. } = factor;
         let deep = self.tile.depth / 4;
         let along = matches!(reads, Reads::Along | Reads::Single { along: true });
         let (four, deep) = if along && fours >= 8 {
-            // Four times 16 bytes of a row in a warp, for sectors that are read whole.
+            // Four times 16 bytes of a row in a warp, for whole memory sectors.
             let wide = 8 * deep;
             (format!("{block} % 8u + {block} / {wide}u * 8u"), format!("{block} / 8u % {deep}u"))
         } else {
             (format!("{block} % {fours}u"), format!("{block} / {fours}u"))
         };
-        // Rows beyond the last repeat it: they are never written.
+        // Rows beyond the last repeat it; they are never written.
         let at = match reads {
             Reads::Across => format!("vec4<u32>(args.{name} + min(first_{count} + four{slot} * 4u, args.{count} - 4u))"),
             _ => format!(
@@ -402,7 +400,7 @@ let b_four = (rectangle / {rectangles_down}u) * {b_step}u + thread % {lanes}u / 
         format!("four{slot} = {four}; deep{slot} = {deep} * 4u; at{slot} = {at};")
     }
 
-    /// Reads a block into `x`; what lies beyond the last k is 0.
+    /// Reads a block into `x`; numbers beyond the last k are 0.
     fn load(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
         let fours = |at: &str| format!("mem[({at}) >> 2u]");
@@ -436,7 +434,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Puts a block into the tile, each k a row.
+    /// Stores a block into the tile, one row per k.
     fn store(&self, factor: &Factor, slot: usize) -> String {
         let name = factor.name;
         let mut text = String::new();
@@ -455,9 +453,9 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         text
     }
 
-    /// Multiplies what is in the tiles, four k written out and around them a loop: longer texts take as long to compile as
-    /// they save. Every index into workgroup memory is held within its bounds by compilers that trust nobody; written so,
-    /// it costs one comparison for four k, and the others are done before the loops.
+    /// Multiplies the contents of the tiles, with four k unrolled in a loop: longer texts take as long to compile as they save. Compilers
+    /// check every index into workgroup memory; in this form they need one comparison for four k, and the other checks run before the
+    /// loops.
     fn multiply(&self) -> String {
         let tile = self.tile;
         let (a_step, b_step) = self.steps();
@@ -488,7 +486,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         }
     }
 
-    /// Divides the sums by what the factors were multiplied by.
+    /// Divides the sums by the factors' powers of two.
     fn move_down(&self) -> String {
         let up = self.p.half.map_or(1.0, |[a, b]| a * b);
         let fours = self.tile.thread_columns / 4;
@@ -496,7 +494,7 @@ x{slot}_{i} = select(vec4<f32>(), vec4<f32>(read(at.x), read(at.y), read(at.z), 
         if up == 1.0 { String::new() } else { sums.map(|c| format!("{c} *= {:?};\n", 1.0 / up)).collect() }
     }
 
-    /// Adds the slices' sums, half of them to the other half until one is left; only the first slice goes on.
+    /// Adds the slices' sums by halves; only the first slice continues.
     fn join(&self) -> String {
         let tile = self.tile;
         let (threads, fours) = (tile.threads(), tile.thread_columns / 4);
@@ -527,7 +525,7 @@ workgroupBarrier();",
         text
     }
 
-    /// What a sum becomes; `read` reads one or four of the same place in c or the residual.
+    /// Applies the epilogue to a sum; `read` reads one or four numbers at the same place in c or the residual.
     fn value(&self, sum: String, read: &dyn Fn(&str) -> String, wide: bool) -> String {
         let p = self.p;
         if self.split {
@@ -544,7 +542,7 @@ workgroupBarrier();",
         if p.adds { format!("{} + {y}", read("c")) } else { y }
     }
 
-    /// Names what the activation reads and writes it, where it is to be saved.
+    /// Names the input of the activation and writes it if it is saved.
     fn save(&self, sum: &str, read: &dyn Fn(&str) -> String) -> String {
         if self.split || self.p.save.is_none() {
             return String::new();
@@ -562,7 +560,7 @@ workgroupBarrier();",
         for four in 0..fours {
             let _ = writeln!(text, "let column{four} = first_n + (b_four + {}u) * 4u;", four * b_step);
             if biased {
-                // Read before anything is written, which might change them for all that a compiler knows.
+                // Read before any write, because a compiler must assume that a write changes them.
                 let one = |i| format!("read(args.bias + min(column{four} + {i}u, args.n - 1u))");
                 let bias = [0, 1, 2, 3].map(one).join(", ");
                 let _ = writeln!(text, "let bias{four} = vec4<f32>({bias});");
@@ -581,7 +579,7 @@ workgroupBarrier();",
         text
     }
 
-    /// Four columns of row `row + j`.
+    /// Writes four columns of row `row + j`.
     fn write_four(&self, first: usize, j: usize, four: usize) -> String {
         let (sum, read) = (format!("c{}_{four}", first + j), |of: &str| format!("mem[(args.{of} + at) >> 2u]"));
         let (saved, value) = (self.save(&sum, &read), self.value(sum, &read, true));
@@ -593,7 +591,7 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four};
         )
     }
 
-    /// The same one by one.
+    /// Writes the same one by one.
     fn write_single(&self, first: usize, j: usize, four: usize) -> String {
         let mut text = format!("if (row + {j}u < args.m) {{\n");
         for (e, part) in "xyzw".chars().enumerate() {
@@ -611,8 +609,8 @@ let at = part * args.c_split + (row + {j}u) * args.c_row + column{four} + {e}u;
         text + "}\n"
     }
 
-    /// Four rows of fewer than four columns, which lie one after the other. What lies behind the last row is written as
-    /// it was: nobody else writes in this dispatch.
+    /// Writes four rows of fewer than four columns, which are contiguous. Floats after the last row are written back unchanged: no other
+    /// thread writes them in this dispatch.
     fn write_rows(&self, first: usize) -> String {
         let n = self.p.n;
         let mut text = String::new();
@@ -640,32 +638,32 @@ if (row + 4u > args.m) {{ y = select({}, y, vec4<bool>({})); }}
     }
 }
 
-/// A thread's share of one factor: under which condition it reads which block.
+/// A thread's share of one factor: a condition, and the block it then reads.
 struct Choice {
     of_a: bool,
     condition: Option<String>,
     block: String,
 }
 
-/// What [`activated`] and [`sloped`] need.
+/// Functions that [`activated`] and [`sloped`] need.
 fn functions(p: &Product) -> &'static str {
     let sloped = matches!(p.slope, Some((Unary::Gelu, _)));
     if matches!(p.act, Act::Tanh | Act::Gelu) || sloped { FUNCTIONS } else { "" }
 }
 
-/// Threads that add the partial sums of one output.
+/// Number of threads that add the partial sums of one output.
 fn adders(splits: usize) -> usize {
     if splits > 32 { 16 } else { 4 }
 }
 
 const THREADS: usize = 256;
 
-/// Outputs that a workgroup of [`sum`] finishes.
+/// Outputs of a workgroup of [`sum`].
 pub(super) fn outputs_a_group(splits: usize) -> usize {
     THREADS / adders(splits)
 }
 
-/// Adds the partial sums of a product that was split, always in the same order.
+/// Adds the partial sums of a split product, always in the same order.
 pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     let (adders, outputs) = (adders(splits), outputs_a_group(splits));
     let mut y = String::from("total");
@@ -692,7 +690,7 @@ pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
             format!("if (column == args.n) {{ mem[args.row_sums + row] {} total; return; }}\n        ", if adds { "+=" } else { "=" })
         }
     };
-    // Sums of rows are one column more, behind the padded ones.
+    // Row sums are one more column, after the padded ones.
     let (columns, from_column) = match p.row_sums {
         None => ("args.n", "column"),
         Some(_) => ("(args.n + 1u)", "select(column, args.padded - 4u, column == args.n)"),
@@ -713,7 +711,7 @@ pub(super) fn sum(p: &Product, splits: usize, twins: bool) -> String {
     var share = vec4<f32>();
     if (row < args.m) {{
         for (var part = local / {outputs}u; part < args.splits; part += {all}u) {{
-            // Four at once, for their way is long.
+            // Four at once, to hide the latency.
             let parts = part + vec4<u32>(0u, {adders}u, {twice}u, {thrice}u);
             let at = first + min(parts, vec4<u32>(args.splits - 1u)) * step;
             let sums = vec4<f32>(mem[at.x], mem[at.y], mem[at.z], mem[at.w]);

@@ -1,4 +1,4 @@
-//! Products appended to a program: by which tile, how many in one dispatch, and where a product is split over k.
+//! Appends products to a program: chooses the tile, pairs products in one dispatch, and splits them over k.
 
 use super::codegen;
 use super::shape::Product;
@@ -6,7 +6,7 @@ use crate::device::lock;
 use crate::program::{Program, Space, groups};
 use crate::tile::{Tile, class};
 
-/// Appends products that are alike but for where things lie, two at a time in one dispatch. None reads what another writes.
+/// Appends products that differ only in their offsets, two per dispatch. None reads what another writes.
 pub fn products(program: &mut Program, space: &mut Space, all: &[Product]) {
     let mut rest = all;
     while let [first, others @ ..] = rest {
@@ -19,18 +19,18 @@ pub fn products(program: &mut Program, space: &mut Space, all: &[Product]) {
     }
 }
 
-/// One product by a tile that the caller chose.
+/// Appends one product with a tile of the caller's choice.
 pub fn product_by(program: &mut Program, space: &mut Space, p: &Product, tile: &Tile) {
     append(program, space, std::slice::from_ref(p), [*tile; 2]);
 }
 
-/// Where things lie: a, b, c, bias, residual, what the slope is taken at, sums of rows, what is saved.
+/// Offsets: a, b, c, bias, residual, argument of the slope, row sums, saved input.
 fn places(p: &Product) -> [Option<u32>; 8] {
     let (slope, sums) = (p.slope.map(|slope| slope.1), p.row_sums.map(|sums| sums.0));
     [Some(p.a.at), Some(p.b.at), Some(p.c), p.bias, p.residual, slope, sums, p.save]
 }
 
-/// One text serves both.
+/// Whether one text serves both.
 fn are_alike(one: &Product, other: &Product) -> bool {
     let shape = |p: &Product| {
         let strides = [p.a.outer, p.a.inner, p.b.outer, p.b.inner];
@@ -41,11 +41,11 @@ fn are_alike(one: &Product, other: &Product) -> bool {
     shape(one) == shape(other) && aligned(one) == aligned(other)
 }
 
-/// One dispatch, or two, for one product or two that are alike, split as the second tile has it.
+/// Appends one dispatch, or two, for one product or two alike, split as for the second tile.
 pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], [tile, splitting]: [Tile; 2]) {
     let p = &all[0];
     assert!(p.m > 0 && p.n > 0 && p.k > 0, "a product of nothing: {p:?}");
-    // A few k need not be padded to many.
+    // Few k need not be padded to many.
     let depth = if tile.slices > 1 { tile.depth } else { tile.depth.min(p.k.next_multiple_of(4)) };
     let tile = Tile { depth, ..tile };
     let (splits, chunk) = split(p, &splitting, all.len());
@@ -58,7 +58,7 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
     let label = format!("product {}", tile.name());
     let kernel = program.kernel_with(&label, made.directives, made.vectors, &made.text);
     let mut at: Vec<[u32; 8]> = all.iter().map(|one| places(one).map(Option::unwrap_or_default)).collect();
-    // From the first product's place to the second's, around the end of the numbers if need be.
+    // Distance from the first product's offset to the second's, modulo 2^32.
     let steps =
         |at: &[[u32; 8]]| -> Vec<u32> { at.get(1).map_or(Vec::new(), |second| (0..8).map(|i| second[i].wrapping_sub(at[0][i])).collect()) };
     let (ends, sums_step) = (at.clone(), partial.last().zip(partial.first()));
@@ -91,12 +91,11 @@ pub(super) fn append(program: &mut Program, space: &mut Space, all: &[Product], 
     }
 }
 
-/// Into how many stretches of how many k a product is split, so that there are enough workgroups and each has enough to
-/// do.
+/// Number and length of the stretches of k, so that there are enough workgroups with enough work each.
 fn split(p: &Product, tile: &Tile, products: usize) -> (usize, usize) {
     const WORKGROUPS: usize = 512;
     const LEAST_K: usize = 256;
-    /// Floats of partial sums: 16 MiB.
+    /// Maximum number of floats of partial sums: 16 MiB.
     const MOST_SUMS: usize = 1 << 22;
     let tiles = tile.count(p.m, p.n) * products;
     if tiles > WORKGROUPS / 4 || p.k < 2 * LEAST_K {

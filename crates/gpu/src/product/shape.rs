@@ -1,14 +1,14 @@
-//! What a product computes and where its factors lie.
+//! A product: its operation and the layout of its factors.
 
 use math::{Act, Unary};
 
-/// Where a factor lies in `mem`.
+/// Location of a factor in `mem`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Side {
     pub at: u32,
-    /// From one row of a, or one column of b, to the next.
+    /// Stride between rows of a, or columns of b.
     pub outer: u32,
-    /// From one k to the next.
+    /// Stride along k.
     pub inner: u32,
 }
 
@@ -18,8 +18,8 @@ impl Side {
     }
 }
 
-/// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to what is there where it `adds`. The last three
-/// are for gradients.
+/// c `[m][n]` = act(Σ_k a`[m][k]`·b`[k][n]` + bias`[n]` + residual`[m][n]`), added to the contents if `adds`. The last three fields are for
+/// gradients.
 #[derive(Clone, Debug)]
 pub struct Product {
     pub m: usize,
@@ -27,21 +27,21 @@ pub struct Product {
     pub k: usize,
     pub a: Side,
     pub b: Side,
-    /// Row-major. Neither factor may lie here; the residual may.
+    /// Row-major. No factor may be at this location; the residual may.
     pub c: u32,
     pub bias: Option<u32>,
     /// Row-major as c.
     pub residual: Option<u32>,
     pub act: Act,
     pub adds: bool,
-    /// Both factors are rounded to f16, multiplied by these powers of two before; the sums are f32's and divided by both.
+    /// Both factors are multiplied by these powers of two and rounded to f16; the f32 sums are divided by both.
     pub half: Option<[f32; 2]>,
-    /// c is multiplied by the slope of a function where it gave y (GELU: where it was given x), which lies like c:
-    /// act' (y)·(Σ + residual). Nothing is added to what is there.
+    /// c is multiplied by the slope of a function at its result y (for GELU at its argument x), which has the layout of c: act'(y)·(Σ +
+    /// residual). Nothing is added to the contents.
     pub slope: Option<(Unary, u32)>,
-    /// Σ_k a`[m][k]` goes there, in place of what is there or added to it: dy in a is summed for the bias.
+    /// Destination of Σ_k a`[m][k]`, which replaces the contents or is added: dy in a is summed for the bias.
     pub row_sums: Option<(u32, bool)>,
-    /// What the activation reads goes there too, lying like c.
+    /// Destination of the activation's input, in the layout of c.
     pub save: Option<u32>,
 }
 

@@ -1,7 +1,6 @@
-//! Which tile is fastest on this adapter, measured: a few products of each kind by each candidate. What was found
-//! holds for programs built from then on; without it a rule decides. Candidates give the same bits, so that a run's digest
-//! knows nothing of a clock; and one whose product is seen to differ on this adapter, since its compiler may join what
-//! stands apart, is not taken however fast it is.
+//! Measures the fastest tile on this adapter: a few products of each class with each candidate. The result applies to programs that are
+//! built later; without it a rule decides. Candidates give the same bits, so a digest does not depend on a clock. A candidate whose product
+//! differs on this adapter, because its compiler joins operations, is not used however fast it is.
 
 use super::dispatch::{append, products};
 use super::shape::{Product, Side};
@@ -12,23 +11,23 @@ use learn::Fault;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// What was found on each adapter of this process, by its name.
+/// Results for each adapter of this process, by its name.
 static FOUND: Mutex<Vec<(String, Tuned)>> = Mutex::new(Vec::new());
 
-/// One product by one tile, timed.
+/// Time of one product with one tile.
 #[derive(Clone, Debug)]
 pub struct Timing {
     /// m, n, k
     pub shape: [usize; 3],
     pub tile: Tile,
     pub product_s: f64,
-    /// It gave the bits of the rule's tile.
+    /// Whether it gave the bits of the rule's tile.
     pub same_bits: bool,
-    /// It is the one that is used from now on.
+    /// Whether it is used from now on.
     pub chosen: bool,
 }
 
-/// A product of each class that has a choice; a smaller one for software.
+/// A product of each class with a choice; a smaller one for software.
 const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([4096, 256, 256], [512, 64, 64]),
     ([64, 64, 65_536], [64, 64, 2048]),
@@ -36,7 +35,7 @@ const SHAPES: [([usize; 3], [usize; 3]); 4] = [
     ([2048, 2048, 1024], [2048, 1536, 32]),
 ];
 
-/// How long a stretch lasts, and how often it is repeated: where there is time, and while a run waits.
+/// Length and number of the stretches: without time pressure, and while a run waits.
 const THOROUGH: Stretches = Stretches { long_s: 0.02, count: 5 };
 const BRIEF: Stretches = Stretches { long_s: 0.003, count: 3 };
 
@@ -47,14 +46,14 @@ struct Stretches {
 }
 
 impl Gpu {
-    /// Times the tiles that products can be computed by and keeps the fastest, for programs built from now on. `now`
-    /// gives seconds. It takes a second or so and blocks nobody in a browser.
+    /// Times the candidate tiles and selects the fastest for programs that are built later. `now` returns seconds. It takes about a second
+    /// and does not block a browser.
     pub async fn tune(&self, now: &dyn Fn() -> f64) -> Result<Vec<Timing>, Fault> {
         self.tune_within(f64::INFINITY, THOROUGH, now).await
     }
 
-    /// [`Gpu::tune`] for a run: once for each adapter of this process, for no longer than a fraction of a second, and not
-    /// at all where the adapter is software. What there was no time for keeps to the rule.
+    /// [`Gpu::tune`] for a run: once per adapter of this process, for at most a fraction of a second, and not at all for a software
+    /// adapter. Classes without time for a measurement keep the rule.
     pub async fn tune_once(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
         const MOST_S: f64 = 0.3;
         if self.about().software {
@@ -73,7 +72,7 @@ impl Gpu {
         Ok(())
     }
 
-    /// [`Gpu::tune_once`] for those that can wait.
+    /// Blocking version of [`Gpu::tune_once`].
     #[cfg(not(target_family = "wasm"))]
     pub fn tune_once_blocking(&self, now: &dyn Fn() -> f64) -> Result<(), Fault> {
         pollster::block_on(self.tune_once(now))
@@ -88,7 +87,7 @@ impl Gpu {
             let mut bits = Vec::new();
             for tile in class.candidates() {
                 if now() - began_s > most_s {
-                    // Without all of a class there is no fastest one.
+                    // An incomplete class has no fastest candidate.
                     timings.truncate(begin);
                     return Ok(timings);
                 }
@@ -111,7 +110,8 @@ impl Gpu {
     }
 }
 
-/// Seconds that a row-major product takes (a gradient's factors lie across) in so many rounds; where `half`, of factors rounded to f16.
+/// Seconds of a row-major product in the given number of rounds (for a gradient, factors are transposed); with `half`, of factors rounded
+/// to f16.
 #[cfg(not(target_family = "wasm"))]
 pub fn product_rounds_s(gpu: &Gpu, shape: [usize; 3], half: bool, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let timed = Timed::new(gpu, shape, None, half.then_some([1.0; 2]))?;
@@ -151,11 +151,11 @@ impl Timed {
         replay_s(&self.program, &self.memory, 0..self.begin, 1, now).await?;
         let range = self.begin..self.program.len();
         let stretches_s = stretches_s(&self.program, &self.memory, range, stretches, now).await?;
-        // A tile is chosen by its best stretch: what else the machine does only ever makes one slower.
+        // The best stretch counts, because other work on the machine only makes a stretch slower.
         Ok(stretches_s.into_iter().fold(f64::INFINITY, f64::min))
     }
 
-    /// Of the result's beginning and end.
+    /// Bits of the start and the end of the result.
     async fn some_bits(&self) -> Result<Vec<u32>, Fault> {
         const MOST: usize = 1 << 14;
         let len = self.c.len as usize;
@@ -166,7 +166,7 @@ impl Timed {
     }
 }
 
-/// Numbers between -1 and 1 without a pattern: a GPU that multiplies zeros runs cooler and faster than one that works.
+/// Numbers between -1 and 1 without a pattern: a GPU that multiplies zeros runs cooler and faster.
 pub fn noise(program: &mut Program, regions: &[Region]) {
     const BODY: &str = "var x = i * 747796405u + 2891336453u;
     x = ((x >> ((x >> 28u) + 4u)) ^ x) * 277803737u;
@@ -176,8 +176,8 @@ pub fn noise(program: &mut Program, regions: &[Region]) {
     }
 }
 
-/// Seconds that some dispatches take in each of so many rounds, which are long enough for the clock of a page and for what a submit costs
-/// to vanish.
+/// Seconds of some dispatches in each of the given number of rounds, which are long enough for a page's clock and for the cost of a submit
+/// to be negligible.
 #[cfg(not(target_family = "wasm"))]
 pub fn rounds_s(program: &Program, memory: &Memory, range: Range<usize>, rounds: usize, now: &dyn Fn() -> f64) -> Result<Vec<f64>, Fault> {
     let stretches = Stretches { long_s: math::rounds::ROUND_S, count: rounds };
@@ -191,13 +191,13 @@ async fn stretches_s(
     Stretches { long_s, count }: Stretches,
     now: &dyn Fn() -> f64,
 ) -> Result<Vec<f64>, Fault> {
-    /// Dispatches of one submit: a driver may give up on one that takes seconds.
+    /// Maximum number of dispatches of one submit: a driver may abort one that takes seconds.
     const MOST: usize = 4096;
     let mut repeats = 1;
     replay_s(program, memory, range.clone(), repeats, now).await?;
     let mut took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     while took_s < long_s && repeats * range.len() < MOST {
-        // No more than eightfold at once: the first stretches are slow.
+        // At most eightfold at once: the first stretches are slow.
         repeats = (repeats as f64 * (1.5 * long_s / took_s).clamp(2.0, 8.0)) as usize;
         took_s = replay_s(program, memory, range.clone(), repeats, now).await?;
     }
@@ -208,7 +208,7 @@ async fn stretches_s(
     Ok(stretches_s)
 }
 
-/// Seconds from handing over so many replays until their end is known.
+/// Seconds from the submission of the replays to the notice of their end.
 async fn replay_s(program: &Program, memory: &Memory, range: Range<usize>, repeats: usize, now: &dyn Fn() -> f64) -> Result<f64, Fault> {
     let gpu = program.gpu();
     let end = Readback::new(memory, &[Region { at: 0, len: 1 }], &[]);
@@ -226,7 +226,7 @@ mod tests {
     use crate::OpenOptions;
     use math::{Act, Isa, Rng, Unary};
 
-    /// Odd sizes of each class, everything that follows a product, and one that is split.
+    /// Odd sizes of each class, all epilogues, and a split product.
     #[test]
     fn all_tiles_of_a_class_give_the_same_bits() {
         let gpu = Gpu::open_blocking(OpenOptions::default()).unwrap();

@@ -1,5 +1,4 @@
-// After a minibatch was learned from: its metrics. Once the policy has moved far enough, the optimizer holds back what
-// follows in this iteration.
+// Adds the metrics of a minibatch. Once the policy has moved far enough, the optimiser skips the rest of the iteration.
 
 struct Args {
     input: u32, counters: u32, norm: u32, hold: u32,

@@ -1,6 +1,6 @@
-// Backwards through the rollout, a thread an environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al. 2016).
-// Where an episode ended, A' is 0 and V' the critic's value of the state in which it was cut short, or 0.
-// Of each block also the moments of R = A + V, of A, and of what was observed less the normaliser's mean.
+// Backwards through the rollout, one thread per environment: δ = r + γ·V' - V, A = δ + γλ·A' (Schulman et al. 2016). At the end of an
+// episode, A' is 0 and V' is the critic's value of the state in which it was truncated, or 0. Each block also computes the moments of R = A
+// + V, of A, and of the observations minus the normaliser's mean.
 
 struct Args {
     envs: u32, blocks: u32,
@@ -17,7 +17,7 @@ fn reward_scale() -> f32 {
     return 1.0 / sqrt(fma(apart * apart, before * now, within) + 1e-8);
 }
 
-// By all of a workgroup at once.
+// Called by all threads of a workgroup together.
 fn store(quantity: u32, mine: vec3<f32>, block: u32, local: u32) {
     let all = merged_by_all(mine, local);
     if (local < 3u && block < args.blocks) {

@@ -1,5 +1,5 @@
-// The samples of a minibatch in their shuffled order, a thread each, into the inputs of the loss. A sample's number
-// counts actors of 128 environments, then steps, then the environments of the actor, as the learner counts them.
+// Gathers the samples of a minibatch in shuffled order into the inputs of the loss, one thread per sample. A sample's number counts actors
+// of 128 environments, then steps, then the actor's environments, as in the learner.
 
 struct Args {
     rows: u32, envs: u32, minibatches: u32, minibatch_places: u32,
@@ -38,7 +38,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) many: 
     let value = mem[sample + FEATURES + 3u];
     var shown = advantage;
     if (mem[args.input + NORMALIZED_ADVANTAGES] > 0.0) {
-        // Count, mean, and squares apart from it, of the advantages.
+        // Count, mean, and sum of squared deviations of the advantages.
         let spread = sqrt(mem[args.moments + 2u] / mem[args.moments]);
         shown = (advantage - mem[args.moments + 1u]) / (spread + 1e-8);
     }

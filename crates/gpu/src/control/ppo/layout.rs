@@ -1,7 +1,7 @@
-//! Where everything of a learner lies on the device, and the lists of dispatches that work on it. Nothing runs here.
+//! Memory layout of a learner on the GPU, and its dispatch lists.
 //!
-//! Samples lie `[T][envs][features + 4]` (observation as the world shows it, action, its log-probability, advantage,
-//! value): a minibatch reads each from one place. The rest of a rollout lies `[T][envs]`, states `[state][envs]`.
+//! Samples are `[T][envs][features + 4]` (raw observation, action, its log-probability, advantage, value), so a minibatch reads each from
+//! one place. The rest of a rollout is `[T][envs]`; states are `[state][envs]`.
 
 use crate::control::worlds::{World, world};
 use crate::optimizer::Optimizer;
@@ -17,34 +17,34 @@ use learn::control::{LearnerSpec, PpoConfig, RECORDED_ENVS, RECORDED_STEPS};
 use math::PANEL;
 use std::ops::Range;
 
-/// Threads of a workgroup that each have an environment or a sample, and of one that adds up.
+/// Threads of a workgroup with one environment or sample per thread, and of a workgroup that reduces.
 const THREADS: usize = 64;
 const MANY_THREADS: usize = 256;
-/// Places of a rollout whose ended episodes one workgroup counts.
+/// Elements of a rollout whose ended episodes one workgroup counts.
 const SPAN: usize = 16 * MANY_THREADS;
-/// Newest episodes that are read back.
+/// Number of recent episodes that are read back.
 pub const RECENT: usize = 100;
-/// Rounds of a shuffle, and epochs that there is room for.
+/// Rounds of a shuffle, and maximum number of epochs.
 pub const ROUNDS: usize = 4;
 pub const MOST_EPOCHS: usize = 1000;
-/// Beyond these, a list of dispatches would take longer to hand over than to compute.
+/// Limit of the rollout length: a longer list of dispatches would take longer to encode than to compute.
 pub const MOST_STEPS: usize = 1 << 14;
 pub const MOST_UPDATES: usize = 1 << 14;
 
-/// Where among the floats that are written before an iteration stands what.
+/// Offsets of the floats that are written before an iteration.
 pub mod input {
     pub const GAMMA: usize = 0;
     /// γλ
     pub const DECAY: usize = 1;
-    /// Not 0 where advantages are normalised.
+    /// Nonzero if advantages are normalised.
     pub const NORMALIZED_ADVANTAGES: usize = 2;
     pub const KL_LIMIT: usize = 3;
-    /// Of all rewards so far, those before this iteration and those in it; mean and variance of those before.
+    /// Share of the earlier rewards among all, and of this iteration's; mean and variance of the earlier ones.
     pub const RETURN_SHARE: usize = 4;
     pub const NEW_SHARE: usize = 5;
     pub const RETURN_MEAN: usize = 6;
     pub const RETURN_VARIANCE: usize = 7;
-    /// Of the metrics and the gradient's length, over the minibatches.
+    /// Sums of the metrics and the gradient norm over the minibatches.
     pub const SUMS: usize = 8;
     pub const SUMMED: usize = 6;
     /// The normaliser follows.
@@ -54,22 +54,22 @@ pub mod input {
         ::worlds::named![GAMMA, DECAY, NORMALIZED_ADVANTAGES, KL_LIMIT, RETURN_SHARE, NEW_SHARE, RETURN_MEAN, RETURN_VARIANCE, SUMS,];
 }
 
-/// The same of the whole numbers.
+/// Offsets of the integers.
 pub mod counters {
-    /// Minibatches begun, and learned from.
+    /// Minibatches begun, and minibatches trained on.
     pub const UPDATE: usize = 0;
     pub const UPDATES: usize = 1;
-    /// Episodes that ended.
+    /// Number of episodes that ended.
     pub const ENDED: usize = 2;
-    /// Steps taken before this iteration, in two words.
+    /// Steps before this iteration, in two words.
     pub const CLOCK: usize = 3;
-    /// The rounds of each epoch's shuffle follow.
+    /// The shuffle rounds of each epoch follow.
     pub const LEN: usize = 5;
 
     pub const NAMES: [(&str, usize); 2] = ::worlds::named![UPDATE, UPDATES];
 }
 
-/// What is written before an iteration or read back after it.
+/// Regions that are written before an iteration or read back after it.
 pub struct Places {
     pub params: Region,
     pub optimizer: Optimizer,
@@ -80,7 +80,7 @@ pub struct Places {
     pub discounted_returns: Region,
     pub input: Region,
     pub counters: Region,
-    /// Count, mean and squares apart from it, of discounted sums of rewards, returns, advantages and observations.
+    /// Count, mean and sum of squared deviations of discounted rewards, returns, advantages and observations.
     pub moments: Region,
     pub finished: Region,
     pub lengths: Region,
@@ -95,10 +95,10 @@ struct Rollout {
     rewards: Region,
     ended: Region,
     returns: Region,
-    /// Of each environment, how often its episodes were cut short, and by then what it showed, normalised.
+    /// Per environment: number of truncated episodes, and the normalised observations at truncation.
     truncations: Region,
     reached: Region,
-    /// The critic's values of the states after the rollout, and of those.
+    /// Critic's values of the states after the rollout, and of the truncated states.
     last: Region,
     bootstraps: Region,
 }
@@ -106,12 +106,12 @@ struct Rollout {
 /// Ranges of the program.
 pub struct Lists {
     pub observe: Range<usize>,
-    /// A dispatch each: a step, and what is kept of each of the policy's runs after the last.
+    /// One dispatch each: a step, and the storage of each policy run after the last step.
     pub steps: Range<usize>,
     pub value_copies: Range<usize>,
     pub estimate_advantages: Range<usize>,
     pub trajectory: Range<usize>,
-    /// Around the gradient of a minibatch.
+    /// Before and after the gradient of a minibatch.
     pub gather: Range<usize>,
     pub learn: Range<usize>,
 }
@@ -119,9 +119,9 @@ pub struct Lists {
 pub struct Layout {
     pub envs: usize,
     pub features: usize,
-    /// Numbers of a state.
+    /// Length of a state.
     pub state: usize,
-    /// Of an iteration.
+    /// Samples of an iteration.
     pub samples: usize,
     pub places: Places,
     pub lists: Lists,
@@ -139,9 +139,9 @@ impl Layout {
         }
         let (state, features) = (world.state, world.observation);
         let samples = envs * steps;
-        // An environment is cut short at most so often in a rollout.
+        // Maximum number of truncations of an environment in a rollout.
         let truncations = steps.div_ceil(world.step_limit as usize);
-        // Places are counted in words of 32 bits: what cannot fit is refused before it is laid out.
+        // Offsets are 32-bit, so sizes that cannot fit are refused before the layout.
         let floats = (samples + truncations * envs) as u64 * (features + 4) as u64;
         let plans = spec.acting.arena_bytes() + spec.learning.arena_bytes();
         let (needs, has) = (plans + 4 * floats, program.gpu().largest_buffer());

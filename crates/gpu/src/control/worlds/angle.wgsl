@@ -1,12 +1,12 @@
-// Angles as `worlds::angle` has them: sin and cos within 2e-7 over a few dozen turns.
+// Angles as in `worlds::angle`: sin and cos within 2e-7 over a few dozen turns.
 
-// The same direction within a half turn either way.
+// The equivalent angle within half a turn of zero.
 fn angle_within_a_turn(angle: f32) -> f32 {
     let turns = round(angle * 0.15915494309189535);
     return fma(turns, -0.0019353071795864769, fma(turns, -6.28125, angle));
 }
 
-// What is left of an angle within a quarter turn; the half turns taken off give both sin and cos the sign.
+// Remainder of an angle within a quarter turn; the number of removed half turns determines the sign of sin and cos.
 fn angle_rest(angle: f32, halves: f32) -> f32 {
     return fma(halves, -9.6765358979323846e-4, fma(halves, -3.140625, angle));
 }
@@ -36,5 +36,5 @@ fn angle_sin_cos(angle: f32) -> vec2<f32> {
     return vec2<f32>(angle_flipped(small_sin, halves), angle_flipped(angle_small_cos(square), halves));
 }
 
-// Uniform from `low` on over `width`.
+// Uniform in `low..low + width`.
 fn spread(word: u32, low: f32, width: f32) -> f32 { return uniform_of(word) * width + low; }

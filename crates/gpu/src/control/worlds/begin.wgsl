@@ -1,4 +1,4 @@
-// Every environment at the start of its first episode, or as it is; and what it shows.
+// Starts every environment's first episode, or keeps its state; writes the observations.
 
 @compute @workgroup_size(GROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,

@@ -1,11 +1,11 @@
-// What all kernels over many environments share. Stands after a world's text. A line behind `#STATE`, `#OBSERVATION`
-// or `#SHORTEST` is repeated so many times, with # for the number of the time.
+// Definitions shared by all kernels over many environments. This text follows a world's text. A line after `#STATE`, `#OBSERVATION` or
+// `#SHORTEST` is repeated that many times, with # replaced by the index.
 
 const GROUP: u32 = 64u;
 
 struct Args {
     envs: u32,
-    // Between the rows of `state` and of `clocks`.
+    // Stride of the rows of `state` and of `clocks`.
     stride: u32,
     // [STATE][stride] in mem.
     state: u32,
@@ -23,9 +23,9 @@ struct Args {
     rewards: u32,
     // [envs] in words, or [groups] of episodes that ended.
     ended: u32,
-    // How many `play` takes.
+    // Number of steps of `play`.
     steps: u32,
-    // Begin anew, or only show what there is.
+    // Whether to restart, or only to compute observations.
     anew: u32,
 }
 

@@ -1,4 +1,4 @@
-// A sum over a workgroup.
+// Sum over a workgroup.
 
 var<workgroup> counts: array<u32, GROUP>;
 

@@ -1,22 +1,21 @@
-// Many environments as `worlds::vector` has them, whatever the world: a new episode begins by itself. Stands after a
-// world's own text.
+// Many environments of any world, as in `worlds::vector`: a new episode begins automatically. This text follows a world's own text.
 
 // An environment between two steps.
 struct EnvState {
     state: State,
     shown: Shown,
-    // Taken in this episode.
+    // Steps in this episode.
     steps: u32,
-    // Begun before this one.
+    // Episodes before this one.
     episodes: u32,
 }
 
 struct StepResult {
     now: EnvState,
-    // What the step led to: of an episode that ended, its last.
+    // Observation that the step led to; the last one of an ended episode.
     reached: Shown,
     reward: f32,
-    // Flags and length, 0 while the episode goes on.
+    // Flags and length, or 0 during an episode.
     ended: u32,
 }
 

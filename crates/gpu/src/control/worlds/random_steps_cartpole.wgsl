@@ -1,11 +1,10 @@
-// Many steps of CartPole with the state in registers and pushes thrown like coins, as `CartPoles::play` has them.
+// Many steps of CartPole with the state in registers and coin flips as pushes, as in `CartPoles::play`.
 //
-// An inner step is 13 multiply-adds and 7 products for the pole (33 flops), 2 instructions for the coin, 4 to see
-// whether it is over, 4 for the clock and 4 to choose between going on and beginning again: 34. The start that
-// follows an episode is drawn every SHORTEST steps, in which no pole can need two, since among 32 lanes some pole ends
-// at almost every step: some 70 by 8, where multiplying whole numbers takes twice and converting them eight times as
-// long. Coins take a hash in 128 steps. That is 44 a step: of the 3.3e13 a second that 132 multiprocessors of 128
-// lanes begin at 1.98 GHz, 7.6e11 steps at most.
+// Cost of an inner step: 13 multiply-adds and 7 products for the pole (33 flops), 2 instructions for the coin, 4 for the end test, 4 for
+// the clock and 4 for the choice between continuing and restarting: 34. Among 32 lanes, some pole ends at almost every step, so the start
+// of the next episode is drawn every SHORTEST steps, in which no pole can need two. It takes about 70 instructions per 8 steps; integer
+// products take twice and conversions eight times as long. Coins take one hash per 128 steps. The total is 44 per step. 132 multiprocessors
+// of 128 lanes at 1.98 GHz start 3.3e13 instructions per second, so 7.6e11 steps per second is the limit.
 
 fn again(state: State, start: State, over: bool) -> State {
     return State(
@@ -14,7 +13,7 @@ fn again(state: State, start: State, over: bool) -> State {
     );
 }
 
-// Between two steps. The lower STEP_BITS of the clock are steps of this episode, the others episodes before it.
+// State between two steps. The lower STEP_BITS of the clock count the steps of this episode; the others count earlier episodes.
 struct Pole {
     state: State,
     clock: u32,

@@ -1,8 +1,8 @@
-// Observations as rows: through workgroup memory, so that neighbours write neighbours.
+// Writes observations as rows through workgroup memory, so that adjacent threads write adjacent numbers.
 
 var<workgroup> staged: array<f32, GROUP * OBSERVATION>;
 
-// By all of a workgroup at once; those beyond the last environment bring anything.
+// Called by all threads of a workgroup together; threads beyond the last environment pass arbitrary rows.
 fn write_rows(at: u32, group: u32, local: u32, row: Shown) {
     workgroupBarrier();
     #OBSERVATION staged[local * OBSERVATION + #u] = row[#];

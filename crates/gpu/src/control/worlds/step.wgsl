@@ -1,4 +1,4 @@
-// One step of every environment. For one of CartPole 28 bytes are read, and 60 written with what was reached.
+// One step of every environment. For CartPole it reads 28 bytes and writes 60 with the reached observation.
 
 @compute @workgroup_size(GROUP)
 fn main(@builtin(workgroup_id) wid: vec3<u32>, @builtin(num_workgroups) many: vec3<u32>,
