@@ -589,7 +589,7 @@ impl Vector for LunarLanders {
     }
 
     fn set_environment(&mut self, env: usize, state: &[f32], steps: u32, episodes: u32) -> Result<(), Impossible> {
-        // In an unfinished episode all numbers are far below this bound.
+        // No number of an unfinished episode exceeds this bound.
         let possible = state.len() == STATE && state.iter().all(|x| x.abs() <= 1e4);
         if env >= self.crafts.len() || steps >= STEP_LIMIT || !possible {
             return Err(Impossible { env: self.first as usize + env, id: SPEC.id });
