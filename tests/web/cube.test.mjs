@@ -209,7 +209,7 @@ test("a cube of one's own is painted and written; what is no cube says why, and 
   // One sticker too many of a colour.
   await page.locator(".palette label").nth(1).click();
   await cell("U1").click();
-  await verdict("is there 5 times");
+  await verdict("occurs 5 times");
   assert.ok(await page.locator(".own-verdict.wrong").count());
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click({ force: true });
   await page.waitForTimeout(500);
@@ -231,9 +231,9 @@ test("a cube of one's own is painted and written; what is no cube says why, and 
   await verdict("twisted");
   assert.equal(await text.getAttribute("aria-invalid"), "true");
   await read("UUUURRRR");
-  await verdict("24 stickers and here are 8");
+  await verdict("24 stickers, found 8");
   await read("R U Q");
-  await verdict("is no move");
+  await verdict("is not a move");
   // Colours by their own letters, as the same state by moves.
   await read("R U R' U'");
   await verdict("This is a cube. Optimal is 4");
