@@ -161,7 +161,7 @@ impl Batches {
     }
 
     fn epoch(rng: Rng, windows: usize, phases: usize, epoch: u64) -> (u64, usize, Shuffle) {
-        // The first word of a shuffle's counters is at most ROUNDS / 2, so u32::MAX is not used by it.
+        // The first word of a shuffle's counters is below ROUNDS / 2, so no shuffle uses u32::MAX.
         let [word, ..] = rng.block([u32::MAX, 0, epoch as u32, (epoch >> 32) as u32]);
         let phase = (u64::from(word) * phases as u64) >> 32;
         (epoch, phase as usize, Shuffle::new(rng, windows, epoch, 0))
