@@ -126,7 +126,7 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   );
   await page.evaluate((bytes) => hothouse.command({ kind: "restore", bytes: Uint8Array.from(bytes) }), large);
   await notice(page, /large\.txt .* was not given/);
-  assert.match(await bring("0.1 0.2", "other.txt"), /Bring exactly that file/);
+  assert.match(await bring("0.1 0.2", "other.txt"), /Provide exactly that file/);
   const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
   const restored = await ahead(page, "began");
   assert.equal(await bring(text, "renamed.txt"), "");
@@ -139,7 +139,7 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   const policy = () => other.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
   assert.equal(await policy(), 3);
   const wrong = await other.evaluate(() => hothouse.bring(new File(["0.5 0.5"], "five.txt")).catch((error) => error.message));
-  assert.match(wrong, /Bring exactly that file/);
+  assert.match(wrong, /Provide exactly that file/);
   await other.evaluate(() => hothouse.bring(new File(["0.1 0.9 0.3 0.4 0.2"], "my five.txt")));
   assert.equal(await policy(), 5);
   assert.deepEqual(other.said, []);

@@ -236,7 +236,7 @@ test("on the GPU one can go to other environments, also where the service worker
   // The first iteration compiles its shaders, and a save within a long iteration says so.
   const notices = await page.locator(".notice").allTextContents();
   assert.deepEqual(
-    notices.filter((text) => !text.includes("is a long one")),
+    notices.filter((text) => !text.includes("in progress is long")),
     [],
   );
   await page.context().close();

@@ -14,7 +14,7 @@ for (const [what, at, text] of [
   ["with a knob out of range", "#/control?lr=99&v=2", /out of range. Choose a number from 0.00001 to 0.1/],
   ["with a knob that does not exist", "#/control?wings=2&v=2", /no knob called/],
   ["with a change that is badly written", "#/control?at=lr=0.001&v=2", /a change is written as 320:lr=0.0001/],
-  ["with a change of a knob that is not live", "#/control?at=5:envs=64&v=2", /cannot change while a run goes on/],
+  ["with a change of a knob that is not live", "#/control?at=5:envs=64&v=2", /cannot change during a run/],
   [
     "with more changes than a link has",
     `#/control?v=2${"&at=5:lr=0.001".repeat(65)}`,
@@ -366,7 +366,7 @@ test("a file that there is no room for is refused before it is read, and one tha
   truncateSync(path, 2 ** 30); // which takes no room on the disk
   const input = page.locator("input[type=file]").first();
   await input.setInputFiles(path);
-  await notice(page, /model\.safetensors has 1074 MB, more than there is room for.*hothouse resume/);
+  await notice(page, /model\.safetensors has 1074 MB, too large to load.*hothouse resume/);
   await page.evaluate(() => {
     File.prototype.arrayBuffer = () => Promise.reject(new DOMException("It is gone", "NotFoundError"));
   });

@@ -134,7 +134,7 @@ fn large_payouts_are_named_again() {
     for (args, words) in [
         ("resume half.safetensors --steps 20480", "large.txt (16777217 bytes)"),
         ("eval half.safetensors", "--data FILE"),
-        ("resume half.safetensors --data other.txt", "Bring exactly that file"),
+        ("resume half.safetensors --data other.txt", "Provide exactly that file"),
     ] {
         let output = place.run(args);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

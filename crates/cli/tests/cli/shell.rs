@@ -23,7 +23,7 @@ fn a_wrong_command_line_says_what_would_do() {
         ("--set lr=fast", 2, "a number from"),
         ("--at lr=0.001", 2, "320:lr=1e-4"),
         ("--at 5:lr=fast", 2, "a number from"),
-        ("--at 5:envs=64", 2, "cannot change while a run goes on"),
+        ("--at 5:envs=64", 2, "cannot change during a run"),
         ("--set lr=99", 2, "out of range"),
         ("--set wings=2", 2, "rollout_steps"),
         ("--steps 1.5", 2, "2e6"),
@@ -174,7 +174,7 @@ fn resuming_takes_live_knobs_and_marks_the_change() {
     let text = stdout(&scratch.run(args));
     assert!(text.contains(r#""kind":"mark""#) && text.contains(r#""knob":"lr""#), "{text}");
     assert!(scratch.path("other.safetensors").is_file());
-    scratch.refused("resume run.safetensors --set envs=64", 2, "cannot change while a run goes on");
+    scratch.refused("resume run.safetensors --set envs=64", 2, "cannot change during a run");
 }
 
 #[test]

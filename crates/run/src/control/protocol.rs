@@ -1,7 +1,7 @@
 //! What crosses the boundary in the room of control alone: what an environment is, what many of them live through, the one
 //! that a person can push and drive, and what policy and critic think. This file refuses to hold behaviour.
 
-use crate::plain_data::{plain_data, told_data};
+use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
@@ -133,7 +133,7 @@ plain_data! {
     }
 }
 
-told_data! {
+sent_data! {
     /// What many environments lived through since the last frame, for a shell that draws them.
     #[derive(Default)]
     pub struct Frame {

@@ -2,7 +2,7 @@
 //! damaged, and circuits. The grid, the circuit that was asked for last and the big grid stand beside the training and leave no
 //! trace in it. This file refuses to hold behaviour.
 
-use crate::plain_data::{plain_data, told_data};
+use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 
 crate::questions! {
@@ -210,7 +210,7 @@ plain_data! {
     }
 }
 
-told_data! {
+sent_data! {
     pub struct GatesView {
         /// The operation that each gate hardens to.
         #[serde(with = "serde_bytes")]

@@ -2,7 +2,7 @@
 //! that it writes. What is asked stands beside the training and leaves no trace in it; it is answered with the weights of the newest
 //! step, and a text that has begun is written to its end with those that it began with. This file refuses to hold behaviour.
 
-use crate::plain_data::{plain_data, told_data};
+use crate::plain_data::{plain_data, sent_data};
 pub use crate::questions::floats;
 use learn::choices;
 use serde::{Deserialize, Serialize};
@@ -219,7 +219,7 @@ plain_data! {
     }
 }
 
-told_data! {
+sent_data! {
     pub struct AttentionView {
         pub iteration: u32,
         pub layer: u32,

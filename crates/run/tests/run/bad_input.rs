@@ -262,7 +262,7 @@ fn links_that_cannot_be_read() {
         }
         let fixed = room.knobs(&config.variant).into_iter().find(|knob| !knob.live);
         if let Some(Knob { name, default, .. }) = fixed {
-            assert!(said(&format!("at=5:{name}={default}")).contains("cannot change while"));
+            assert!(said(&format!("at=5:{name}={default}")).contains("cannot change during"));
         }
         let nobody = permalink::decode(&format!("#/{id}?variant=nobody&lr=0.1"), host()).unwrap_err();
         assert!(matches!(nobody, RunError::UnknownVariant { .. }), "{nobody}");

@@ -29,7 +29,7 @@ fn arms(run: &mut dyn AnyRun) -> usize {
 fn missing(error: &RunError) {
     assert!(matches!(error, RunError::DataMissing { .. }), "{error}");
     let text = clear(error);
-    assert!(text.contains("payouts.txt") && text.contains("Bring exactly that file"), "{text}");
+    assert!(text.contains("payouts.txt") && text.contains("Provide exactly that file"), "{text}");
 }
 
 /// More than a checkpoint has in it: numbers, and blanks behind them.

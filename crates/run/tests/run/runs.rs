@@ -433,7 +433,7 @@ fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
         assert_eq!(again.digest(), digest);
         assert_eq!(marks, [(0, 0.0019.into()), (5, 0.0022.into())]);
         let word = room.schema().iteration_word;
-        assert!(notices[0].contains(&format!("2 live changes of knobs again, the first after 0 {word}s")));
+        assert!(notices[0].contains(&format!("replays 2 live changes of knobs, the first after 0 {word}s")));
         assert!(notices.len() == 2 && notices[1].starts_with("Reproduced"), "{notices:?}");
         assert_eq!(again.shared(), shared, "whoever opened it gives the same link away");
 

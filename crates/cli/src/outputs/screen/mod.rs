@@ -446,7 +446,7 @@ pub(crate) mod tests {
         let asked = Command::SetKnob { name: "lr".into(), value: 0.001.into() };
         assert_eq!(type_in(&mut screen, "1e-3"), Some(asked));
         assert_eq!(type_in(&mut screen, "quick"), None, "q is a letter here");
-        assert!(screen.view.notice.as_ref().unwrap().1.contains("wrong kind"), "{:?}", screen.view.notice);
+        assert!(screen.view.notice.as_ref().unwrap().1.contains("wrong type"), "{:?}", screen.view.notice);
         assert_eq!(screen.mode, Mode::Training);
     }
 }
