@@ -57,12 +57,12 @@ test("a software adapter is named, and the automatic choice is the processor", a
   const { on_gpu, wish, gpu, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
   assert.match(gpu, /SwiftShader/);
-  assert.match(why, /SwiftShader.* is the processor pretending to be a GPU/);
+  assert.match(why, /SwiftShader.* is emulated on the processor/);
   await notice(page, /^The processor trains. *$/);
   await page.locator(".badge").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText(/SwiftShader.*, not in use/).waitFor();
-  await dialog.getByText(/processor pretending/).waitFor();
+  await dialog.getByText(/emulated on the processor/).waitFor();
   assert.deepEqual(page.said, []);
   await page.context().close();
 });
@@ -71,7 +71,7 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   await choose(page, "GPU");
-  assert.match((await onGpu(page)).why, /The GPU was chosen, though it is the processor pretending/);
+  assert.match((await onGpu(page)).why, /The GPU was chosen, although it is emulated/);
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   const alive = page.evaluate(
     () =>
@@ -322,7 +322,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
     context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
   });
   const { why, gpu } = await onGpu(page);
-  assert.match(why, /GPU was chosen, though it is the processor pretending/);
+  assert.match(why, /GPU was chosen, although it is emulated/);
   assert.match(gpu, /SwiftShader/);
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();

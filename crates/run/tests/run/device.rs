@@ -376,7 +376,7 @@ fn left_alone_it_takes_the_fastest_way_and_says_both_rates() {
     // Seconds of a slice where learning is offloaded, and where all is: of the latter a pass takes many more slices.
     let boards = |learning_s, all_s| Twin { slice_s: [learning_s, all_s], ..Twin::new() };
     let (learning, all) = ("training on the GPU, games on the CPU", "training and evaluating boards on the GPU");
-    let slower = "The processor turned out to be faster";
+    let slower = "The processor is faster";
     for (room, twin, way, words, tried) in [
         // An iteration takes two looks there, one on the processor several slices; and then it is ready after twenty iterations.
         ("control", Twin::new(), Some(1), "GPU", [0, 1]),
@@ -413,10 +413,10 @@ fn left_alone_it_takes_the_fastest_way_and_says_both_rates() {
 #[test]
 fn what_cannot_be_measured_is_left_without_a_warning() {
     for (room, twin, why) in [
-        ("control", Twin { software: true, ..Twin::new() }, "pretending"),
+        ("control", Twin { software: true, ..Twin::new() }, "emulated"),
         ("control", Twin { looks: u32::MAX, ..Twin::new() }, "5 seconds"),
         ("control", Twin::with_lives(0), "plug"),
-        ("backgammon", Twin { software: true, ..Twin::new() }, "pretending"),
+        ("backgammon", Twin { software: true, ..Twin::new() }, "emulated"),
         ("backgammon", Twin::with_lives(12), "plug"),
     ] {
         let mut run = Driven::with(room, &twin, DeviceWish::Auto);
@@ -431,7 +431,7 @@ fn what_cannot_be_measured_is_left_without_a_warning() {
     // One that was chosen is taken, though it pretends.
     let mut run = Driven::with("backgammon", &Twin { software: true, ..Twin::new() }, DeviceWish::Gpu);
     let device = run.decided();
-    assert!(device.on_gpu && device.why.contains("pretending"), "{device:?}");
+    assert!(device.on_gpu && device.why.contains("emulated"), "{device:?}");
     assert_eq!(run.to(2).arithmetic(), "gpu");
     run.is_the_one_at_home();
 }
