@@ -73,7 +73,7 @@ test("what a link cannot carry is said where it is copied", async () => {
     }
   });
   await page.getByRole("button", { name: /Copy link|Link copied/ }).click();
-  await notice(page, /Knobs were changed 6[0-9] times while the run went on, more than the 64 that can be replayed/);
+  await notice(page, /Knobs were changed 6[0-9] times, more than the 64 changes that can be replayed/);
   await page.context().close();
 });
 
