@@ -228,7 +228,7 @@ test("every chart and the network are there as tables, with a caption and headin
         "Explained variance",
         "Gradient norm",
         "Learning rate",
-        "Steps a second",
+        "Steps per second",
       ],
     ],
     ["The network as a table", ["Kernel", "What it does", "Output", "Weights", "Reads"]],
