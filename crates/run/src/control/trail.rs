@@ -21,7 +21,7 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// From here on.
+    /// Begins at the learner's present step.
     pub fn new(ppo: &Ppo) -> Trail {
         Trail { seen: ppo.recorded().now, ..Trail::default() }
     }

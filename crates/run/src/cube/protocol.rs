@@ -9,7 +9,7 @@ crate::questions! {
     /// The agent's evaluation of a state, and the state's distance if known. Facelets that are not a valid cube give an error
     /// with the reason.
     Look { facelets: String } -> StateView,
-    /// Where so many random moves lead from the solved state; none takes back the one before.
+    /// The state after `moves` random moves from the solved state; no move undoes the one before.
     Scramble { moves: u32, seed: u32 } -> Scrambled,
     /// A state at this distance if all distances are known, else the state after this number of random moves.
     Draw { distance: u32, seed: u32 } -> Scrambled,
