@@ -37,7 +37,8 @@ pub(super) static SCHEMA: Schema = Schema {
             "Share of right cells of the best member's hardened automaton on new grids; for a rule, on all 512 states of nine \
              cells.", chart("perfect"), share, brief("right");
         larger: "Right on a larger grid",
-            "Share of right cells on a larger grid and after more steps than in training, if the task allows it.", chart("generalisation"), share, brief("larger");
+            "Share of right cells on a larger grid and after more steps than in training, if the task allows it.",
+            chart("generalisation"), share, brief("larger");
         damaged: "Right around damage",
             "Share of right cells around a block that stays blank.", chart("generalisation"), share;
         healed: "Right after damage",
