@@ -118,7 +118,7 @@ fn a_person_plays_in_the_terminal_and_the_end_of_the_input_ends_it() {
         "error: \"nonsense\"",
         "error: no move of yours is due",
         "error: this player has no opinion",
-        "error: a game is given up for 1, 2",
+        "error: a game can be resigned for 1, 2",
         "You lose a gammon, 2 points",
         "0 : 2; the match is in",
     ] {

@@ -199,7 +199,8 @@ pub fn bounds(settings: &Settings, setup: Setup) -> (usize, u64) {
             (vocab.max(2), written + characters * token_bytes(vocab) as u64)
         }
         TokenizerKind::Bpe => {
-            // A byte-pair token stands for at least two bytes, except in tiny vocabularies. Pairs are learned from a part of
+            // A byte-pair token covers at least two bytes, except in tiny vocabularies. Pairs are learned from a part of the
+            // text.
             // the text.
             let learning = BPE + 3 * length.min(LEARNED_FROM as u64);
             (settings.vocab, written + learning + length / 2 * token_bytes(settings.vocab) as u64)

@@ -184,7 +184,7 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
         }));
     }
     let (frozen, text) = frozen.remove(0);
-    assert_eq!(text, "The agent as it is after 1 min is kept, to play against later.");
+    assert_eq!(text, "A copy of the agent after 1 min was kept as an opponent.");
     assert_eq!((&frozen["kind"], &frozen["minutes"]), (&json!("frozen"), &json!(1)));
     let train_s = frozen["progress"]["train_s"].as_f64().unwrap();
     assert!((60.0..90.0).contains(&train_s), "{frozen:?}");
@@ -201,7 +201,7 @@ fn the_agent_is_kept_as_it_was_and_can_be_played() {
     let agent = parts.tensors.iter_mut().find(|tensor| tensor.0 == "frozen.1").unwrap();
     (agent.2, agent.3) = (vec![1], agent.3[..4].to_vec());
     let error = clear(&run::restore(&parts.together(), host()).err().unwrap());
-    assert!(error.contains("frozen.1 is missing or no agent"), "{error}");
+    assert!(error.contains("frozen.1 is missing or invalid"), "{error}");
     let kept = &told.began().room["frozen"];
     assert_eq!((kept.as_array().unwrap().len(), &kept[0]["progress"]), (1, &frozen["progress"]));
     assert_eq!(analyse(&mut *restored, &asked([2, 1], frozen_at(1), 1)).unwrap().candidates, then.candidates);

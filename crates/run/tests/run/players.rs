@@ -106,9 +106,9 @@ fn a_decision_that_is_not_whole_is_refused_with_the_reason() {
     let second = first + whole[first..].find("],").unwrap() + 2;
     let one = &whole[first + 1..second];
     let cases = [
-        (whole.replacen(one, "", 1), "is not judged"),
-        (whole.replacen(one, &one.repeat(2), 1), "stands here twice"),
-        (whole.replacen(one, &format!("[\"4HPwATDgc/ABMA\",0],{one}"), 1), "no result of this roll"),
+        (whole.replacen(one, "", 1), "without an equity"),
+        (whole.replacen(one, &one.repeat(2), 1), "occurs twice"),
+        (whole.replacen(one, &format!("[\"4HPwATDgc/ABMA\",0],{one}"), 1), "not a result of this roll"),
         (whole.replacen(one, &format!("[\"{}\",9.5],", &one[2..16]), 1), "equity"),
         (whole.replacen("\"dice\":[", "\"dice\":[7", 1), "die"),
         (whole.replacen("\"id\":\"", "\"id\":\"A", 1), "14 characters"),
