@@ -144,13 +144,13 @@ pub trait Room: Send + Sync + Sized + 'static {
 
     /// Returns the room's events since the last call, each as data (see the room's `protocol.rs`) and as a sentence. It is
     /// called after each slice with the seconds trained so far.
-    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+    fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         Vec::new()
     }
     fn ask(&mut self, question: Self::Question) -> Result<Answer, RunError>;
     /// Runs one slice of a requested background task, such as a search, also while the run is paused. Returns false if there is
-    /// none. Results are reported by [`Room::tell`], and the task does not affect training.
-    fn advance_asked(&mut self) -> bool {
+    /// none. Results are reported by [`Room::take_events`], and the task does not affect training.
+    fn advance_background(&mut self) -> bool {
         false
     }
 }

@@ -282,7 +282,7 @@ impl<R: Room> Run<R> {
     }
 
     fn push_room_events(&mut self) {
-        for (event, text) in self.room.tell(self.clock.train_s) {
+        for (event, text) in self.room.take_events(self.clock.train_s) {
             self.queue.push(Event::Room { event, text });
         }
     }

@@ -139,7 +139,7 @@ impl Room for Backgammon {
     }
 
     /// Keeps a copy of the agent when one is due.
-    fn tell(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
+    fn take_events(&mut self, train_s: f64) -> Vec<(serde_json::Value, String)> {
         self.kept.keep(&*self.learner, train_s)
     }
 

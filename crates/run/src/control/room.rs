@@ -109,7 +109,7 @@ impl Room for Control {
     }
 
     /// Records the slice for the next frame; the room has no events.
-    fn tell(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
+    fn take_events(&mut self, _: f64) -> Vec<(serde_json::Value, String)> {
         self.trail.follow(&mut self.ppo);
         Vec::new()
     }

@@ -120,14 +120,14 @@ impl Room for Cube {
         self.agent.ask(question)
     }
 
-    fn advance_asked(&mut self) -> bool {
+    fn advance_background(&mut self) -> bool {
         let Some(view) = self.agent.advance_search() else { return false };
         let text = view.text();
         self.events.push((json(&RoomEvent::Search(view)), text));
         true
     }
 
-    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+    fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         std::mem::take(&mut self.events)
     }
 }

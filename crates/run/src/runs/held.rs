@@ -133,7 +133,7 @@ impl<R: Room> AnyRun for Run<R> {
     }
 
     fn advance(&mut self, now_s: f64) -> bool {
-        if !self.room.advance_asked() {
+        if !self.room.advance_background() {
             return self.advance_training(now_s);
         }
         self.push_room_events();

@@ -187,7 +187,7 @@ impl Room for Words {
         self.clock = clock;
     }
 
-    fn tell(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
+    fn take_events(&mut self, _train_s: f64) -> Vec<(serde_json::Value, String)> {
         self.telling.take()
     }
 
