@@ -55,7 +55,7 @@ impl Tests {
         Tests { test: None, verdicts: verdicts.collect() }
     }
 
-    /// Returns true if the best member has not been tested yet.
+    /// Returns true if the best member is perfect and has not been tested yet.
     pub fn has_untried(&self, population: &Population) -> bool {
         self.is_untried(population, self.best(population))
     }
