@@ -16,7 +16,7 @@ import { wasmTests } from "./wasm-tests.mjs";
  * Those `onDemand` run only
  * where they are asked for.
  */
-const parts = {
+export const parts = {
   format: {
     does: "cargo fmt and Biome would change nothing, and no line is too long",
     run: async () => {
@@ -44,6 +44,7 @@ const parts = {
       await imports();
     },
   },
+  docs: { does: "cargo doc without warnings; links, names, word limits and commands of the documents", run: documents },
   native: {
     does: "every crate's tests on this machine, the GPU's on a software adapter",
     run: async () => {
@@ -100,6 +101,15 @@ async function imports() {
   const { build } = await import("vite");
   const input = ["scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder))).filter((file) => file.endsWith(".mjs"));
   await build({ root, configFile: false, logLevel: "silent", build: { ssr: true, write: false, rollupOptions: { input } } });
+}
+
+/** `cargo doc` counts as one check. It has the features and the profile of the tests, so that little is compiled for it. */
+async function documents() {
+  const rustdoc = { RUSTDOCFLAGS: "-D warnings", CARGO_TARGET_DIR: target };
+  await step("cargo doc", async () => void (await sh("cargo", ["doc", "--no-deps", ...SELECTION], { env: rustdoc })));
+  await program();
+  const { passed, ...rest } = await nodeTests(["tests/docs/docs.test.mjs"]);
+  return { ...rest, passed: passed + 1 };
 }
 
 /** A file of tests of the page takes some minutes on a slow machine; one that hangs must not take the others with it. */
