@@ -135,6 +135,7 @@ function plant(mutants) {
     "scripts",
     "www",
     "crates",
+    "examples",
     "tests",
   ].flatMap((part) => filesUnder(join(root, part)))) {
     const path = relative(root, file);

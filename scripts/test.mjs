@@ -85,7 +85,7 @@ async function miri() {
 const WIDTH = 140;
 
 function narrowLines() {
-  const files = ["crates", "www", "scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder)));
+  const files = ["crates", "examples", "www", "scripts", "tests"].flatMap((folder) => filesUnder(join(root, folder)));
   const long = files
     .filter((file) => /\.(rs|wgsl|ts|css|mjs)$/.test(file) && !/\/www\/pkg\/|\/protocol\.ts$/.test(file))
     .flatMap((file) =>

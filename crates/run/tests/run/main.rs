@@ -11,6 +11,7 @@ mod cube;
 mod data;
 mod device;
 mod digests;
+mod example;
 mod files;
 mod fuzz;
 mod invariants;
