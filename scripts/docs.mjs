@@ -1,7 +1,7 @@
 // Checks of the documents (*.md): links, names in backticks, word limits, and commands. `tests/docs/docs.test.mjs` runs them.
 //
-// Commands in fences: each line of a fence tagged `sh run`, and each fence tagged `python run`, is executed, in the order of the document and
-// in one temporary folder. A line of any other `sh` fence, and a command in backticks, has to name existing commands, options and files.
+// Commands: each line of a fence tagged `sh run` and each fence tagged `python run` is executed, in the order of the document and in one
+// temporary folder. A line of another `sh` fence, and a command in backticks, has to name existing commands, options and files.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join, normalize } from "node:path";
@@ -269,7 +269,7 @@ export function documentFaults(path, text, known, help) {
   return [...spans, ...fenced, ...indented.flatMap(({ number }) => at(number, ["put this command into a fence tagged sh"]))];
 }
 
-/** Examples of a document that are executed, in order: `{ number, language, code }`. A line of `sh` is one, and a fence of Python is one. */
+/** Examples that are executed, in order: `{ number, language, code }`, one per line of `sh` and one per fence of Python. */
 export function runnable(text) {
   const shell = commands(text).filter(({ tag }) => tag === "sh run");
   const python = [];
@@ -283,7 +283,7 @@ export function runnable(text) {
   return all.sort((a, b) => a.number - b.number);
 }
 
-/** Executes one of them in `folder` with the program that was built last; gives the reason of a failure, or null. */
+/** Executes an example in `folder` with the program that was built last; gives the reason of a failure, or null. */
 export function execute({ language, code }, folder) {
   const line = code.replace(/\bcargo run --release -- /g, "hothouse ");
   const [program, args] = language === "sh" ? ["bash", ["-c", `set -o pipefail; ${line}`]] : ["python3", ["-c", code]];
