@@ -22,6 +22,7 @@ const executable = process.platform === "win32" ? "hothouse.exe" : "hothouse";
 const folderOfProgram = join(target, "release");
 
 export const read = (path) => readFileSync(join(root, path), "utf8");
+export const hasPython = () => spawnSync("python3", ["--version"]).status === 0;
 export const hasProgram = () => existsSync(join(folderOfProgram, executable));
 
 /** Files of the repository, those that are not committed yet among them. */
@@ -71,7 +72,11 @@ export function linkFaults(path, text, textOf) {
     return targets.flatMap((to) => {
       if (/^[a-z][a-z0-9+.-]*:/i.test(to)) return [];
       const [file, anchor] = to.split("#");
-      const found = file ? normalize(join(dirname(path), decodeURIComponent(file))).replaceAll("\\", "/") : path;
+      const found = file
+        ? normalize(join(dirname(path), decodeURIComponent(file)))
+            .replaceAll("\\", "/")
+            .replace(/\/$/, "")
+        : path;
       const there = textOf(found);
       if (there === undefined) return [`${path}:${number}: the link ${to} leads to no file`];
       const lost = anchor !== undefined && found.endsWith(".md") && !anchors(there).includes(anchor);
@@ -206,7 +211,8 @@ function npmFaults([verb, ...words], { scripts, parts }) {
   return [...lost.map((part) => `npm test has no part ${part}`), ...flags.map((flag) => `${scripts[name]} has no option ${flag}`)];
 }
 
-const option = (words, name) => words.flatMap((word, k) => (word === name ? [words[k + 1]] : []));
+/** Values of an option; a value in capitals, as in `-p CRATE`, is left out. */
+const option = (words, name) => words.flatMap((word, k) => (word === name && /[a-z]/.test(words[k + 1] ?? "") ? [words[k + 1]] : []));
 
 /** Packages, targets and names of tests in a command of cargo. */
 function cargoFaults(words, { packages, paths }) {
@@ -228,7 +234,9 @@ function cargoFaults(words, { packages, paths }) {
   const text = sources
     .map((path) => `${path}\n${[...read(path).matchAll(/\b(?:fn|mod) (\w+)/g)].map(([, name]) => name).join("\n")}`)
     .join("\n");
-  const none = filters.filter((filter) => filter.split("::").some((part) => /^\w*$/.test(part) && !text.includes(part)));
+  const none = filters.filter((filter) =>
+    filter.split("::").some((part) => /[a-z]/.test(part) && /^\w*$/.test(part) && !text.includes(part)),
+  );
   return [...missing, ...none.map((filter) => `no test is called ${filter}`)];
 }
 

@@ -15,7 +15,8 @@ const textOf = (path) => {
   return path === "." || paths.some((other) => other.startsWith(`${path}/`)) ? "" : undefined;
 };
 const none = (faults) => assert.ok(!faults.length, `\n${faults.join("\n")}`);
-const skip = docs.hasProgram() ? false : "the program is not built; npm test -- --only docs builds it";
+const unbuilt = !docs.hasProgram() && "the program is not built; npm test -- --only docs builds it";
+const skips = { sh: unbuilt, python: unbuilt || (!docs.hasPython() && "there is no python3; install it") };
 
 test("links lead to files and headings", () => {
   none(docs.documents(paths).flatMap((path) => docs.linkFaults(path, docs.read(path), textOf)));
@@ -37,14 +38,15 @@ for (const path of docs.naming(paths)) {
   const folder = mkdtempSync(join(tmpdir(), "hothouse-docs-"));
   after(() => rmSync(folder, { recursive: true, force: true }));
   for (const example of examples)
-    test(`${path}:${example.number} runs: ${example.code.split("\n")[0]}`, { skip }, () => {
+    test(`${path}:${example.number} runs: ${example.code.split("\n")[0]}`, { skip: skips[example.language] }, () => {
       assert.equal(docs.execute(example, folder), null);
     });
 }
 
 test("links to missing files and headings are faults", () => {
-  const text = '# A b\n## A b\n[x](#a-b-1) [y](#a-b-2) [z](b.md#top) `[n](no.md)`\n```text\n[m](no.md)\n```\n<img src="no.png">\n';
-  const faults = docs.linkFaults("docs/a.md", text, (path) => ({ "docs/a.md": text, "docs/b.md": "# Top" })[path]);
+  const text =
+    '# A b\n## A b\n[x](#a-b-1) [y](#a-b-2) [z](b.md#top) [d](folder/) `[n](no.md)`\n```text\n[m](no.md)\n```\n<img src="no.png">\n';
+  const faults = docs.linkFaults("docs/a.md", text, (path) => ({ "docs/a.md": text, "docs/b.md": "# Top", "docs/folder": "" })[path]);
   assert.deepEqual(faults, ["docs/a.md:3: docs/a.md has no heading #a-b-2", "docs/a.md:7: the link no.png leads to no file"]);
 });
 
