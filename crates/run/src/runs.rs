@@ -6,11 +6,11 @@
 mod changes;
 mod check;
 mod entry;
+mod event_queue;
 mod held;
 mod rows;
 mod shell;
 mod testing;
-mod told;
 
 pub use entry::Entry;
 pub use shell::{AnyRoom, AnyRun, config_of};
@@ -26,10 +26,10 @@ use crate::version::VERSION;
 use crate::{Host, RunError};
 use changes::Changes;
 use check::{bytes, check};
+use event_queue::EventQueue;
 use learn::{Fault, Iteration, Learner, Offload, Progress as _, Sharing, Slice, WorkedOn};
 use math::Isa;
 use testing::Tests;
-use told::EventQueue;
 
 /// Seconds after which an iteration counts as long: stopping and saving then no longer wait for its end.
 const LONG_S: f64 = 0.9;

@@ -10,7 +10,7 @@ use crate::session::record::{By, Names, Record};
 use crate::session::training::Update;
 use crate::signals::{self, SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
-use run::monitor::{State, Told};
+use run::monitor::{MonitorItem, State};
 use run::protocol::{Began, Event, Level, Progress};
 use run::room::Schema;
 use std::collections::BTreeMap;
@@ -109,11 +109,11 @@ fn follow_monitor(path: &Path, signals: &Signals, updates: &SyncSender<Update>) 
 
 /// A beginning with its history becomes the lines that were told in its course, so that attaching late
 /// shows what watching from the start does.
-fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
+fn records_from(told: Vec<MonitorItem>, schema: &mut Option<&'static Schema>) -> Vec<Record> {
     let mut records = Vec::new();
     for told in told {
         match told {
-            Told::Event(Event::Began(began)) => {
+            MonitorItem::Event(Event::Began(began)) => {
                 *schema = run::room(&began.config.room).ok().map(|room| room.schema());
                 let Began { config, knobs, progress, solved, attempts, history, tests, marks, room } = *began;
                 // A run that was watched from its start had come nowhere and was not solved yet.
@@ -135,9 +135,9 @@ fn records_from(told: Vec<Told>, schema: &mut Option<&'static Schema>) -> Vec<Re
                 let events = events.chain(tests.into_iter().map(Event::Test));
                 records.extend(events.chain(marks.into_iter().map(Event::Mark)).map(Record::Event));
             }
-            Told::Event(event) => records.push(Record::Event(event)),
+            MonitorItem::Event(event) => records.push(Record::Event(event)),
             // Another version's shell may say what this one does not know.
-            Told::Shell(text) => records.extend(Record::read(text.as_bytes(), schema)),
+            MonitorItem::Shell(text) => records.extend(Record::read(text.as_bytes(), schema)),
         }
     }
     let timed = |record: &Record| iteration_of(record).is_some();

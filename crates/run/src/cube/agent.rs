@@ -90,7 +90,7 @@ impl<P: Known> Judged<P> {
 
     fn end_offload(&mut self) {
         if let Some((evaluator, _)) = &mut self.0 {
-            evaluator.end_lending();
+            evaluator.end_offload();
         }
     }
 }
@@ -132,7 +132,7 @@ impl<P: Known> AgentOf<P> {
     fn offload_judges(&mut self, machine: &dyn Machine) -> Result<(), Fault> {
         for judged in [&mut self.tested, &mut self.solved] {
             let judge = judged.now(&*self.learner, &self.weights, self.version).map_err(|error| Fault::Refused { why: error.what() })?;
-            judge.lend(machine)?;
+            judge.offload(machine)?;
         }
         Ok(())
     }

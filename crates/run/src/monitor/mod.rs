@@ -16,7 +16,7 @@
 mod reader;
 mod writer;
 
-pub use reader::{Reader, State, Told};
+pub use reader::{MonitorItem, Reader, State};
 pub use writer::Writer;
 
 use crate::digest::Fnv;

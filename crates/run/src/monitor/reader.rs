@@ -17,7 +17,7 @@ pub enum State {
 
 /// An item for a reader: an event of the run, or a message from the writing shell to other shells.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum MonitorItem {
     Event(Event),
     Shell(String),
 }
@@ -109,8 +109,8 @@ impl Reader {
 
     /// Returns all items since the last call, in order; the first is the beginning of the run with its history. Returns nothing
     /// while the writer is rewriting the beginning; the caller polls again later.
-    pub fn poll(&mut self) -> Vec<Told> {
-        let mut items: Vec<(u64, Told)> = Vec::new();
+    pub fn poll(&mut self) -> Vec<MonitorItem> {
+        let mut items: Vec<(u64, MonitorItem)> = Vec::new();
         let epoch = self.word(AT_EPOCH);
         fence(Acquire);
         if epoch != self.epoch {
@@ -126,17 +126,17 @@ impl Reader {
             items.extend(known.filter_map(|row| Some((row.place, self.item_from(t, &row.payload)?))));
         }
         items.sort_by_key(|(place, _)| *place);
-        let mut items: Vec<Told> = items.into_iter().map(|(_, item)| item).collect();
+        let mut items: Vec<MonitorItem> = items.into_iter().map(|(_, item)| item).collect();
         let running = self.state() == State::Running;
         if self.epoch > 0 && self.running != Some(running) {
             self.running = Some(running);
-            items.push(Told::Event(Event::Running { running }));
+            items.push(MonitorItem::Event(Event::Running { running }));
         }
         items
     }
 
     /// Beginning of the newest run with its history, and its position.
-    fn attach(&mut self) -> Option<(u64, Told)> {
+    fn attach(&mut self) -> Option<(u64, MonitorItem)> {
         let read = |t: usize| self.history(t, 0).map(|rows| (self.word(track_at(t)), rows));
         let (epoch, place, text, mut tracks) = self.unchanged(|| {
             let tracks = [read(METRICS), read(TESTS), read(MARKS)];
@@ -174,7 +174,7 @@ impl Reader {
         self.epoch = epoch;
         self.next = next;
         self.running = None;
-        Some((place, Told::Event(began)))
+        Some((place, MonitorItem::Event(began)))
     }
 
     /// All records of a track that this reader has not returned yet.
@@ -256,13 +256,13 @@ impl Reader {
         self.memory.words()[at].load(Relaxed)
     }
 
-    fn item_from(&self, t: usize, row: &[u64]) -> Option<Told> {
+    fn item_from(&self, t: usize, row: &[u64]) -> Option<MonitorItem> {
         let numbers = || checkpoint::row(&floats(row), self.plan.counters);
         Some(match t {
-            METRICS => Told::Event(Event::Metrics(numbers())),
-            TESTS => Told::Event(Event::Test(numbers())),
-            SHELL => Told::Shell(text_from(row)),
-            _ => Told::Event(event_from(row)?),
+            METRICS => MonitorItem::Event(Event::Metrics(numbers())),
+            TESTS => MonitorItem::Event(Event::Test(numbers())),
+            SHELL => MonitorItem::Shell(text_from(row)),
+            _ => MonitorItem::Event(event_from(row)?),
         })
     }
 }

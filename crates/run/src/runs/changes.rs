@@ -1,7 +1,7 @@
 //! Live changes of knobs: those of the config, those requested by the user, and those already made.
 
 use super::check::check_changes;
-use super::told::EventQueue;
+use super::event_queue::EventQueue;
 use crate::Host;
 use crate::checkpoint::Snapshot;
 use crate::protocol::{Change, Config, Event, Level, Mark, Progress, Value};

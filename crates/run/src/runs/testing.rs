@@ -1,6 +1,6 @@
 //! Tests of a run and their confirmations.
 
-use super::told::EventQueue;
+use super::event_queue::EventQueue;
 use crate::protocol::{Confirmation, Event, Goal, Level, Progress, Row};
 use crate::room::Room;
 use crate::schema::{Schema, goal_of};

@@ -3,7 +3,7 @@
 
 use crate::common::rooms;
 use proptest::prelude::*;
-use run::monitor::{MAGIC, Memory, Reader, State, Told, Writer, heap, layout, words};
+use run::monitor::{MAGIC, Memory, MonitorItem, Reader, State, Writer, heap, layout, words};
 use run::protocol::{Began, Config, Confirmation, Digest, Event, KnobKind, Level, Mark, Progress, Row, Value};
 use run::room::Schema;
 use run::{AnyRoom, RunError, config_of};
@@ -113,10 +113,10 @@ fn reader(memory: &Arc<[AtomicU64]>) -> Reader {
     Reader::open(Box::new(memory.clone())).unwrap()
 }
 
-fn events(told: Vec<Told>) -> Vec<Event> {
+fn events(told: Vec<MonitorItem>) -> Vec<Event> {
     let events = told.into_iter().filter_map(|told| match told {
-        Told::Event(event) => Some(event),
-        Told::Shell(_) => None,
+        MonitorItem::Event(event) => Some(event),
+        MonitorItem::Shell(_) => None,
     });
     events.filter(|event| !matches!(event, Event::Running { .. })).collect()
 }
@@ -206,20 +206,20 @@ fn whoever_attaches_later_is_told_the_run_with_its_history() {
         let mut reader = reader(&memory);
         assert_eq!(reader.about(), "about");
         let told = reader.poll();
-        assert_eq!(told[0], Told::Shell("before".into()), "in its order");
-        let Told::Event(Event::Began(began)) = &told[1] else { panic!("{:?} is no beginning", told[1]) };
+        assert_eq!(told[0], MonitorItem::Shell("before".into()), "in its order");
+        let MonitorItem::Event(Event::Began(began)) = &told[1] else { panic!("{:?} is no beginning", told[1]) };
         let rows = |of: &dyn Fn(u32) -> Row, to: u32| (50..to).chain(60..70).map(of).collect::<Vec<_>>();
         assert_eq!(began.history, rows(&|i| teller.metrics(i), 56));
         assert_eq!(began.tests, rows(&|i| teller.test(i), 52));
         assert_eq!(began.marks, (50..53).chain(60..70).map(|i| teller.mark(i)).collect::<Vec<_>>());
         assert_eq!((began.progress.iteration, began.config.seed), (69, 50));
         assert_eq!((&began.solved, &began.room), (&Some(teller.progress(50)), &serde_json::json!({ "of": 50 })));
-        let solved: Vec<_> = told.iter().filter(|t| matches!(t, Told::Event(Event::Solved { .. }))).collect();
+        let solved: Vec<_> = told.iter().filter(|t| matches!(t, MonitorItem::Event(Event::Solved { .. }))).collect();
         assert_eq!(solved.len(), 2, "the newest of what has no history");
-        assert_eq!(told[told.len() - 2..], [Told::Shell("after".into()), Told::Event(Event::Running { running: true })]);
+        assert_eq!(told[told.len() - 2..], [MonitorItem::Shell("after".into()), MonitorItem::Event(Event::Running { running: true })]);
         writer.event(&Event::Running { running: false });
         writer.beat(&teller.progress(70));
-        assert_eq!(reader.poll(), [Told::Event(Event::Running { running: false })]);
+        assert_eq!(reader.poll(), [MonitorItem::Event(Event::Running { running: false })]);
         assert_eq!((reader.progress(), reader.heartbeat(), reader.state()), (teller.progress(70), 1, State::Paused));
         drop(writer);
         assert_eq!((reader.state(), reader.poll()), (State::Finished, vec![]));
@@ -393,12 +393,12 @@ fn words_that_are_too_long_are_left_out_whole() {
     reader.poll();
     assert!(!writer.say(&"x".repeat(5000)));
     assert!(writer.say(&"y".repeat(4096)));
-    assert_eq!(reader.poll(), [Told::Shell("y".repeat(4096))]);
+    assert_eq!(reader.poll(), [MonitorItem::Shell("y".repeat(4096))]);
     // Of a mark with a long text there is the beginning.
     let mark = Mark { to: Value::Text("ä".repeat(3000)), ..teller.mark(3) };
     writer.event(&Event::Mark(mark.clone()));
     let shown = Mark { to: Value::Text("ä".repeat(40) + "…"), ..mark };
-    assert_eq!(reader.poll(), [Told::Event(Event::Mark(shown))]);
+    assert_eq!(reader.poll(), [MonitorItem::Event(Event::Mark(shown))]);
     // What a room tells of itself and is too long is left out, and the run is told.
     let Event::Began(mut began) = teller.began(9, 3) else { unreachable!() };
     began.room = serde_json::json!("z".repeat(20_000));
