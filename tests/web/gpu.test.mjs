@@ -192,13 +192,13 @@ test("a GPU that is lost, then one without memory: a notice, the processor goes 
   await iterations(page, 2);
   await page.evaluate(() => hothouse.failGpu("lost"));
   await notice(page, /The GPU was lost \(.*\)\./);
-  await notice(page, /Training goes on on the processor; choose the GPU again once it is back/);
+  await notice(page, /Training continues on the CPU; choose the GPU again once it is back/);
   await onCpu(page);
   await page.getByRole("button", { name: "Try the GPU again" }).click();
   await onGpu(page);
   await iterations(page, 2);
   await page.evaluate(() => hothouse.failGpu("memory"));
-  await notice(page, /The GPU has run out of memory\./);
+  await notice(page, /The GPU is out of memory\./);
   await onCpu(page);
   unbroken(await rows);
   await page.getByRole("button", { name: "Try the GPU again" }).click();
@@ -212,7 +212,7 @@ test("buffers that are too small: a notice with both sizes, and the processor tr
   await device(page);
   await page.evaluate(() => hothouse.failGpu(1 << 16));
   await choose(page, "GPU");
-  await notice(page, /The GPU's buffers hold 65536 bytes, but this run needs \d+\. Choose fewer environments/);
+  await notice(page, /This run needs \d+ bytes in a buffer, but the GPU allows 65536\. Choose fewer environments/);
   assert.equal((await onCpu(page)).wish, "gpu");
   unbroken(await iterations(page, 5));
   await page.context().close();
@@ -292,7 +292,7 @@ for (const [what, args, address, text] of [
     await lab(page);
     assert.match((await device(page)).why, text);
     await choose(page, "GPU");
-    await notice(page, /Train on the processor, or see to the system's GPU driver/);
+    await notice(page, /Train on the CPU, or check the system's GPU driver/);
     unbroken(await iterations(page, 3));
     await browser.close();
     await server.close();
@@ -342,7 +342,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   const onward = rounds(page, 4);
   await page.evaluate(() => hothouse.failGpu("lost"));
   await notice(page, /The GPU was lost \(.*\)\./);
-  await notice(page, /Training goes on on the processor; choose the GPU again once it is back/);
+  await notice(page, /Training continues on the CPU; choose the GPU again once it is back/);
   await onCpu(page);
   await onward;
   await page.addScriptTag({ path: axe });
@@ -365,7 +365,7 @@ test("backgammon's strong learner stays on the processor, says why, and answers 
   await page.getByRole("dialog").getByText(why).waitFor();
   await page.keyboard.press("Escape");
   await choose(page, "GPU");
-  await notice(page, /Choose another learner of the room, or train on the processor/);
+  await notice(page, /Choose another learner in this room, or train on the CPU/);
   assert.equal((await onCpu(page)).wish, "gpu");
   await rounds(page, 2);
   // Another learner is a run of its own, and the wish goes along.

@@ -349,7 +349,7 @@ fn a_learner_with_nothing_to_offload_stays_and_says_why() {
             run.to(3);
             let [device] = run.devices()[..] else { panic!("{:?}", run.devices()) };
             assert!(!device.on_gpu && device.wish == wish && device.why.contains(why), "{device:?}");
-            let next_step = "Choose another learner of the room, or train on the processor.";
+            let next_step = "Choose another learner in this room, or train on the CPU.";
             assert!(run.warned(wish).is_none_or(|warning| warning == (&device.why, next_step)));
             assert_eq!(run.run.digest(), home.run.digest());
         }

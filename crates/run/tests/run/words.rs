@@ -648,7 +648,7 @@ fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
         assert_eq!(device.why.contains("no f16, which is the precision"), asked, "{device:?}");
         let says = |event: &Event| {
             matches!(event, Event::Notice { text, next_step, .. }
-                if text.contains("has no f16") && next_step.contains("Set precision to f32"))
+                if text.contains("does not support f16") && next_step.contains("Set precision to f32"))
         };
         assert_eq!(told.iter().any(says), asked && wish == DeviceWish::Gpu, "{told:?}");
     }
