@@ -162,7 +162,7 @@ mod special {
         scratch.write("thesis.txt", "a thesis");
         let typed = "save thesis.txt\nsave match.mat\nsave match.mat\nsave .\nquit\n";
         let said = scratch.answer("play backgammon linear --seed 1 --length 3", typed);
-        assert!(said.contains("thesis.txt is no match in text (.mat), and would be lost. Name another file"), "{said}");
+        assert!(said.contains("thesis.txt is not a match in text (.mat) and would be lost. Name another file"), "{said}");
         assert_eq!(said.matches("The match is in match.mat.").count(), 2, "{said}");
         assert!(said.contains(". is a folder") || said.contains("names no file"), "{said}");
         assert_eq!(scratch.text("thesis.txt"), "a thesis");
