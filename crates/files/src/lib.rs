@@ -114,12 +114,12 @@ fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
         )),
         Some(found) if !found.is_file() && kind.is_stream => Ok(path.to_path_buf()),
         // Replacing it by a renamed file would remove the device or pipe.
-        Some(found) if !found.is_file() => Err(refused(
-            ErrorKind::AlreadyExists,
-            format!("{shown} is a device or a pipe, which cannot contain a {}. {next}", kind.name),
-        )),
+        Some(found) if !found.is_file() => {
+            Err(refused(ErrorKind::AlreadyExists, format!("{shown} is a device or a pipe, which cannot contain a {}. {next}", kind.name)))
+        }
         Some(found) if found.len() > 0 => {
-            let mut file = File::open(&target).with_context(|| format!("cannot read {shown} to check what would be overwritten. {next}"))?;
+            let mut file =
+                File::open(&target).with_context(|| format!("cannot read {shown} to check what would be overwritten. {next}"))?;
             match (kind.is_one)(&mut file) {
                 true => Ok(target),
                 false => Err(refused(ErrorKind::AlreadyExists, format!("{shown} is not a {} and would be lost. {next}", kind.name))),
