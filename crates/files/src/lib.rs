@@ -114,9 +114,10 @@ fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
         )),
         Some(found) if !found.is_file() && kind.is_stream => Ok(path.to_path_buf()),
         // Replacing it by a renamed file would remove the device or pipe.
-        Some(found) if !found.is_file() => {
-            Err(refused(ErrorKind::AlreadyExists, format!("{shown} is a device or a pipe, which cannot contain a {}. {next}", kind.name)))
-        }
+        Some(found) if !found.is_file() => Err(refused(
+            ErrorKind::AlreadyExists,
+            format!("{shown} is a device or a pipe, not a regular file, so it cannot contain a {}. {next}", kind.name),
+        )),
         Some(found) if found.len() > 0 => {
             let mut file =
                 File::open(&target).with_context(|| format!("cannot read {shown} to check what would be overwritten. {next}"))?;
