@@ -371,7 +371,7 @@ REFUSED = [
     (lambda: hothouse.make_vec("CartPole-v1", 4, autoreset_mode="Never"), ValueError, "Never"),
     (lambda: hothouse.make_vec("CartPole-v1", 4, render_mode="human"), ValueError, "rgb_array"),
     (lambda: hothouse.make_vec("CartPole-v1", 4).step(np.zeros(4, int)), gymnasium.error.ResetNeeded, "reset"),
-    (lambda: begun().step(np.zeros(3, int)), ValueError, "Give as many"),
+    (lambda: begun().step(np.zeros(3, int)), ValueError, "Give one action for each"),
     (lambda: begun().step(np.zeros((4, 1), int)), ValueError, r"Give \(4,\)"),
     (lambda: begun().step(np.zeros(4)), TypeError, "whole numbers"),
     (lambda: begun().step(np.array(["a"] * 4)), TypeError, "whole numbers"),

@@ -169,7 +169,7 @@ for (const inPool of [false, true])
     await page.evaluate(() => hothouse.command({ kind: "restore", bytes: new Uint8Array() }));
     await notice(page, /no Hothouse checkpoint/);
     await page.evaluate((inPool) => hothouse.panic(inPool), inPool);
-    await notice(page, inPool ? /asked a thread of the pool to panic/ : /asked the worker to panic/);
+    await notice(page, inPool ? /test panic in a pool thread/ : /test panic in the worker/);
     assert.equal(await page.getByText(/no Hothouse checkpoint/).count(), 0);
     await page.evaluate(() => (globalThis.hothouse = undefined));
     await page.getByRole("button", { name: "Go on from the last autosave" }).click();

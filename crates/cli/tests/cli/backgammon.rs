@@ -51,7 +51,7 @@ fn what_cannot_be_judged_is_refused_with_the_next_step() {
         ("eval backgammon", 2, "--against linear"),
         ("eval backgammon none --against linear", 1, "none"),
         ("eval backgammon --against none", 1, "none"),
-        ("eval backgammon --decisions none", 1, "Name a file that is there"),
+        ("eval backgammon --decisions none", 1, "Choose an existing file"),
         ("eval backgammon --decisions bad.jsonl", 1, "line 2"),
         ("eval backgammon --against random --games 0", 2, "whole number from 1"),
         ("play chess --stdio", 2, "Choose backgammon"),

@@ -104,7 +104,7 @@ fn an_agent_is_trained_saved_resumed_judged_and_solves() {
         ("--from two.safetensors --cube 3 --scramble R", &["2x2x2, not the 3x3x3", "Leave --cube out"][..]),
         ("--from three.safetensors --cube 2 --scramble R", &["3x3x3, not the 2x2x2"]),
         ("--from two.safetensors --metric htm --scramble R", &["qtm, not htm", "metric=htm"]),
-        ("--from none.safetensors --scramble R", &["no file"]),
+        ("--from none.safetensors --scramble R", &["does not exist"]),
         ("--from pole.safetensors --scramble R", &["solves no cube"]),
         ("--cube 4 --scramble R", &["4"]),
         ("--method magic --scramble R", &["choose greedy, beam, astar or exact"]),

@@ -28,7 +28,7 @@ fn no_name_of_a_run_or_of_another_file_is_written_over() {
         }
     }
     let refused = scratch.run("train --steps 1 --save notes.txt");
-    assert!(stderr(&refused).contains("is no checkpoint"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("is not a checkpoint"), "{}", stderr(&refused));
     assert_eq!(scratch.text("notes.txt"), "these are notes");
 }
 

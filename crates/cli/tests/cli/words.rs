@@ -173,7 +173,7 @@ fn a_text_that_cannot_be_learned_is_refused() {
     }
     assert_eq!(scratch.text("run.safetensors"), "what was there");
     fs::create_dir(scratch.path("empty")).unwrap();
-    for (text, says) in [("none.txt", "Name a file that is there"), ("empty", "Name another folder")] {
+    for (text, says) in [("none.txt", "Choose an existing file"), ("empty", "Name another folder")] {
         let output = scratch.run(format!("train words --text {text} --steps 1"));
         assert!(stderr(&output).contains(says), "{text}: {}", stderr(&output));
     }

@@ -260,7 +260,7 @@ fn all_kinds_of_models_are_trained_and_saved() {
 fn what_cannot_be_trained_or_loaded_is_refused() {
     for (knobs, says) in [
         ("heads=5", "a multiple of 10"),
-        ("micro=3", "a micro that divides it"),
+        ("micro=3", "a micro that divides the batch"),
         ("width=1024 heads=2", "choose 4 heads or more"),
         ("width=40 heads=4", ""),
     ] {
@@ -645,7 +645,7 @@ fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
         let device = told.iter().find_map(device).unwrap();
         assert_eq!(device.on_gpu, precision == "f32", "{wish:?}");
         let asked = wish != DeviceWish::Cpu && precision == "f16";
-        assert_eq!(device.why.contains("no f16, which is the precision"), asked, "{device:?}");
+        assert_eq!(device.why.contains("does not support f16, the selected precision"), asked, "{device:?}");
         let says = |event: &Event| {
             matches!(event, Event::Notice { text, next_step, .. }
                 if text.contains("does not support f16") && next_step.contains("Set precision to f32"))
