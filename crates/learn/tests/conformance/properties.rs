@@ -1,7 +1,7 @@
 //! The properties. Each learner declares exceptions with a reason.
 
 use crate::cases::each_case;
-use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, iterate, same, describe};
+use crate::subject::{Case, Damage, Failing, SEED, Subject, alike, describe, iterate, same};
 use learn::settings::{Kind, Setting, Settings, Value};
 use learn::{Data, Fault, Iteration, Offload, Parts, Progress, Slice, WorkedOn};
 use math::Isa;
