@@ -37,7 +37,7 @@ async function teach(browser, server, give, variant, { s, longest, tried }) {
   await page.waitForFunction(() => globalThis.hothouse);
   await page.waitForFunction((least) => hothouse.progress?.train_s >= least, s, { timeout: 0 });
   // There is one search at a time, and the agent's own tries would take the place of these.
-  await page.getByRole("switch", { name: "It tries by itself" }).uncheck({ force: true });
+  await page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
   const found = await page.evaluate(
     async ({ longest, tried }) => {
       hothouse.command({ kind: "pause" });
@@ -97,15 +97,15 @@ export async function screenshots({ screens, open, shoot }) {
         const page = await open(viewport, colorScheme, "#/cube");
         await page.waitForTimeout(LOOK_MS);
         await shoot(page, `${screen}-${colorScheme}-cube`);
-        await page.getByLabel("By distance").fill("11");
-        await page.getByRole("button", { name: "Draw a state" }).click();
+        await page.getByLabel("Distance", { exact: true }).fill("11");
+        await page.getByRole("button", { name: "Random position" }).click();
         await page.waitForTimeout(SETTLE_MS);
         await page.getByRole("button", { name: "Compare on this state" }).click();
         await page
           .getByText(/\d of \d methods solved it/)
           .first()
           .waitFor();
-        await page.getByRole("button", { name: "Begin with the cube above" }).click();
+        await page.getByRole("button", { name: "Start from the cube above" }).click();
         await page.getByRole("button", { name: "Solve it" }).first().click();
         await page.waitForTimeout(SETTLE_MS);
         await shoot(page, `${screen}-${colorScheme}-cube-whole`, true);

@@ -79,11 +79,11 @@ export const ROOMS = {
     moving: [".cube-picture canvas"],
     async play(page) {
       await page.run(() => {
-        const field = [...document.querySelectorAll("label")].find((one) => one.textContent.startsWith("By distance")).control;
+        const field = [...document.querySelectorAll("label")].find((one) => one.textContent.startsWith("Distance")).control;
         field.value = "4";
         field.dispatchEvent(new Event("input", { bubbles: true }));
       });
-      await page.click("button", "Draw a state");
+      await page.click("button", "Random position");
       await text(page, ".cube-status", "; 4 moves from solved");
       await page.click("button", "Solve it");
       await page.until(() => document.querySelector(".solution-moves li:last-child [aria-current]"));

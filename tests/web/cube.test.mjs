@@ -13,7 +13,7 @@ const SOLVED = "UUUURRRRFFFFDDDDLLLLBBBB";
 
 const enter = entrance(here, "cube", SMALL, ".cube-picture canvas");
 /** The visitor takes the cube, so that nothing moves by itself. */
-const still = (page) => page.getByRole("switch", { name: "It tries by itself" }).uncheck({ force: true });
+const still = (page) => page.getByRole("switch", { name: "Auto-play" }).uncheck({ force: true });
 /** The stickers that the page shows, in the order URFDLB. */
 const shown = (page) => page.locator(".cube-picture").getAttribute("data-facelets");
 const showing = (page, words) => reads(page, ".cube-status", new RegExp(words));
@@ -35,7 +35,7 @@ test("it learns before any click, is tested on every state, and tries scrambles 
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 1);
   assert.ok(later.progress.states > first.progress.states && later.states_per_s > 0 && later.loss > 0);
-  await showing(page, "^It tries by itself: .*it needs \\d+");
+  await showing(page, "^Auto-play: .*agent \\d+ moves?");
   const row = await tested();
   assert.ok(row.at_1 > 0 && row.solved > 0 && row.optimal <= row.solved, JSON.stringify(row));
   await page.waitForFunction(() => /depth 1 \d.*depth 14 /.test(document.querySelector(".depths .bars-field").getAttribute("aria-label")));
@@ -51,7 +51,7 @@ test("it learns before any click, is tested on every state, and tries scrambles 
   // A second test stands before the outline of the first.
   await event(page, "test", row.progress.iteration + 1);
   await page.waitForFunction(() => [...document.querySelectorAll(".depths .bar-ghost")].some((ghost) => !ghost.hidden));
-  assert.match(await page.locator(".lead").textContent(), /^(Solved at [^;]+; now [0-9.]+%. )?Looking one move ahead it solves/);
+  assert.match(await page.locator(".lead").textContent(), /^(Solved at [^;]+; now [0-9.]+%. )?After .*: the newest test solved/);
   assert.equal(await page.locator("h1").textContent(), "An agent that learns to solve the 2x2x2");
   await leave(page);
 });
@@ -82,7 +82,7 @@ test("keys, buttons, writing and undo turn the cube as the rules do", async () =
   assert.equal(await page.locator(".writing-moves input").getAttribute("aria-invalid"), "true");
   assert.equal(await shown(page), before);
   // What the agent thinks of it is shown, with what is known.
-  await reads(page, ".thought", /^Optimal is \d+, the agent thinks [\d.]+\.$/);
+  await reads(page, ".thought", /^Shortest: \d+\. Agent's estimate: [\d.]+\.$/);
   assert.equal(await page.locator(".actions tbody tr").count(), 6);
   assert.equal(await page.locator(".actions tr.best").count(), 1);
   // Keys in a field are the field's.
@@ -150,17 +150,17 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   const page = await enter();
   await page.getByRole("button", { name: "Scramble", exact: true }).click();
   await showing(page, "Scrambled by 12 moves; \\d+ moves? from solved");
-  assert.ok(!(await page.getByRole("switch", { name: "It tries by itself" }).isChecked()));
+  assert.ok(!(await page.getByRole("switch", { name: "Auto-play" }).isChecked()));
   const draw = async (distance) => {
-    await page.getByLabel("By distance").fill(`${distance}`);
-    await page.getByRole("button", { name: "Draw a state" }).click();
+    await page.getByLabel("Distance", { exact: true }).fill(`${distance}`);
+    await page.getByRole("button", { name: "Random position" }).click();
     await showing(page, `; ${distance} moves from solved`);
   };
   await draw(9);
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
   await page.getByLabel("Method", { exact: true }).selectOption("exact");
   await page.getByRole("button", { name: "Solve it" }).first().click();
-  await showing(page, "^Optimal is 9");
+  await showing(page, "^Shortest: 9 moves");
   assert.equal(await page.locator(".solution-moves li").count(), 9);
   await page.getByLabel("Speed", { exact: true }).selectOption({ label: "fast" });
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
@@ -168,12 +168,12 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   // Step by step, and back to the scramble.
   await page.getByRole("button", { name: "One move back" }).click();
   assert.notEqual(await shown(page), SOLVED);
-  await page.getByRole("button", { name: "One move on" }).click();
+  await page.getByRole("button", { name: "One move forward" }).click();
   assert.equal(await shown(page), SOLVED);
   await page.getByRole("button", { name: "Back to the scramble" }).click();
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
   await page.waitForFunction(() =>
-    /after 0 moves of 9, the agent thinks [\d.]+ are left, 9 are optimal/.test(
+    /after 0 moves of 9, agent's estimate [\d.]+, shortest 9/.test(
       document.querySelector(".values-plot").getAttribute("aria-label"),
     ),
   );
@@ -191,9 +191,9 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await draw(14);
   await page.getByLabel("Method", { exact: true }).selectOption("beam");
   await page.locator(".solving").getByLabel("Width").selectOption("1024");
-  await page.locator(".solving").getByLabel("Most nodes").selectOption("1000");
+  await page.locator(".solving").getByLabel("Node limit").selectOption("1000");
   await page.getByRole("button", { name: "Solve it" }).first().click();
-  await showing(page, "found no solution");
+  await showing(page, "no solution found");
   assert.match(
     await page.locator(".cube-pane .error").textContent(),
     /limit of nodes, \d+ moves ahead, with \d+ nodes generated.*wider beam or more nodes/,
@@ -236,15 +236,15 @@ test("a cube of one's own is painted and written; what is no cube says why, and 
   await verdict("is no move");
   // Colours by their own letters, as the same state by moves.
   await read("R U R' U'");
-  await verdict("This is a cube. Optimal is 4");
+  await verdict("Valid cube. Shortest: 4");
   const painted = () => page.locator(".net button").evaluateAll((all) => all.map((one) => one.textContent).join(""));
   const state = await painted();
   assert.equal(state, (await ask(page, { ask: "turn", facelets: SOLVED, moves: "R U R' U'" })).facelets);
   await read(state.replaceAll(/./g, (face) => ({ U: "w", R: "r", F: "g", D: "y", L: "o", B: "b" })[face]));
-  await verdict("This is a cube. Optimal is 4");
+  await verdict("Valid cube. Shortest: 4");
   assert.equal(await painted(), state);
   await page.locator(".own").getByRole("button", { name: "Solve it" }).click();
-  await showing(page, "Optimal is 4, the agent needs \\d+|agent");
+  await showing(page, "Solved in \\d+ moves?\\. Shortest: 4");
   await page.waitForFunction(() => document.querySelector(".solution-moves li:last-child [aria-current]"));
   assert.equal(await shown(page), SOLVED);
   await event(page, "metrics");
@@ -264,7 +264,7 @@ test("of a learner that plays, curriculum and replay are shown on demand", async
   await page.waitForTimeout(1500);
   assert.equal(await asked(), 0);
   await page.getByRole("button", { name: "Look inside" }).click();
-  await page.getByText(/It has come to scrambles of \d+ moves?, of which it solves/).waitFor();
+  await page.getByText(/Current scrambles: \d+ moves?, \d.*% solved/).waitFor();
   await page.waitForFunction(() => document.querySelectorAll(".transitions tbody tr").length === 6);
   assert.match(await page.locator(".transitions tbody tr").first().locator("td").last().textContent(), /^R −?[\d.]+R' −?[\d.]+U /);
   assert.match(await page.locator(".inside .bars-field").last().getAttribute("aria-label"), /from .*: \d+%/);
@@ -342,8 +342,8 @@ test("a link opens the 3x3x3, whose middle layers and long searches can be had, 
 test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
   for (const screen of SCREENS) {
     const page = await enter({ context: screen });
-    assert.equal(await page.getByRole("switch", { name: "It tries by itself" }).isChecked(), screen.colorScheme === "light");
-    await page.getByRole("button", { name: "Draw a state" }).click();
+    assert.equal(await page.getByRole("switch", { name: "Auto-play" }).isChecked(), screen.colorScheme === "light");
+    await page.getByRole("button", { name: "Random position" }).click();
     await showing(page, "from solved");
     await page.getByRole("button", { name: "Solve it" }).first().click();
     await page.waitForFunction(
@@ -355,7 +355,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
       .first()
       .waitFor();
     await page.getByLabel("Facelets, or the moves of a scramble").fill("UUURFRRRFUFFDDDDLLLLBBBB");
-    await page.getByRole("button", { name: "Take it" }).click();
+    await page.getByRole("button", { name: "Load cube" }).click();
     await page.waitForFunction(() => document.querySelector(".own-verdict.wrong"));
     await accessible(page);
     await fits(page);

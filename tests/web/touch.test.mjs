@@ -79,7 +79,7 @@ const ROOMS = {
     // Beside the cube, whose stickers take the finger.
     beside: [0.04, 0.1],
     async play(page) {
-      await page.getByText("It tries by itself", { exact: true }).first().tap();
+      await page.getByText("Auto-play", { exact: true }).first().tap();
       await page.getByRole("button", { name: "Solved cube" }).first().tap();
       const [x, y] = await at(page, ".cube-picture canvas", 0.5, 0.5);
       const box = await page.locator(".cube-picture canvas").boundingBox();
