@@ -173,9 +173,7 @@ test("it is scrambled by moves and by distance, solved in sight, and methods are
   await page.getByRole("button", { name: "Back to the scramble" }).click();
   assert.equal((await ask(page, { ask: "look", facelets: await shown(page) })).distance, 9);
   await page.waitForFunction(() =>
-    /after 0 moves of 9, agent's estimate [\d.]+, shortest 9/.test(
-      document.querySelector(".values-plot").getAttribute("aria-label"),
-    ),
+    /after 0 moves of 9, agent's estimate [\d.]+, shortest 9/.test(document.querySelector(".values-plot").getAttribute("aria-label")),
   );
   await page.getByRole("button", { name: "Compare on this state" }).click();
   await page
