@@ -44,7 +44,7 @@ export async function screenshots({ screens, open, shoot }) {
         await shoot(page, `${screen}-${colorScheme}-backgammon`);
         // A position analysed and a hint asked for, so that the whole page has something to show.
         await page.getByRole("button", { name: "Analyse", exact: true }).click();
-        await page.getByText("Play it", { exact: true }).click();
+        await page.getByText("Play the agent", { exact: true }).click();
         await page.getByRole("button", { name: "Roll", exact: true }).click();
         await page.waitForTimeout(SETTLE_MS);
         await shoot(page, `${screen}-${colorScheme}-backgammon-play`);

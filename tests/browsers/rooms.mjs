@@ -48,14 +48,14 @@ export const ROOMS = {
     pictures: [".table .board", ".considered"],
     moving: [".table .board"],
     async play(page) {
-      await page.click("label", "Play it");
+      await page.click("label", "Play the agent");
       await page.click(".setup button", "New match");
       const offered = (name) =>
         page.run(
           (name) => [...document.querySelectorAll(".table-actions button")].some((one) => !one.hidden && one.textContent === name),
           name,
         );
-      const judged = () => page.run(() => /number \d+ of|best of|no other/.test(document.querySelector(".verdict").textContent));
+      const judged = () => page.run(() => /ranks \d+ of|[Bb]est of|only move/.test(document.querySelector(".verdict").textContent));
       // Whoever begins: dice are thrown when it is the visitor's turn, and checkers moved while any can be.
       for (const began = performance.now(); !(await judged()); ) {
         assert.ok(performance.now() - began < WAIT_MS, "no move was judged");

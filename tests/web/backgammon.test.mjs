@@ -28,7 +28,7 @@ const ownTurn = (page) =>
   );
 /** Plays one against somebody who answers at once. */
 async function sit(page, against = "random moves") {
-  await page.getByText("Play it", { exact: true }).click();
+  await page.getByText("Play the agent", { exact: true }).click();
   await page.getByLabel("Against").selectOption({ label: against });
   await page.locator(".setup").getByLabel("Look-ahead").selectOption("0");
   await page.getByRole("button", { name: "New match" }).first().click();
@@ -133,7 +133,7 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   assert.deepEqual(await names(), before);
   await playOut(page);
   await button(page, "Confirm").click();
-  await reads(page, ".verdict", /number \d+ of|best of|no other/);
+  await reads(page, ".verdict", /ranks \d+ of|[Bb]est of|only move/);
   // By keys alone.
   await page.locator("h1").click();
   await roll(page, () => page.keyboard.press("d"));
@@ -147,14 +147,14 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   while (await places(page, "open").count()) {
     await page.keyboard.press("b");
     await page.keyboard.press("Enter");
-    assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /taken up$/);
+    assert.match(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), /picked up$/);
     await page.keyboard.press("Enter");
     await ownTurn(page);
   }
   await page.keyboard.press("d");
   // In writing, by a hint.
   await roll(page);
-  const written = page.getByLabel("Or write the move");
+  const written = page.getByLabel("Or type the move");
   await written.fill("31/2");
   await written.press("Enter");
   await page.waitForFunction(() => document.querySelector(".table > .error").textContent.length > 20);
@@ -165,7 +165,7 @@ test("a game is played by pointer, by keys and in writing; what cannot be played
   await written.fill(best);
   await written.press("Enter");
   await button(page, "Confirm").click();
-  await reads(page, ".verdict", /The best of|no other/);
+  await reads(page, ".verdict", /Best of|only move/);
   await page.getByRole("button", { name: "Moves of this game" }).click();
   assert.ok((await page.locator(".moves li").count()) >= 5);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download the match" }).click()]);
@@ -177,7 +177,7 @@ test("what was being shown does not go on at a table one sits down at", async ()
   const page = await enter();
   for (let round = 0; round < 3; round++) {
     // The dice of a watched move lie there, and its checkers are about to go.
-    await page.getByText("Watch it play itself", { exact: true }).click();
+    await page.getByText("Watch self-play", { exact: true }).click();
     const seen = await page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -187,7 +187,7 @@ test("what was being shown does not go on at a table one sits down at", async ()
           new MutationObserver((_, heard) => {
             if (!/ with \d-\d$/.test(heading.textContent)) return;
             heard.disconnect();
-            [...document.querySelectorAll(".table .layers label")].find((one) => one.textContent === "Play it").click();
+            [...document.querySelectorAll(".table .layers label")].find((one) => one.textContent === "Play the agent").click();
             const seen = [];
             // From when the new table lies there on, before anybody has thrown.
             new MutationObserver(() => {
@@ -215,12 +215,12 @@ test("the agent as it was after a minute can be played once that has passed", as
   const init = inWorkers("const now = performance.now.bind(performance); performance.now = () => 20 * now()");
   const page = await enter({ init, context: { bypassCSP: true } });
   const kept = await aheadWhere(page, "room", "({ event }) => event.kind === 'frozen'");
-  const choice = page.getByLabel("Against").locator("option", { hasText: "the agent after 1 minute" });
-  assert.equal(await choice.textContent(), "the agent after 1 minute (not reached yet)");
+  const choice = page.getByLabel("Against").locator("option", { hasText: "agent after 1 minute" });
+  assert.equal(await choice.textContent(), "agent after 1 minute (not reached yet)");
   assert.ok(await choice.isDisabled());
   const { minutes, progress } = (await kept()).event;
   assert.deepEqual([minutes, progress.train_s >= 60 && progress.counts[0] > 0], [1, true]);
-  await sit(page, "the agent after 1 minute");
+  await sit(page, "agent after 1 minute");
   assert.equal(await page.locator(".seat.theirs strong").textContent(), "The agent at 1 min");
   await page.getByRole("button", { name: "Moves of this game" }).click();
   const theirs = page.locator(".moves li", { hasText: "agent at 1 min" });
@@ -348,12 +348,12 @@ test("a match id is read as what it says, the cube is decided on, and a refused 
   await reads(page, ".analysis .stakes", /Jacoby/);
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "", "before the roll");
   const table = page.locator(".analysis .cube-table");
-  assert.match(await stakes(), /^Money play, the cube at 1 in the middle/);
+  assert.match(await stakes(), /^Money play, cube at 1 in the middle/);
   assert.deepEqual(await table.locator("tbody th").allTextContents(), ["No double", "Double, take", "Double, pass"]);
   assert.match(await table.locator("tbody tr").last().textContent(), /\+1\.000/);
   await id.fill("XGID=-b----E-C---eE---c-e----B-:1:1:1:52:2:1:0:7:10");
   await ask.click();
-  await reads(page, ".analysis .stakes", /Match to 7: who rolls has 2, the other 1, the cube at 2 with who rolls/);
+  await reads(page, ".analysis .stakes", /Match to 7: player on roll 2, opponent 1, cube at 2 owned by the player on roll/);
   assert.equal(await page.locator(".analysis-form").getByLabel(/^Dice/).inputValue(), "5 2");
   assert.ok((await page.locator(".analysis .candidates tbody tr").count()) > 5);
   await id.fill("4HPwATDgc/ABMA:cAkAAAAAAAA");
@@ -370,7 +370,7 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   await page.getByRole("button", { name: "Edit the position" }).click();
   const editor = page.getByRole("group", { name: "Position editor" });
   const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-said").textContent.includes(words), words);
-  await said("This position is valid");
+  await said("Valid position");
   await editor.getByRole("button", { name: "Empty board" }).click();
   await said("borne off all");
   assert.ok(await editor.getByRole("button", { name: "Apply" }).isDisabled());
@@ -380,18 +380,18 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   await page.keyboard.press("Enter");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Delete");
-  await editor.getByLabel("Put down").selectOption("checkers of the other");
+  await editor.getByLabel("Checkers to place").selectOption("opponent");
   await point(20).click();
-  await said("This position is valid. Who rolls: 3 checkers on the board, 12 off, 16 pips; the other: 1, 14 off, 5 pips.");
+  await said("Valid position. On roll: 3 checkers on the board, 12 off, 16 pips; opponent: 1, 14 off, 5 pips.");
   await editor.getByLabel("Match to").fill("5");
-  await editor.getByLabel("Points of who rolls").fill("5");
+  await editor.getByLabel("Score, on roll").fill("5");
   await said("fewer points");
-  await editor.getByLabel("Points of who rolls").fill("4");
+  await editor.getByLabel("Score, on roll").fill("4");
   await editor.getByLabel("Crawford game").check();
   await editor.getByLabel("Dice").fill("2 1");
-  await said("This position is valid");
+  await said("Valid position");
   await editor.getByRole("button", { name: "Apply" }).click();
-  await reads(page, ".analysis .stakes", /Match to 5: who rolls has 4, the other 0, the Crawford game/);
+  await reads(page, ".analysis .stakes", /Match to 5: player on roll 4, opponent 0, Crawford game/);
   const link = await page.getByRole("textbox", { name: "Link to this position" }).textContent();
   const xgid = await page.getByRole("textbox", { name: "XGID", exact: true }).textContent();
   assert.equal(xgid, "XGID=----A-B-------------a-----:0:0:1:21:4:0:1:5:10");
@@ -408,10 +408,10 @@ test("a position is made in the editor by pointer and keys, and its link opens o
 test("a game is stepped through by buttons, keys and its curve, with errors judged", async () => {
   const page = await enter();
   await event(page, "metrics");
-  await page.getByText("Watch it play itself", { exact: true }).click();
+  await page.getByText("Watch self-play", { exact: true }).click();
   await page.waitForFunction(() => document.querySelectorAll(".moves li").length >= 6);
   await page.getByRole("button", { name: "Pause the game" }).click();
-  await page.getByRole("button", { name: "Step through this game" }).click();
+  await page.getByRole("button", { name: "Replay this game" }).click();
   const told = (start) => page.waitForFunction((start) => document.querySelector(".replay-told").textContent.startsWith(start), start);
   const moves = await page.locator(".moves li").count();
   await page.getByRole("button", { name: /^First move/ }).click();
@@ -427,7 +427,7 @@ test("a game is stepped through by buttons, keys and its curve, with errors judg
   await page.waitForFunction(
     () =>
       /0\.\d{4} a move over/.test(document.querySelector(".replay-rates").textContent) &&
-      !/still to be judged/.test(document.querySelector(".replay-rates").textContent),
+      !/left to judge/.test(document.querySelector(".replay-rates").textContent),
   );
   const box = await page.locator(".replay-graph").boundingBox();
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
@@ -497,7 +497,7 @@ test("it is accessible in both themes, and fits a phone", async () => {
       });
       await page.touchscreen.tap(beside.x, beside.y);
       await page.waitForFunction(
-        (place) => /taken up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel),
+        (place) => /picked up$/.test(document.querySelector(`.table [data-place="${place}"]`).ariaLabel),
         beside.place,
       );
       await page.keyboard.press("Escape");

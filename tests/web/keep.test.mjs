@@ -175,7 +175,7 @@ const table = (page) => page.evaluate(() => hothouse.ask({ ask: "session" }));
 test("a game goes on with another learner, after a new start and after the page is loaded again; another match can be undone", async () => {
   const page = await visit(here, { at: "#/backgammon?variant=strong&v=2" });
   await event(page, "metrics");
-  await page.getByText("Play it", { exact: true }).click();
+  await page.getByText("Play the agent", { exact: true }).click();
   await page.getByRole("button", { name: "Roll", exact: true }).click();
   const sat = async () => {
     const session = await table(page);
@@ -198,14 +198,14 @@ test("a game goes on with another learner, after a new start and after the page 
   await fresh();
   assert.equal(await sat(), seed);
 
-  await page.getByText("Watch it play itself", { exact: true }).click();
-  await notice(page, /Another match began. The one before it is kept./);
+  await page.getByText("Watch self-play", { exact: true }).click();
+  await notice(page, /New match started. Previous match saved./);
   assert.equal(await sat(), undefined);
   const undone = async () => {
     await until(page, async (seed) => (await hothouse.ask({ ask: "session" }))?.setup.seed === seed, seed);
-    assert.ok(await page.getByRole("radio", { name: "Play it", exact: true }).isChecked());
+    assert.ok(await page.getByRole("radio", { name: "Play the agent", exact: true }).isChecked());
   };
-  await page.locator(".notice", { hasText: "Another match" }).getByRole("button", { name: "Undo" }).click();
+  await page.locator(".notice", { hasText: "New match" }).getByRole("button", { name: "Undo" }).click();
   await undone();
 
   const again = async () => {
@@ -217,12 +217,12 @@ test("a game goes on with another learner, after a new start and after the page 
   await again();
   assert.equal(await sat(), seed);
   // The match that another took the place of is kept over a reload, too.
-  await page.getByText("Watch it play itself", { exact: true }).click();
-  await notice(page, /Another match began/);
+  await page.getByText("Watch self-play", { exact: true }).click();
+  await notice(page, /New match started/);
   await again();
   assert.equal(await sat(), undefined);
   await page.getByRole("button", { name: "Moves of this game" }).click();
-  await page.getByRole("button", { name: "Back to the match before" }).click();
+  await page.getByRole("button", { name: "Previous match" }).click();
   await undone();
   await page.context().close();
 });

@@ -27,9 +27,9 @@ export class Editor {
   readonly element: HTMLElement;
   private readonly board: Board;
   private readonly pieces = select("pieces", [
-    [0, "add: player on roll"],
-    [1, "add: opponent"],
-    ["-", "remove"],
+    [0, "player on roll"],
+    [1, "opponent"],
+    ["-", "none (remove)"],
   ]);
   private readonly cube = select(
     "cube-value",
@@ -64,7 +64,7 @@ export class Editor {
       input.addEventListener("input", () => void this.check());
     this.element = h("div.editor", { role: "group", "aria-label": "Position editor", hidden: true }, [
       h("p.row", [
-        labelled("Checkers", this.pieces),
+        labelled("Checkers to place", this.pieces),
         button("Start position", () => this.set([start(), start()])),
         button("Empty board", () => this.set([none(), none()])),
         button("Swap sides", () => this.turn()),

@@ -112,8 +112,8 @@ const learners: Record<string, Explanation> = {
         "at each node the search takes the move with the largest sum of its value and an exploration bonus",
         "argmax ~ Q_a + c P_a frac{sqrt{N}}{1 + N_a}",
       ) +
-      `<p>Silver and others, <cite>Mastering the game of Go without human knowledge</cite> (2017); chance nodes ` +
-      `sample rolls by their probability.</p>`,
+      `<p>Silver and others, <cite>Mastering the game of Go without human knowledge</cite> (2017); chance nodes visit ` +
+      `rolls in proportion to their probability.</p>`,
   },
 };
 

@@ -39,7 +39,7 @@ export class BackgammonView implements View {
       client,
       announcer,
       (id, dice) => this.analysis.show(id, dice),
-      (undo) => page.around.notices.offerUndo("New match", undo, "Previous match saved"),
+      (undo) => page.around.notices.offerUndo("New match started", undo, "Previous match saved"),
     );
     this.bands = [{ name: "analysis-band", heading: "Analyse a position", element: this.analysis.element, place: "before knobs" }];
     this.keys = [
