@@ -122,7 +122,7 @@ export const ROOMS = {
     async play(page) {
       await page.until(() => document.querySelector(".reading textarea:not([disabled])"));
       await page.click(".writing button", "Write");
-      await text(page, ".writing", "\\d+ tokens, .* It has the length that you asked for\\.");
+      await text(page, ".writing", "\\d+ tokens, .* Length limit reached\\.");
       assert.ok((await page.run(() => document.querySelector(".output .tokens").textContent)).length > 20);
     },
   },

@@ -132,9 +132,7 @@ const ROOMS = {
       await page.touchscreen.tap(...(await at(page, ".paper .tokens span:nth-of-type(5)", 0.5, 0.5)));
       await page.waitForFunction(() => /^After .* comes /.test(document.querySelector(".expected .small").textContent));
       await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).tap();
-      await page.waitForFunction(() =>
-        /\d+ tokens, .* It has the length that you asked for\./s.test(document.querySelector(".writing").textContent),
-      );
+      await page.waitForFunction(() => /\d+ tokens, .* Length limit reached\./s.test(document.querySelector(".writing").textContent));
     },
   },
 };

@@ -154,7 +154,7 @@ test("it learns before any click: loss falls above a floor, samples come at each
   assert.ok(later.progress.tokens > first.progress.tokens && later.loss > 0, JSON.stringify(later));
   const tested = await eventWhere(page, "test", ({ floor }) => floor > 0);
   assert.ok(tested.val_loss > tested.floor && Math.abs(tested.above - (tested.val_loss / tested.floor - 1)) < 1e-4, JSON.stringify(tested));
-  await text(page, ".lead", "^Validation loss .* nats a token \\(perplexity .*\\), .*% above the entropy floor, after ");
+  await text(page, ".lead", "^After .*: as uncertain as a guess among .* tokens \\(best possible: .*\\)\\. Validation loss ");
   await text(page, ".main-chart .number", "training .*validation ");
   await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 3);
   const samples = await ask(page, { ask: "samples" });
@@ -169,8 +169,8 @@ test("it learns before any click: loss falls above a floor, samples come at each
   await page.keyboard.press("End");
   await text(page, ".samples output", "^newest$");
   const band = await page.locator(".model-band").textContent();
-  assert.match(band, /Parameters[\d,]+, of them [\d,]+ of embeddings.*2 layers of 2 attention heads.*32 tokens/s);
-  assert.match(band, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats a token/s);
+  assert.match(band, /Parameters[\d,]+, including [\d,]+ in embeddings.*2 layers of 2 attention heads.*32 tokens/s);
+  assert.match(band, /32 tokens.*story grammar.*Entropy floor[\d.]+ nats per token/s);
   await page.locator(".model-band").getByRole("button", { name: "Tensors as a table" }).click();
   await text(page, ".model-band tbody", "transformer\\.wte\\.weight.*transformer\\.h\\.1\\.mlp\\.c_proj\\.weight32 × 96");
   await leave(page);
@@ -194,10 +194,10 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await text(page, ".expected .small", "^After f comes o: .*%, a surprise of ");
   assert.equal((await page.locator(".likely li").count()) >= 10, true);
-  await text(page, ".likely .marked", "o is there");
+  await text(page, ".likely .marked", "o actual");
   // Whoever types or goes on by keys looks at the caret, wherever the mouse rests.
   await page.keyboard.press("ControlOrMeta+Home");
-  await text(page, ".expected .small", "^Before the first token");
+  await text(page, ".expected .small", "^No predictions before the first token");
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 1);
   await text(page, ".expected .small", "^After f comes o: ");
   await page.keyboard.press("ControlOrMeta+A");
@@ -210,19 +210,19 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 54);
   await page.mouse.move(0, 0);
   await field.press("ControlOrMeta+Home");
-  await text(page, ".expected .small", "^Before the first token");
+  await text(page, ".expected .small", "^No predictions before the first token");
   await field.press("ArrowRight");
-  await text(page, ".expected .small", "^After T comes h: ");
+  await text(page, ".expected .small", "^h after T: ");
   await text(page, ".expected [role=status]", "^“h”, .*%\\. Expected: ");
   await field.press("ControlOrMeta+End");
-  await text(page, ".expected .small", "^The next token, after \\.\\.$");
+  await text(page, ".expected .small", "^Next token after \\.\\.$");
   const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
   assert.equal(next.length, 20);
   // A head.
   await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
   await page.getByTitle("Layer 2, head 1").click();
   assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
-  await text(page, ".expected", "^Layer 2, head 1Where \\. looks: the share of its attention\\.");
+  await text(page, ".expected", "^Layer 2, head 1Attention from \\.\\.");
   assert.equal(await page.locator(".likely li").count(), 10);
   await page.waitForFunction(() => [...document.querySelectorAll(".heads canvas")].every(({ width }) => width === 22));
   const { weights } = await ask(page, { ask: "attention", text: "The fox", layer: 1, head: 0 });
@@ -250,7 +250,7 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   await write(page, { Prompt: "Once upon a time", "Length, tokens": 60, Seed: 7 });
   const one = await written(page);
   assert.equal([...one].length, 60);
-  await text(page, ".writing", "60 tokens, .* It has the length that you asked for\\.");
+  await text(page, ".writing", "60 tokens, .* Length limit reached\\.");
   await write(page, { Seed: 8 });
   assert.notEqual(await written(page), one);
   await write(page, { Seed: 7 });
@@ -262,10 +262,10 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   // Each token's probability, by keys and as a table.
   await page.locator(".output").focus();
   await page.keyboard.press("End");
-  await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, a surprise of .* nats\\.`);
+  await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, surprise .* nats\\.`);
   await pane.getByRole("button", { name: "Tokens as a table" }).click();
   assert.equal(await pane.locator("tbody tr").count(), 60);
-  await pane.getByRole("button", { name: "Read it above" }).click();
+  await pane.getByRole("button", { name: "Inspect" }).click();
   assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
   // The likeliest, with which the seed has nothing to do.
   await write(page, { Temperature: 0 });
@@ -275,15 +275,15 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   await write(page, { "Stop at this text": likeliest.slice(10, 12) });
   const stopped = await written(page);
   assert.equal(stopped, likeliest.slice(0, likeliest.indexOf(likeliest.slice(10, 12))));
-  await text(page, ".writing", "It came to the text to stop at");
+  await text(page, ".writing", "Stop text reached");
   await write(page, { "Stop at this text": "", "Length, tokens": 10000 });
   await pane.getByRole("button", { name: "Stop", exact: true }).click();
   assert.ok((await written(page)).length < 10000);
   await text(page, ".writing", "Stopped\\.");
   for (const [settings, words] of [
-    [{ Temperature: -1 }, "Temperature: give a number from 0 to 5"],
-    [{ Temperature: 1, "Top-p (1: all)": 0 }, "Top-p: give a number from 0.01 to 1"],
-    [{ "Top-p (1: all)": 1, "Length, tokens": 1.5 }, "Length: give a whole number from 1 to 10000"],
+    [{ Temperature: -1 }, "Temperature: enter a number from 0 to 5"],
+    [{ Temperature: 1, "Top-p (1: all)": 0 }, "Top-p: enter a number from 0.01 to 1"],
+    [{ "Top-p (1: all)": 1, "Length, tokens": 1.5 }, "Length: enter a whole number from 1 to 10000"],
     [{ "Length, tokens": 20, Prompt: "" }, "prompt is empty"],
     [{ Prompt: "日" }, "日"],
   ]) {
@@ -333,7 +333,7 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
       [name, length, unit],
     );
   await train.click();
-  await refusedFor("There is no text yet");
+  await refusedFor("No text\\.");
   for (const [typed, words] of [
     ["short", "short|shorter|few"],
     ["a".repeat(5000), "over and over"],
@@ -349,7 +349,7 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
   assert.ok((await event(page, "metrics")).loss > 0);
   // Letters of several bytes, by bytes: the tokens of a letter are shown as the letter.
-  await own.getByRole("button", { name: "Leave it" }).click();
+  await own.getByRole("button", { name: "Remove" }).click();
   await own.locator("textarea").fill(OWN);
   await own.getByLabel(/^Tokenizer/).selectOption("bytes");
   await train.click();
@@ -362,8 +362,8 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await write(page, { Prompt: "Käfer", Temperature: 5, "Length, tokens": 200 });
   const seen = await written(page);
   assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
-  await text(page, ".model-band", "pasted text.*bytes.*nobody knows it of a text like this");
-  await text(page, ".lead", "^Validation loss [^,]*, after ");
+  await text(page, ".model-band", "pasted text.*bytes.*unknown for your own text");
+  await text(page, ".lead", "^After .*: as uncertain as a guess among [\\d.]+ tokens\\. Validation loss ");
   // A file, by byte pairs: another vocabulary, and the preset stays.
   await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
   await own.getByLabel(/^Tokenizer/).selectOption("bpe");
@@ -371,7 +371,7 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await train.click();
   const corpus = await corpusOf(page, (corpus) => corpus.name === "frogs.txt");
   assert.ok(corpus.tokenizer === "bpe" && corpus.vocabulary <= 300 && corpus.characters_per_token > 2, JSON.stringify(corpus));
-  await own.getByRole("button", { name: "Go back to the stories" }).click();
+  await own.getByRole("button", { name: "Back to the stories" }).click();
   await corpusOf(page, (corpus) => !corpus.own);
   await event(page, "metrics");
   await leave(page);
@@ -395,7 +395,7 @@ test("while a long text is prepared there is nothing to save, and another run be
   assert.equal((await began()).config.data.name, "long.txt");
   assert.equal(await page.evaluate(() => globalThis.ready), false);
   const back = await ahead(page, "began");
-  await page.locator(".own-band").getByRole("button", { name: "Go back to the stories" }).click();
+  await page.locator(".own-band").getByRole("button", { name: "Back to the stories" }).click();
   assert.equal((await back()).config.data, undefined);
   assert.ok((await event(page, "metrics")).loss > 0);
   await leave(page);
