@@ -192,7 +192,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   // The tokens lie below the letters: the one under the pointer is the one that is pointed at.
   const box = await page.locator(".paper .tokens span").nth(5).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
-  await text(page, ".expected .small", "^After f comes o: .*%, a surprise of ");
+  await text(page, ".expected .small", "^o after f: .*%, surprise ");
   assert.equal((await page.locator(".likely li").count()) >= 10, true);
   await text(page, ".likely .marked", "o actual");
   // Whoever types or goes on by keys looks at the caret, wherever the mouse rests.
