@@ -52,7 +52,7 @@ const answers = (page, question, holds) =>
 /** The best member is, and the page knows. */
 const perfect = async (page) => {
   await answers(page, { ask: "population" }, ({ members, best }) => members[best].state === "perfect");
-  await text(page, ".lead", "got every cell right");
+  await text(page, ".lead", "the best circuit has no wrong cells");
 };
 const text = (page, part, words) =>
   page.waitForFunction(([part, words]) => new RegExp(words).test(document.querySelector(part)?.textContent ?? ""), [part, words]);
@@ -65,7 +65,7 @@ test("the words above the curve have the curve's number, and not a member's of o
     const [lead, chart] = await page.evaluate(() =>
       [".lead", ".main-chart .number"].map((part) => document.querySelector(part).textContent),
     );
-    const [told, drawn] = [/got (every cell|[\d.]+%)/.exec(lead)?.[1].replace("every cell", "100%"), /[\d.]+%/.exec(chart)?.[0]];
+    const [told, drawn] = [/has (no wrong cells|[\d.]+%)/.exec(lead)?.[1].replace("no wrong cells", "100%"), /[\d.]+%/.exec(chart)?.[0]];
     if (told !== undefined && told === drawn) return void (await page.context().close());
     await page.waitForTimeout(250); // the two are written one after the other
   }
@@ -98,18 +98,18 @@ test("it learns before any click: the grid runs by itself, gates are told by ope
   await page.waitForFunction((count) => document.querySelectorAll(".member").length === count, members.length);
   assert.match(
     await page.locator(".member").first().textContent(),
-    /^Member 1.*: . (learning|perfect|dead, restarts), loss soft and hard: .* \/ .*, [\d,]+ updates$/,
+    /^Member 1.*: . (learning|perfect|restarting), loss soft and hard: .* \/ .*, [\d,]+ updates$/,
   );
   // One that is chosen is looked at, until the best is asked for.
   await page.locator(".member").nth(1).click();
   assert.equal(await page.locator(".member").nth(1).getAttribute("aria-pressed"), "true");
-  const follow = page.getByRole("switch", { name: "Look at the best" });
+  const follow = page.getByRole("switch", { name: "Follow the best" });
   assert.equal(await follow.isChecked(), false);
   await follow.check({ force: true });
   const { best } = await ask(page, { ask: "population" });
   await page.waitForFunction((best) => document.querySelectorAll(".member")[best].getAttribute("aria-pressed") === "true", best);
   // Once a test is done.
-  await page.waitForFunction(() => /the circuit of the best member got /.test(document.querySelector(".lead").textContent));
+  await page.waitForFunction(() => /: the best circuit has /.test(document.querySelector(".lead").textContent));
   assert.equal(await page.locator("h1").textContent(), "Logic gates that learn to draw");
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -140,7 +140,7 @@ test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and
   await page.mouse.move(...cell(11, 8), { steps: 3 });
   await page.mouse.up();
   await gridIs(page, "wrong === 9 / 256");
-  assert.equal(await page.getByRole("switch", { name: "It starts over by itself" }).isChecked(), false);
+  assert.equal(await page.getByRole("switch", { name: "Auto-restart" }).isChecked(), false);
   // By keys: the cursor stands where it painted last.
   await page.locator(".grid-canvas canvas").focus();
   await page.keyboard.press("ArrowDown");
@@ -152,7 +152,7 @@ test("a grid is damaged by hand and by keys, and heals; steps, starts, sizes and
   await gridIs(page, `step === ${step + 1}`);
   await page.keyboard.press(" ");
   await gridIs(page, `step > ${step + 1} && wrong === 0`);
-  await text(page, ".grid-status", "It has healed");
+  await text(page, ".grid-status", "Healed");
   // A larger grid, from random cells, softly.
   await page.locator(".grid-choices").getByLabel("Start", { exact: true }).selectOption("random");
   await page.locator(".grid-choices").getByLabel("Grid", { exact: true }).selectOption({ index: 2 });
@@ -177,7 +177,7 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
   await page.locator(".ops button").nth(1).click();
   assert.equal(await page.locator(".ops button").nth(1).getAttribute("aria-pressed"), "true");
   await see(page, ".circuit");
-  await text(page, ".circuit [role=status]", "which is perfect. Verified equal to its automaton on 512 neighbourhoods");
+  await text(page, ".circuit [role=status]", "perfect. Verified equal to its automaton on 512 neighbourhoods");
   const { best } = await ask(page, { ask: "population" });
   const circuit = await ask(page, { ask: "circuit", member: best });
   assert.ok(circuit.equal && circuit.perfect && circuit.gates.length > 20 && circuit.inputs.length === 9);
@@ -208,7 +208,7 @@ test("gates and wires are followed by eye and by keys, values run on them, and t
   await page.keyboard.press("ArrowDown");
   await text(page, ".circuit-named", "^Input 1: ");
   await page.keyboard.press("ArrowRight");
-  await text(page, ".circuit-named", "^Gate \\d+, layer \\d+: .*(on|off) here\\.$");
+  await text(page, ".circuit-named", "^Gate \\d+, layer \\d+: .* Now (on|off)\\.$");
   await page.keyboard.press("ArrowLeft");
   await text(page, ".circuit-named", "^Input \\d: ");
   for (const [words, holds] of [
@@ -231,7 +231,7 @@ test("the circuit runs Life on a big grid, and says how fast", async () => {
   await see(page, ".big");
   await page.getByRole("button", { name: "Run the circuit" }).click();
   await page.waitForFunction(() => Number(document.querySelector(".big").dataset.step) > 100);
-  await text(page, ".big-meaning", "cells a second go through \\d+ gates each: .* gates a second");
+  await text(page, ".big-meaning", "cells a second, \\d+ gates each: .* gates a second");
   assert.match(await page.locator(".big canvas").getAttribute("aria-label"), /1024 by 1024 cells, at step/);
   // From random cells, half of which are on, Life comes to a few.
   await answers(page, { ask: "big_advance", ms: 5 }, ({ width, words }) => {
@@ -251,10 +251,10 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
   const page = await enter({ at: LIFE });
   await event(page, "metrics");
   const own = page.locator(".own-target");
-  await own.getByRole("button", { name: "Begin with the target above" }).click();
+  await own.getByRole("button", { name: "Start from the target above" }).click();
   await text(page, ".own-drawing .error", "is a rule and has no picture");
   await own.getByRole("button", { name: "Clear" }).click();
-  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await own.getByRole("button", { name: "Train on this drawing" }).click();
   await text(page, ".own-drawing .error", "is empty");
   assert.equal(await page.evaluate(() => hothouse.variant.id), "life");
   await own.getByLabel("Size").selectOption("8");
@@ -264,7 +264,7 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
   await page.mouse.click(box.x + box.width / 16, box.y + box.height / 16);
   await canvas.focus();
   for (const key of ["ArrowRight", "ArrowDown", "Enter", "ArrowRight", "1"]) await page.keyboard.press(key);
-  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await own.getByRole("button", { name: "Train on this drawing" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "own");
   await event(page, "metrics");
   const { target } = await ask(page, { ask: "automaton" });
@@ -275,19 +275,19 @@ test("a drawing and a rule of one's own are learned; what is none says why, and 
   );
   await page.waitForFunction(() => /8 by 8/.test(document.querySelector(".target canvas").getAttribute("aria-label")));
   // In colours, from what is learned now.
-  await own.getByRole("button", { name: "Begin with the target above" }).click();
+  await own.getByRole("button", { name: "Start from the target above" }).click();
   await own.getByLabel("Colours").selectOption("rgb");
   await canvas.focus();
   await page.keyboard.press("4");
-  await own.getByRole("button", { name: "Train for this drawing" }).click();
+  await own.getByRole("button", { name: "Train on this drawing" }).click();
   await answers(page, { ask: "automaton" }, ({ target }) => target?.values.includes(4));
   const rule = own.getByLabel("Rule: births / survivals by neighbours");
   await rule.fill("B9/S");
   await rule.press("Enter");
-  await text(page, ".own-target section:last-child .error", "is no rule");
+  await text(page, ".own-target section:last-child .error", "Not a rule");
   assert.equal(await rule.getAttribute("aria-invalid"), "true");
   await own.getByRole("button", { name: "Seeds B2/S" }).click();
-  await own.getByRole("button", { name: "Train for this rule" }).click();
+  await own.getByRole("button", { name: "Train on this rule" }).click();
   await page.waitForFunction(() => hothouse.variant.id === "rule");
   await page.waitForFunction(() => /variant=rule/.test(location.hash));
   await event(page, "metrics");
@@ -334,7 +334,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.waitForFunction(() => !document.querySelector(".big-picture").hidden);
     await page.locator(".big").getByRole("button", { name: "Pause" }).click();
     await page.getByRole("button", { name: "Clear" }).click();
-    await page.getByRole("button", { name: "Train for this drawing" }).click();
+    await page.getByRole("button", { name: "Train on this drawing" }).click();
     await page.addScriptTag({ path: axe });
     const { violations } = await page.evaluate(() => globalThis.axe.run());
     assert.deepEqual(

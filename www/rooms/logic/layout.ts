@@ -141,8 +141,8 @@ function spread(nodes: Node[], layers: number[][]): void {
 /** Least-squares fit of heights that are at least one row apart; overlapping neighbours merge into blocks. */
 function apart(preferred: number[]): number[] {
   const blocks: { sum: number; size: number }[] = [];
-  preferred.forEach((preferred, at) => {
-    let block = { sum: preferred - at, size: 1 };
+  preferred.forEach((height, at) => {
+    let block = { sum: height - at, size: 1 };
     for (let before = blocks.at(-1); before && before.sum / before.size > block.sum / block.size; before = blocks.at(-1)) {
       block = { sum: before.sum + block.sum, size: before.size + block.size };
       blocks.pop();
