@@ -147,7 +147,7 @@ export class SingleEnvironment implements Handled {
     return this.scene.world.large.grips?.reach(at, near, this.surface, this.pose(this.newest.state.player, false));
   }
 
-  // ---- touches and their answers
+  // ---- requests and answers
 
   private nextTouch(dt_s: number): Touch {
     const { scene, hands } = this;

@@ -8,9 +8,9 @@ import type { World } from "./worlds/world";
 import { equation } from "../../parts/equation";
 
 export const stage = {
-  value: "Critic expects",
+  value: "Critic's value",
   total: "Return so far",
-  best: "Best finished episode",
+  best: "Best episode",
   action: "action",
 };
 

@@ -18,7 +18,7 @@ export type Tries = Map<number, { solved: number; of: number }>;
 
 export class DepthChart {
   readonly element: HTMLElement;
-  private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Before", "Of"]);
+  private readonly bars = new Bars("Solve rate by depth", ["Depth", "Solved", "Previous test", "States"]);
   private readonly about = h("p.about");
   private readonly now = h("output.number");
   private shown: unknown;

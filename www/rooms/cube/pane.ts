@@ -111,7 +111,7 @@ export class CubePane {
     this.look();
   }
 
-  // ---- for other parts of the room
+  // ---- for other panes
 
   get shown(): string {
     return this.stickers;
@@ -341,7 +341,7 @@ export class CubePane {
     return stale() ? undefined : found;
   }
 
-  // ---- along a solution
+  // ---- playback
 
   /** Makes a solution the current path. */
   private follow(found: Found, method: SolveMethod): void {

@@ -135,7 +135,7 @@ export const isSolved = (stickers: string): boolean => {
   return Array.from(stickers).every((letter, k) => letter === stickers[k - (k % each)]);
 };
 
-/** `U1`, `B9` */
+/** Name of a sticker: `U1`, `B9`. */
 export const faceletName = (size: number, at: number): string => `${FACES[Math.floor(at / (size * size))]}${(at % (size * size)) + 1}`;
 
 /** Stickers of the cubie at a place named by its faces, such as `URF`. */

@@ -26,7 +26,7 @@ const POLE_M = 1;
 const AGES = [25, 100, 250] as const;
 /** Time that a fallen pole stays in sight. */
 const FALL_MS = 320;
-/** One step before the limits of 12 degrees and 2.4 m. */
+/** Lean (radians) and position (m) of the observation before a fall; the limits are 12 degrees and 2.4 m. */
 const FALLING_RAD = 0.1;
 const EDGE_M = 2.2;
 const MOST_STEPS = 499;
