@@ -182,7 +182,7 @@ test("whoever takes the controls plays a round against the agent by keys, and he
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   // Beside a return so far, the best is one of episodes that have ended.
-  await page.getByText("Best finished episode", { exact: true }).waitFor();
+  await page.getByText("Best episode", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Take the controls" }).click();
   await announced(page, "You have the controls");
   await page.getByText("Round 1: begins with your first move").waitFor();
