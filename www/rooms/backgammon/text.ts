@@ -88,9 +88,9 @@ const learners: Record<string, Explanation> = {
     words:
       "It plays against itself and always takes the move with the highest estimate; the dice provide variety. Besides the checkers, its " +
       "inputs are 24 handmade numbers of each side (shots, primes, anchors, timing) and the lead. A table gives exact chances once all " +
-      "checkers are in the home boards. Two switches in the settings turn these off. After each game, the estimate of each board is moved " +
-      "towards the estimates of later boards and the final result. An estimate is six chances: to win or lose a single game, a gammon or " +
-      "a backgammon. So knowledge spreads backwards from the ends of games, first to the bear-off, last to the opening.",
+      "checkers are in the home boards. Two switches in the settings turn these off. After each game, the estimate of each board is " +
+      "moved towards the estimates of later boards and the final result. An estimate is six chances: to win or lose a single game, a " +
+      "gammon or a backgammon. So knowledge spreads backwards from the ends of games, first to the bear-off, last to the opening.",
     equation:
       equation(
         "the target of a board is one minus lambda times the estimate of the next board, plus lambda times its target; at the end it " +

@@ -12,11 +12,11 @@ export const VERDICTS: Record<Review["verdict"], string> = {
   bad: "Error.",
   blunder: "Blunder.",
 };
-const CUBE_ACTS: Record<CubeReview["did"], { name: string; doing: string }> = {
-  no_double: { name: "not double", doing: "waiting" },
-  double: { name: "double", doing: "doubling" },
-  take: { name: "take", doing: "taking" },
-  pass: { name: "pass", doing: "passing" },
+const CUBE_ACTS: Record<CubeReview["did"], { name: string; should: string; doing: string }> = {
+  no_double: { name: "no double", should: "not double", doing: "waiting" },
+  double: { name: "double", should: "double", doing: "doubling" },
+  take: { name: "take", should: "take", doing: "taking" },
+  pass: { name: "pass", should: "pass", doing: "passing" },
 };
 const NUMBERS = ["", "", "two", "three", "four"];
 const FACES = ["", "ones", "twos", "threes", "fours", "fives", "sixes"];
@@ -82,5 +82,5 @@ export function reviewOf({ verdict, yours, best, rank, of, error: lost, reviewed
 export function cubeReviewOf({ did, best, error: lost, verdict }: CubeReview, quietly: boolean): string | undefined {
   if (lost < EXACT) return quietly ? undefined : `Correct: ${CUBE_ACTS[did].name}.`;
   const how = verdict === "good" ? "Close." : VERDICTS[verdict];
-  return `${how} Should ${CUBE_ACTS[best].name}: ${CUBE_ACTS[did].doing} costs ${lost.toFixed(3)}.`;
+  return `${how} Should ${CUBE_ACTS[best].should}: ${CUBE_ACTS[did].doing} costs ${lost.toFixed(3)}.`;
 }

@@ -54,8 +54,8 @@ const learning: Record<string, Explanation> = {
   last: {
     heading: "How does it learn?",
     words:
-      "By predicting last moves. A random walk starts at the solved cube; for each state on it, the network learns the last move. Undoing " +
-      "that move leads back towards solved. The network gives a policy, a probability for each move, but no distance.",
+      "By predicting last moves. A random walk starts at the solved cube; for each state on it, the network learns the last move. " +
+      "Undoing that move leads back towards solved. The network gives a policy, a probability for each move, but no distance.",
     equation:
       equation(
         "the loss is minus the logarithm of the probability, by the policy, of the inverse of the last move",
@@ -67,9 +67,9 @@ const learning: Record<string, Explanation> = {
   exact: {
     heading: "How does it learn?",
     words:
-      "From true distances. Breadth-first search finds all 3,674,160 states and their distances at the start. The network learns the true " +
-      "distance of states on random walks. This learner is the reference for the others, which have no such table. For the 3x3x3, with " +
-      "43 quintillion states, no table exists.",
+      "From true distances. Breadth-first search finds all 3,674,160 states and their distances at the start. The network learns the " +
+      "true distance of states on random walks. This learner is the reference for the others, which have no such table. For the 3x3x3, " +
+      "with 43 quintillion states, no table exists.",
     equation: equation("the loss is the squared difference of the value and the true distance", "loss = (V (s) − d (s))^2"),
   },
   q: {
@@ -77,8 +77,8 @@ const learning: Record<string, Explanation> = {
     words:
       "By deep Q-learning. Each episode begins at a scramble; each move has a small cost, and the solved cube ends the episode. " +
       "Transitions are stored in a replay. From it the network learns Q, the value of each action: the reward of the move plus the value " +
-      "of the best action after it. Far from solved there is no useful reward at first. So a curriculum begins with scrambles of one move " +
-      "and adds a move when enough of them are solved. Double, dueling, n-step and prioritised replay are knobs.",
+      "of the best action after it. Far from solved there is no useful reward at first. So a curriculum begins with scrambles of one " +
+      "move and adds a move when enough of them are solved. Double, dueling, n-step and prioritised replay are knobs.",
     equation:
       equation(
         "the target is the reward plus gamma times the target network's value of the online network's best action in the next state",

@@ -99,8 +99,8 @@ export class OwnPane {
     const typing = h("section", { "aria-label": "Type a rule" }, [
       h("h3", "Type a rule"),
       h("p.small", [
-        "B3/S23 is Conway's Life: a cell turns on with 3 live neighbours and stays on with 2 or 3. You can also enter any other rule of a " +
-          "cell and its eight neighbours as 128 hexadecimal digits, one bit for each of the 512 neighbourhoods.",
+        "B3/S23 is Conway's Life: a cell turns on with 3 live neighbours and stays on with 2 or 3. You can also enter any other rule of " +
+          "a cell and its eight neighbours as 128 hexadecimal digits, one bit for each of the 512 neighbourhoods.",
       ]),
       writing,
       this.ruleError,

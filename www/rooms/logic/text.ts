@@ -44,8 +44,8 @@ const learning: Explanation = {
   heading: "How does it learn?",
   words:
     "Each cell is a small network of logic gates that reads the cell and its eight neighbours and computes the cell's next state. A gate " +
-    "has one of 16 operations. During training it is a mixture of all 16, weighted by a softmax of 16 logits, and works on numbers from 0 " +
-    "to 1. So a run of the automaton is differentiable. The loss is the squared error of the last state, and AdamW changes the logits " +
+    "has one of 16 operations. During training it is a mixture of all 16, weighted by a softmax of 16 logits, and works on numbers from " +
+    "0 to 1. So a run of the automaton is differentiable. The loss is the squared error of the last state, and AdamW changes the logits " +
     "until each gate prefers one operation.",
   equation:
     equation(

@@ -99,7 +99,8 @@ export class LogicView implements View {
     if (!test || right === undefined) return `${after(progress)}: no test yet.`;
     const { newest } = this;
     const attempts = newest?.ended ? ` ${newest.perfect} of ${newest.ended} attempts succeeded.` : "";
-    return `${after(test.progress)}: the best circuit has ${right === 1 ? "no wrong cells" : `${percent(right)} of cells right`}.${attempts}`;
+    const cells = right === 1 ? "no wrong cells" : `${percent(right)} of cells right`;
+    return `${after(test.progress)}: the best circuit has ${cells}.${attempts}`;
   }
 
   refresh(): void {

@@ -224,9 +224,9 @@ export const mountainCar: World = {
     heading: "What am I seeing?",
     words:
       "Each stroke is a car in the same valley, drawn in lanes; the band below the road shows their density. A car drives back, coasts, " +
-      "or drives forward, and its motor is weaker than the slope. Each step costs 1 until the flag is reached; 200 steps end the episode. " +
-      "The task is hard because at first hardly any car reaches the flag, so good and bad actions get the same reward. Colour shows the " +
-      "car's energy relative to the energy that the flag requires.",
+      "or drives forward, and its motor is weaker than the slope. Each step costs 1 until the flag is reached; 200 steps end the " +
+      "episode. The task is hard because at first hardly any car reaches the flag, so good and bad actions get the same reward. Colour " +
+      "shows the car's energy relative to the energy that the flag requires.",
     summary: "The physics",
     equation: physics("The throttle a is −1, 0 or 1.", "0.001", `${SOURCE} MountainCar-v0.`),
   },

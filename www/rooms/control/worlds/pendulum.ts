@@ -80,8 +80,8 @@ export const pendulum: World = {
   explanation: {
     heading: "What am I seeing?",
     words:
-      "On the left all rods share one pivot; on the right each is drawn alone. Twenty times a second the network sets a torque from −2 to " +
-      "2 N·m. This is too little to lift a hanging rod, so it has to swing first and brake in time. Each step costs by the angle from " +
+      "On the left all rods share one pivot; on the right each is drawn alone. Twenty times a second the network sets a torque from −2 " +
+      "to 2 N·m. This is too little to lift a hanging rod, so it has to swing first and brake in time. Each step costs by the angle from " +
       "upright, the speed and the torque. An episode has 200 steps and begins anywhere on the circle. At first the fan is full; as the " +
       "network learns, it folds into one line.",
     summary: "The physics",
