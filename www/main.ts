@@ -154,13 +154,13 @@ async function open(options: Opening, undoes = false): Promise<void> {
     const expected = room.load?.();
     expected?.catch(() => {}); // told below
     client = await connect({ device: rememberedDevice(), ...options, room: room.id });
-    const brings = client.room.id === room.id ? await expected : undefined;
+    const extension = client.room.id === room.id ? await expected : undefined;
     if (opening !== openings) return client.close();
     here = client.room.id;
     rooms = [...rooms, ...client.rooms.filter(({ id }) => !rooms.some((room) => room.id === id))];
     // The sheets of rooms that were opened stay; each rule of theirs is for the room of this class.
     document.body.className = `room-${here}`;
-    opened = new Page(client, around, brings?.brings);
+    opened = new Page(client, around, extension?.extension);
   } catch (error) {
     if (opening === openings) showCrash("Training could not start", { text: textOf(error), autosave: null }, undefined);
     return;

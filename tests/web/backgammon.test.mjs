@@ -369,7 +369,7 @@ test("a position is made in the editor by pointer and keys, and its link opens o
   await event(page, "metrics");
   await page.getByRole("button", { name: "Edit the position" }).click();
   const editor = page.getByRole("group", { name: "Position editor" });
-  const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-said").textContent.includes(words), words);
+  const said = (words) => page.waitForFunction((words) => document.querySelector(".editor-message").textContent.includes(words), words);
   await said("Valid position");
   await editor.getByRole("button", { name: "Empty board" }).click();
   await said("borne off all");
@@ -412,16 +412,16 @@ test("a game is stepped through by buttons, keys and its curve, with errors judg
   await page.waitForFunction(() => document.querySelectorAll(".moves li").length >= 6);
   await page.getByRole("button", { name: "Pause the game" }).click();
   await page.getByRole("button", { name: "Replay this game" }).click();
-  const told = (start) => page.waitForFunction((start) => document.querySelector(".replay-told").textContent.startsWith(start), start);
+  const told = (start) => page.waitForFunction((start) => document.querySelector(".replay-text").textContent.startsWith(start), start);
   const moves = await page.locator(".moves li").count();
   await page.getByRole("button", { name: /^First move/ }).click();
   await told(`1 of `);
-  await reads(page, ".replay-told", /Equity [+−]\d/);
+  await reads(page, ".replay-text", /Equity [+−]\d/);
   await page.locator(".replay").focus();
   await page.keyboard.press("ArrowRight");
   await told("2 of ");
   await page.keyboard.press("End");
-  await page.waitForFunction((moves) => Number(document.querySelector(".replay-told").textContent.split(" ")[0]) >= moves, moves);
+  await page.waitForFunction((moves) => Number(document.querySelector(".replay-text").textContent.split(" ")[0]) >= moves, moves);
   await page.keyboard.press("Home");
   await told("1 of ");
   await page.waitForFunction(
@@ -431,7 +431,7 @@ test("a game is stepped through by buttons, keys and its curve, with errors judg
   );
   const box = await page.locator(".replay-graph").boundingBox();
   await page.mouse.click(box.x + box.width / 2, box.y + box.height / 2);
-  await page.waitForFunction(() => !document.querySelector(".replay-told").textContent.startsWith("1 of "));
+  await page.waitForFunction(() => !document.querySelector(".replay-text").textContent.startsWith("1 of "));
   await leave(page);
 });
 

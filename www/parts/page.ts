@@ -21,7 +21,7 @@ import { Knobs } from "./knobs";
 import { closePage, untilClosed } from "./life";
 import { Present } from "./present";
 import { Readout } from "./readout";
-import type { Band, Brings, Explanation, RoomPage, Surroundings, View } from "./room";
+import type { Band, RoomExtension, Explanation, RoomPage, Surroundings, View } from "./room";
 import { Runs } from "./runs";
 import { Share } from "./share";
 import { Shortcuts, type Gesture, type Shortcut } from "./shortcuts";
@@ -78,7 +78,7 @@ export class Page implements RoomPage {
   constructor(
     readonly client: Client,
     readonly around: Surroundings,
-    brings: Brings = {},
+    brings: RoomExtension = {},
   ) {
     const { announcer } = around;
     const { room } = client;

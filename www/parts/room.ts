@@ -14,7 +14,7 @@ export type Explanation = { heading: string; words: string; equation?: string; s
 export type Band = { name: string; heading: string; element: HTMLElement; place: "before knobs" | "last" };
 
 /** What a room brings beside what it declares in Rust. All of it may be left out. `C` is a client that can ask the room's questions. */
-export interface Brings<C extends Client = Client> {
+export interface RoomExtension<C extends Client = Client> {
   curves?: CurveWords;
   /** How much of the first counter a learner of a sweep may be given. */
   budgets?: number[];

@@ -1,12 +1,12 @@
 // Rooms with their own pictures or texts, each loaded when it is opened. A room that is not listed shows the common parts only.
 
-import type { Brings } from "../parts/room";
+import type { RoomExtension } from "../parts/room";
 import { STORE } from "./control/store";
 
 export interface Entry {
   /** Room id in the URL and in the wasm module. */
   id: string;
-  load?: () => Promise<{ brings: Brings }>;
+  load?: () => Promise<{ extension: RoomExtension }>;
   /** Name of its store in the browser; `hothouse-ID` by default. */
   store?: string;
 }

@@ -15,7 +15,7 @@ mod memory;
 pub use memory::memory_bytes;
 
 /// Largest size of a circuit, drawing or table.
-pub const LARGEST_BYTES: u64 = 1 << 30;
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
 /// Length of the size field before a safetensors header; and the maximum header size of the format's readers.
 const HEAD: usize = 8;
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -30,7 +30,7 @@ pub struct Kind {
     /// `checkpoint`
     pub name: &'static str,
     /// Returns true if a nonempty file is of this kind.
-    pub is_one: fn(&mut dyn Read) -> bool,
+    pub is_kind: fn(&mut dyn Read) -> bool,
     /// `Name another file with --save`
     pub next: &'static str,
     /// True if the file is written line by line; then it may be a pipe or device.
@@ -39,7 +39,7 @@ pub struct Kind {
 
 pub const CHECKPOINT: Kind = Kind {
     name: "checkpoint",
-    is_one: |file| {
+    is_kind: |file| {
         let head: Vec<u8> = bytes(file, HEAD as u64);
         let length = head.first_chunk().map_or(0, |&length| u64::from_le_bytes(length));
         let header = bytes(file, if length <= LONGEST_HEADER { length } else { 0 });
@@ -53,7 +53,7 @@ pub const CHECKPOINT: Kind = Kind {
 
 pub const MONITOR: Kind = Kind {
     name: "monitor",
-    is_one: |file| bytes(file, 8) == MAGIC.to_le_bytes(),
+    is_kind: |file| bytes(file, 8) == MAGIC.to_le_bytes(),
     next: "Name another file with --monitor",
     is_stream: false,
 };
@@ -62,7 +62,7 @@ pub const MONITOR: Kind = Kind {
 pub const EVENTS_BEGIN: &[u8] = br#"{"kind":"opened""#;
 
 pub const EVENTS: Kind =
-    Kind { name: "file of events", is_one: |file| begins(file, EVENTS_BEGIN), next: "Name another file with --events", is_stream: true };
+    Kind { name: "file of events", is_kind: |file| begins(file, EVENTS_BEGIN), next: "Name another file with --events", is_stream: true };
 
 fn bytes(file: &mut dyn Read, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -121,7 +121,7 @@ fn place(path: &Path, kind: Kind) -> Result<PathBuf> {
         Some(found) if found.len() > 0 => {
             let mut file =
                 File::open(&target).with_context(|| format!("cannot read {shown} to check what would be overwritten. {next}"))?;
-            match (kind.is_one)(&mut file) {
+            match (kind.is_kind)(&mut file) {
                 true => Ok(target),
                 false => Err(refused(ErrorKind::AlreadyExists, format!("{shown} is not a {} and would be lost. {next}", kind.name))),
             }
@@ -196,7 +196,7 @@ pub fn open_lines(path: &Path, kind: Kind) -> Result<File> {
 }
 
 /// Opens a file that is written line by line, and clears it.
-pub fn begin_lines(path: &Path, kind: Kind) -> Result<File> {
+pub fn create_lines(path: &Path, kind: Kind) -> Result<File> {
     let file = open_lines(path, kind)?;
     // Pipes and devices cannot be cleared.
     if file.metadata().is_ok_and(|there| there.is_file()) {
@@ -328,7 +328,7 @@ fn amount(bytes: u64) -> String {
 
 /// Reads a file of one of several kinds, such as a circuit, a checkpoint that contains one, or a drawing.
 pub fn read_any(path: &Path) -> Result<Vec<u8>> {
-    read_at_most(open(path)?, LARGEST_BYTES, &path.display().to_string())
+    read_at_most(open(path)?, MAX_FILE_BYTES, &path.display().to_string())
 }
 
 /// Reads a checkpoint of any size that fits into memory. Of a foreign file only the beginning is read.
@@ -399,7 +399,7 @@ pub fn measured_data(path: &Path) -> Result<Dataset> {
 
 /// Reads training data of at most half the memory; the run needs the rest for derived data.
 pub fn read_data(path: &Path) -> Result<Dataset> {
-    let (name, most) = (data_name(path), most_data());
+    let (name, most) = (data_name(path), max_data_bytes());
     let content = match path.as_os_str() == STDIN {
         true => read_at_most(std::io::stdin().lock(), most, &name),
         false => read_at_most(open(path)?, most, &name),
@@ -408,7 +408,7 @@ pub fn read_data(path: &Path) -> Result<Dataset> {
 }
 
 /// Maximum size of training data in bytes.
-pub fn most_data() -> u64 {
+pub fn max_data_bytes() -> u64 {
     match memory_bytes() {
         u64::MAX => MOST_DATA,
         memory => memory / 2,

@@ -18,11 +18,11 @@ pub enum Fault {
         has: u64,
     },
     /// Products in f16 were requested.
-    NoHalf,
+    NoF16,
     Unknown {
         what: String,
     },
-    ProcessorOnly {
+    CpuOnly {
         why: &'static str,
     },
 }
@@ -38,9 +38,9 @@ impl Fault {
             Fault::TooSmall { needs, has } => {
                 format!("this run needs {needs} bytes in a buffer, but the GPU allows {has}")
             }
-            Fault::NoHalf => "the GPU does not support f16, the selected precision".into(),
+            Fault::NoF16 => "the GPU does not support f16, the selected precision".into(),
             Fault::Unknown { what } => format!("{what} has no GPU implementation"),
-            Fault::ProcessorOnly { why } => why.to_string(),
+            Fault::CpuOnly { why } => why.to_string(),
         };
         let mut letters = text.chars();
         let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -56,9 +56,9 @@ impl Fault {
             Fault::OutOfMemory | Fault::TooSmall { .. } => {
                 "Choose fewer environments, games, members or sequences per step, or train on the CPU."
             }
-            Fault::NoHalf => "Set precision to f32, or train on the CPU.",
+            Fault::NoF16 => "Set precision to f32, or train on the CPU.",
             Fault::Unknown { .. } => "Train it on the CPU.",
-            Fault::ProcessorOnly { .. } => "Choose another learner in this room, or train on the CPU.",
+            Fault::CpuOnly { .. } => "Choose another learner in this room, or train on the CPU.",
         }
     }
 }

@@ -29,7 +29,7 @@ pub trait Learner: Send + Sync {
     fn change(&mut self, name: &str, value: &Value) -> Result<(), Refusal>;
 
     /// Returns true if [`Learner::parts`] is also complete within an iteration.
-    fn saves_within(&self) -> bool {
+    fn saves_mid_iteration(&self) -> bool {
         false
     }
 
@@ -44,7 +44,7 @@ pub trait Learner: Send + Sync {
     fn weights(&self) -> &[f32];
 
     /// Complete state by name, from which the learner can be restored. Call it between two iterations, or anywhere if
-    /// [`Learner::saves_within`].
+    /// [`Learner::saves_mid_iteration`].
     fn parts(&self) -> Parts;
 
     /// Returns true if the state is worth saving: it can be restored, and the losses and gradients of the last iteration were finite. A

@@ -55,7 +55,7 @@ impl Events {
     /// Creates an event file or clears an existing one.
     #[new]
     fn new(py: Python, path: PathBuf) -> PyResult<Events> {
-        let file = py.detach(|| files::begin_lines(&path, EVENTS)).map_err(trouble)?;
+        let file = py.detach(|| files::create_lines(&path, EVENTS)).map_err(trouble)?;
         Ok(Events(Mutex::new(Some(file))))
     }
 

@@ -169,7 +169,7 @@ impl Devices {
                 return self.decide(false, None, "The processor was chosen.".into());
             }
             Err(why) => {
-                let fault = Fault::ProcessorOnly { why };
+                let fault = Fault::CpuOnly { why };
                 return match self.wish {
                     DeviceWish::Gpu => self.refuse(fault),
                     _ => self.decide(false, None, fault.what()),

@@ -233,8 +233,8 @@ impl<R: Room> Run<R> {
 
     /// Returns true if the state within an iteration can be saved. A test in progress prevents this, because it needs the
     /// weights of the boundary.
-    fn saves_within(&self) -> bool {
-        let saves = self.room.learner().is_some_and(Learner::saves_within);
+    fn saves_mid_iteration(&self) -> bool {
+        let saves = self.room.learner().is_some_and(Learner::saves_mid_iteration);
         saves && self.ended.is_none() && self.tests.under_way().is_none()
     }
 
@@ -274,7 +274,7 @@ impl<R: Room> Run<R> {
     /// At a boundary, stores a snapshot if the iteration may be long and cannot be saved within, or if a test may delay its
     /// end.
     fn snapshot_beginning(&mut self) {
-        let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_within());
+        let may_be_wanted = self.tests.holds_back() || !(self.saves.is_brief || self.saves_mid_iteration());
         let is_kept = self.saves.began.as_ref().is_some_and(|(header, _)| header.progress.iteration == self.iteration());
         if self.is_between() && !(may_be_wanted && is_kept) {
             self.saves.began = if may_be_wanted { self.snapshot().ok() } else { None };
@@ -422,7 +422,7 @@ impl<R: Room> Run<R> {
     /// Encodes the state that [`AnyRun::saves`] reports.
     fn encode_newest(&mut self) -> Result<Vec<u8>, RunError> {
         match &self.saves.began {
-            Some(began) if !self.is_at_boundary() && !self.saves_within() => {
+            Some(began) if !self.is_at_boundary() && !self.saves_mid_iteration() => {
                 let (done, unit) = (began.0.progress.iteration, R::SCHEMA.iteration_word);
                 let text = format!("The {unit} in progress is long, so the file contains the run after {done} {unit}s.");
                 self.queue.notice(Level::Info, &text, "A run loaded from the file repeats it, with the same result.");

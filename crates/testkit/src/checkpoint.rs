@@ -49,7 +49,7 @@ impl Apart {
         self.tensors.iter().filter(|t| t.0 != "run.history")
     }
     /// Sets weights of networks and gates to extreme finite values, as a too large learning rate does.
-    pub fn drive_wild(&mut self) {
+    pub fn set_extreme_weights(&mut self) {
         let wild = |name: &str| {
             name.ends_with(".weight") || name.ends_with(".gates") || matches!(name, "weights" | "strong.learned" | "strong.weights")
         };

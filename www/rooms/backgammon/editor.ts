@@ -44,7 +44,7 @@ export class Editor {
   private readonly scores = [0, 1].map(() => h("input", { type: "number", id: id("score"), min: 0, max: 63, value: 0 }));
   private readonly crawford = h("input", { type: "checkbox", id: id("crawford") });
   private readonly dice = diceField({ placeholder: "none" });
-  private readonly said = h("p.editor-said", { role: "status" });
+  private readonly said = h("p.editor-message", { role: "status" });
   private readonly apply: HTMLButtonElement;
   private sides: Sides = [start(), start()];
   private standing: Standing | undefined;

@@ -1,14 +1,14 @@
 // The backgammon room: an agent that learns by self-play, a table to watch or play it, its candidate moves, and analysis of
 // any position.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Backgammon } from "./client";
 import * as text from "./text";
 import { BackgammonView } from "./view";
 import "./style.css";
 
-export const brings: Brings<Backgammon> = {
+export const extension: RoomExtension<Backgammon> = {
   curves: { axis: "time", front: ["loss", "games", "speed", "length"], charts: text.charts },
   budgets: [1_000, 3_000, 10_000, 30_000, 100_000],
   saved:

@@ -11,7 +11,7 @@ import type { Backgammon } from "./client";
 import { allOf, rollText, type Roll } from "./dice";
 import { JUDGE, whoIs, within } from "./players";
 import { modified, placeOf } from "../shared/keys";
-import { perMove, VERDICTS } from "./told";
+import { perMove, VERDICTS } from "./phrases";
 
 const WIDTH = 520;
 const HEIGHT = 120;
@@ -22,7 +22,7 @@ export class ReplayPane {
   readonly element: HTMLElement;
   private readonly board = new Board("Replayed position, seen from the first side");
   private readonly graph = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", class: "replay-graph" });
-  private readonly message = h("p.replay-told", { role: "status" });
+  private readonly message = h("p.replay-text", { role: "status" });
   private readonly rates = h("p.small.replay-rates");
   private readonly buttons: HTMLButtonElement[];
   private readonly analyseIt: HTMLButtonElement;

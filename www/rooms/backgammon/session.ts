@@ -18,7 +18,7 @@ import type { Act, Session } from "./protocol";
 import { ReplayPane } from "./replay";
 import { SetupForm } from "./setup";
 import { modeOf, Table, type Mode } from "./table";
-import { cubeReviewOf, isPlayed, reviewOf } from "./told";
+import { cubeReviewOf, isPlayed, reviewOf } from "./phrases";
 
 /** Interval at which engine turns are checked. */
 const LOOK_MS = 100;

@@ -10,7 +10,7 @@ import { capital } from "../../parts/format";
 import { whoIs } from "./players";
 import type { Act, Session } from "./protocol";
 import type { ReplayPane } from "./replay";
-import { answerOf, isPlayed, LEVELS, points, statusOf } from "./told";
+import { answerOf, isPlayed, LEVELS, points, statusOf } from "./phrases";
 
 export type Mode = "watch" | "play";
 const MODES: { value: Mode; words: string }[] = [

@@ -31,7 +31,7 @@ export async function unfold(
 export class Tree {
   readonly element: HTMLElement;
   private readonly drawing = svg("svg", { class: "drawing", role: "img" });
-  private readonly message = h("p.small.tree-told");
+  private readonly message = h("p.small.tree-text");
   private readonly narrow = matchMedia("(max-width: 760px)");
   private root = "";
   candidates: Candidate[] = [];

@@ -1,13 +1,13 @@
 // The control room: PPO on thousands of copies of an environment, of which hundreds are drawn and one can be steered.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { ControlClient } from "./client";
 import * as text from "./text";
 import { ControlView } from "./view";
 import "./style.css";
 
-export const brings: Brings<ControlClient> = {
+export const extension: RoomExtension<ControlClient> = {
   curves: { least: 100_000, front: ["policy_loss", "value_loss", "entropy", "approx_kl"], charts: text.charts },
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   saved:

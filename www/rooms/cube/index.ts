@@ -1,7 +1,7 @@
 // The cube room: an agent that learns to solve the cube, a cube to turn, scramble, paint and solve, and the agent's estimates
 // beside the known distances.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Puzzle } from "./protocol";
 import type { CubeClient } from "./client";
@@ -9,7 +9,7 @@ import * as text from "./text";
 import { CubeView } from "./view";
 import "./style.css";
 
-export const brings: Brings<CubeClient> = {
+export const extension: RoomExtension<CubeClient> = {
   curves: { axis: "time", front: ["loss", "length", "speed", "grad_norm"], charts: text.charts },
   budgets: [100_000, 300_000, 1_000_000, 3_000_000, 10_000_000],
   comparable: (a, b) => (a.about as Puzzle).size === (b.about as Puzzle).size,

@@ -1,7 +1,7 @@
 // The logic room: cellular automata of logic gates that learn within seconds and harden into a circuit to inspect, damage,
 // download, and run on a big grid.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { Experiment } from "./protocol";
 import type { LogicClient } from "./client";
@@ -9,7 +9,7 @@ import * as text from "./text";
 import { LogicView } from "./view";
 import "./style.css";
 
-export const brings: Brings<LogicClient> = {
+export const extension: RoomExtension<LogicClient> = {
   curves: { axis: "time", front: ["loss", "certainty", "success", "speed"], charts: text.charts },
   comparable: (a, b) => (a.about as Experiment).rule === (b.about as Experiment).rule,
   knobs: ["lr", "patience", "weight_decay"],

@@ -1,13 +1,13 @@
 // The words room: a transformer that learns to write from scratch, with its predictions, attention and samples.
 
-import type { Brings } from "../../parts/room";
+import type { RoomExtension } from "../../parts/room";
 import { knobToCurve } from "../../parts/tour";
 import type { WordsClient } from "./client";
 import * as text from "./text";
 import { WordsView } from "./view";
 import "./style.css";
 
-export const brings: Brings<WordsClient> = {
+export const extension: RoomExtension<WordsClient> = {
   curves: { front: ["above", "bits", "speed", "lr"], charts: text.charts },
   knobs: ["lr", "weight_decay", "temperature"],
   tour: [

@@ -31,7 +31,7 @@ impl DataArgs {
 
     pub fn read(&self) -> Result<Option<Dataset>> {
         let Some(path) = self.path()? else { return Ok(None) };
-        let data = if path.is_dir() { read_folder(path, files::most_data())? } else { files::read_data(path)? };
+        let data = if path.is_dir() { read_folder(path, files::max_data_bytes())? } else { files::read_data(path)? };
         let Some(vocab) = &self.vocab else { return Ok(Some(data)) };
         let line = files::read_any(vocab)?;
         if !is_vocabulary(&line) {

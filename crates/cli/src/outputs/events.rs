@@ -15,7 +15,7 @@ pub struct EventLog {
 impl EventLog {
     /// Begins the file anew where it is one of these, and refuses where it is some other file.
     pub fn create(path: &Path, schema: &'static Schema) -> Result<EventLog> {
-        let file = files::begin_lines(path, files::EVENTS)?;
+        let file = files::create_lines(path, files::EVENTS)?;
         Ok(EventLog { file: BufWriter::new(file), schema })
     }
 

@@ -197,7 +197,7 @@ pub fn measured(path: &Path, schema: &Schema) -> Result<Writer> {
 
 /// The file begins as a monitor does. What is no file is left alone: what comes through a pipe comes once.
 pub fn is_monitor(path: &Path) -> bool {
-    path.is_file() && File::open(path).is_ok_and(|mut file| (MONITOR.is_one)(&mut file))
+    path.is_file() && File::open(path).is_ok_and(|mut file| (MONITOR.is_kind)(&mut file))
 }
 
 /// A monitor that is read.

@@ -34,7 +34,7 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 const LINE_BEGINS: &[u8] = br#"{"kind":"sweep_run""#;
 const RESULTS: Kind = Kind {
     name: "file with results of a sweep",
-    is_one: |file| files::begins(file, LINE_BEGINS),
+    is_kind: |file| files::begins(file, LINE_BEGINS),
     next: "Name another file with --out",
     is_stream: false,
 };
@@ -276,7 +276,7 @@ impl Sweep {
         let shown = path.display();
         files::check(path, RESULTS)?;
         let mut file = files::open_lines(path, RESULTS)?;
-        let bytes = files::read_at_most(&file, files::LARGEST_BYTES, &shown.to_string())?;
+        let bytes = files::read_at_most(&file, files::MAX_FILE_BYTES, &shown.to_string())?;
         let (done, whole) = self
             .read(&bytes)
             .map_err(|why| anyhow!("{shown} {why}. Name another file with --out, or repeat the command that this one comes from"))?;

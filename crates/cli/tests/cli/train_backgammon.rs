@@ -56,7 +56,7 @@ fn save_gone_wild(scratch: &Scratch, variant: &str, knobs: &str) -> Vec<u8> {
     let args = format!("train backgammon --variant {variant} --steps 12 --device cpu {knobs}");
     scratch.records(format!("{args} --save wild.safetensors"));
     let mut parts = testkit::apart(&scratch.bytes("wild.safetensors"));
-    parts.drive_wild();
+    parts.set_extreme_weights();
     scratch.write("wild.safetensors", parts.together());
     scratch.bytes("wild.safetensors")
 }

@@ -175,7 +175,7 @@ async fn an_adapter_without_f16_refuses_and_says_what_to_do(_: Gpu) {
     assert!(!gpu.about().half);
     let mut half = learner(true, 3);
     let refused = half.begin_offload(&gpu, 0).unwrap_err();
-    assert_eq!(refused, Fault::NoHalf);
+    assert_eq!(refused, Fault::NoF16);
     assert!(refused.what().contains("does not support f16") && refused.next_step().contains("precision to f32"));
     assert!(!half.is_offloaded() && iteration(&mut half).loss > 0.0, "it goes on here");
     learner(false, 3).begin_offload(&gpu, 0).unwrap();

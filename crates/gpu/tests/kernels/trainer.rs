@@ -204,7 +204,7 @@ async fn a_transformer_is_trained_as_on_the_processor(gpu: Gpu) {
                 assert!(found.outputs[0].1[0] < first, "{what}: it learned");
                 assert_eq!(found.steps, 12);
                 let mut small = TrainResult::default();
-                there.ask_outputs().unwrap();
+                there.request_outputs().unwrap();
                 while !there.poll(&mut small).unwrap() {}
                 assert_eq!((small.steps, &small.outputs, small.norm), (12, &found.outputs, found.norm));
                 assert!(small.weights.is_empty() && small.m.is_empty() && small.v.is_empty());

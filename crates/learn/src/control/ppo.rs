@@ -55,7 +55,7 @@ use math::Shuffle;
 use math::{Isa, PANEL, Rng, par, poly};
 use nets::Task;
 use normalizer::{Moments, Normalizer, Scaling};
-use offloaded::Away;
+use offloaded::OffloadSlots;
 use rollout::LANES;
 use stats::{RecentEpisodes, divided, sum};
 use std::sync::Arc;
@@ -132,7 +132,7 @@ pub struct Ppo {
     /// True if a loss or gradient norm of the last iteration was not finite.
     diverged: bool,
     timing: Timing,
-    away: Away,
+    away: OffloadSlots,
 }
 
 impl Ppo {
@@ -173,7 +173,7 @@ impl Ppo {
             iteration: InProgress { stats: IterationStats::default(), sums: LossSums::default(), advantages: (0.0, 1.0) },
             diverged: false,
             timing: Timing { clock: || 0.0, times: Times::default(), learning_s: 0.0 },
-            away: Away::default(),
+            away: OffloadSlots::default(),
             params,
             config,
         })

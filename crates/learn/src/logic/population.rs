@@ -433,7 +433,7 @@ impl Learner for Population {
         !self.under_way
     }
 
-    fn saves_within(&self) -> bool {
+    fn saves_mid_iteration(&self) -> bool {
         self.offloaded.is_none()
     }
 

@@ -6,7 +6,7 @@
 
 mod planned;
 
-pub use planned::{Away, PlanSteps, Planned};
+pub use planned::{OffloadSlots, PlanSteps, Planned};
 
 pub(crate) use planned::advance;
 
@@ -191,7 +191,7 @@ pub trait PlanTrainer: Movable {
     fn ask(&mut self) -> Result<(), Fault>;
 
     /// Requests the outputs only; weights and moments in the result keep their values.
-    fn ask_outputs(&mut self) -> Result<(), Fault>;
+    fn request_outputs(&mut self) -> Result<(), Fault>;
 
     /// Returns true if `result` has been filled with the requested result. It may block for a moment on platforms that allow it.
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault>;
@@ -233,7 +233,7 @@ pinned! { PlanTrainer:
     update(adam: &Adam) -> Result<(), Fault>;
     step(adam: &Adam) -> Result<(), Fault>;
     ask() -> Result<(), Fault>;
-    ask_outputs() -> Result<(), Fault>;
+    request_outputs() -> Result<(), Fault>;
     poll(result: &mut TrainResult) -> Result<bool, Fault>;
 }
 
@@ -328,7 +328,7 @@ impl PlanTrainer for LocalTrainer {
         Ok(())
     }
 
-    fn ask_outputs(&mut self) -> Result<(), Fault> {
+    fn request_outputs(&mut self) -> Result<(), Fault> {
         self.requested = Some(false);
         Ok(())
     }

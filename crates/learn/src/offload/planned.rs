@@ -62,13 +62,13 @@ impl PlanSteps {
 }
 
 /// The machine in use and the machine that is being timed, each with the learner's data for it.
-pub struct Away<M> {
+pub struct OffloadSlots<M> {
     offloaded: Option<M>,
     probe: Option<M>,
 }
 
-impl<M> Away<M> {
-    pub const NONE: Away<M> = Away { offloaded: None, probe: None };
+impl<M> OffloadSlots<M> {
+    pub const NONE: OffloadSlots<M> = OffloadSlots { offloaded: None, probe: None };
 
     pub fn is_offloaded(&self) -> bool {
         self.offloaded.is_some()
@@ -80,8 +80,8 @@ pub trait Planned: Learner {
     /// Machine in use, with the learner's data for it.
     type There: AsMut<PlanSteps>;
 
-    fn away(&self) -> &Away<Self::There>;
-    fn away_mut(&mut self) -> &mut Away<Self::There>;
+    fn away(&self) -> &OffloadSlots<Self::There>;
+    fn slots_mut(&mut self) -> &mut OffloadSlots<Self::There>;
     fn ready(&mut self, machine: &dyn Machine) -> Result<Self::There, Fault>;
 
     /// Number of steps in an iteration.
@@ -91,9 +91,9 @@ pub trait Planned: Learner {
     /// Counts a started step with this learning rate as done.
     fn count_step(&mut self, lr: f32);
     /// Uncounts the started steps of this iteration; they are repeated on the CPU.
-    fn give_up_begun(&mut self);
+    fn discard_started_steps(&mut self);
     /// Copies the result of an iteration into the learner.
-    fn take_over(&mut self, there: &mut Self::There);
+    fn apply_result(&mut self, there: &mut Self::There);
     fn end_iteration(&mut self) -> Self::Stats;
 
     fn now_s(&self) -> f64;
@@ -121,23 +121,23 @@ fn advance_machine<L: Planned>(learner: &mut L, there: &mut L::There) -> Result<
 
 /// Runs a slice of the iteration on the machine.
 pub(crate) fn advance<L: Planned>(learner: &mut L) -> Slice<L::Stats> {
-    let Some(mut there) = learner.away_mut().offloaded.take() else { return Slice::Worked };
+    let Some(mut there) = learner.slots_mut().offloaded.take() else { return Slice::Worked };
     let began_s = learner.now_s();
     let pass = advance_machine(learner, &mut there);
     match &pass {
         Ok(Pass::Worked) => learner.count_step(there.as_mut().lr),
-        Ok(Pass::Ended(_)) => learner.take_over(&mut there),
+        Ok(Pass::Ended(_)) => learner.apply_result(&mut there),
         Ok(Pass::Waiting) | Err(_) => {}
     }
     learner.add_spent(learner.now_s() - began_s);
     let pass = match pass {
         Ok(pass) => pass,
         Err(fault) => {
-            learner.give_up_begun();
+            learner.discard_started_steps();
             return Slice::Stopped(fault);
         }
     };
-    learner.away_mut().offloaded = Some(there);
+    learner.slots_mut().offloaded = Some(there);
     match pass {
         Pass::Worked => Slice::Worked,
         Pass::Waiting => Slice::Waiting,
@@ -163,7 +163,7 @@ impl<L: Planned> Offload for L {
     fn begin_offload(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         assert!(self.at_boundary(), "offloading begins between two iterations");
         let there = self.ready(machine)?;
-        self.away_mut().offloaded = Some(there);
+        self.slots_mut().offloaded = Some(there);
         Ok(())
     }
 
@@ -172,22 +172,22 @@ impl<L: Planned> Offload for L {
     }
 
     fn end_offload(&mut self) {
-        if self.away_mut().offloaded.take().is_some() {
-            self.give_up_begun();
+        if self.slots_mut().offloaded.take().is_some() {
+            self.discard_started_steps();
         }
     }
 
     fn begin_probe(&mut self, machine: &dyn Machine, _: usize) -> Result<(), Fault> {
         let there = self.ready(machine)?;
-        self.away_mut().probe = Some(there);
+        self.slots_mut().probe = Some(there);
         Ok(())
     }
 
     /// Runs steps whose results are discarded, one iteration per pass.
     fn advance_probe(&mut self) -> Result<Pass, Fault> {
-        let Some(mut probe) = self.away_mut().probe.take() else { return Ok(Pass::Waiting) };
+        let Some(mut probe) = self.slots_mut().probe.take() else { return Ok(Pass::Waiting) };
         let pass = advance_machine(self, &mut probe)?;
-        self.away_mut().probe = Some(probe);
+        self.slots_mut().probe = Some(probe);
         Ok(pass)
     }
 
@@ -196,6 +196,6 @@ impl<L: Planned> Offload for L {
     }
 
     fn end_probe(&mut self) {
-        self.away_mut().probe = None;
+        self.slots_mut().probe = None;
     }
 }

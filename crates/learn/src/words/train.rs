@@ -7,7 +7,7 @@ mod offloaded;
 
 use super::config::{Config, WordsError};
 use super::model::plan_training;
-use crate::offload::{self as machines, Away};
+use crate::offload::{self as machines, OffloadSlots};
 use crate::progress;
 use crate::settings::Settings;
 use crate::state::{LONGEST, counters, load, partial, save, save_partial};
@@ -90,7 +90,7 @@ pub struct Pretrainer {
     loss_before: f64,
     diverged: bool,
     clock: fn() -> f64,
-    away: Away<Offloaded>,
+    away: OffloadSlots<Offloaded>,
     /// True if β₁ or β₂ changed since the machine was prepared. The machine keeps their powers, so it must be prepared again.
     betas_changed: bool,
 }
@@ -136,7 +136,7 @@ impl Pretrainer {
             loss_before: 0.0,
             diverged: false,
             clock: || 0.0,
-            away: Away::NONE,
+            away: OffloadSlots::NONE,
             betas_changed: false,
             config,
             isa,
@@ -269,7 +269,7 @@ impl Learner for Pretrainer {
         self.step == 0 && self.round == 0 && self.slice == 0
     }
 
-    fn saves_within(&self) -> bool {
+    fn saves_mid_iteration(&self) -> bool {
         !self.away.is_offloaded()
     }
 

@@ -19,12 +19,12 @@ fn resumes<S: Subject>(case: &Case<S>) {
     let mut whole = case.warmed();
     let (mut saves, mut reported) = (Vec::new(), Vec::new());
     while reported.len() < 2 {
-        if whole.at_boundary() || whole.saves_within() {
+        if whole.at_boundary() || whole.saves_mid_iteration() {
             saves.push((reported.len(), whole.parts()));
         }
         reported.extend(whole.advance().ended().map(describe));
     }
-    assert!(saves.len() > 2 || !whole.saves_within(), "{}: {} saves", case.name, saves.len());
+    assert!(saves.len() > 2 || !whole.saves_mid_iteration(), "{}: {} saves", case.name, saves.len());
     for (i, (ended, parts)) in saves.iter().enumerate().step_by(saves.len().div_ceil(SAVES)) {
         let what = format!("{}, restored before slice {i} of those that save", case.name);
         let mut again = case.restore(&case.config, parts).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -74,7 +74,7 @@ fn damaged_saves_are_rejected() {
 
 fn is_refused<S: Subject>(case: &Case<S>) {
     let mut learner = case.warmed();
-    if learner.saves_within() {
+    if learner.saves_mid_iteration() {
         let at_boundary = case.begin().parts().len();
         while learner.parts().len() == at_boundary && matches!(learner.advance(), Slice::Worked) {}
     }

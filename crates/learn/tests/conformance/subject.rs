@@ -169,7 +169,7 @@ fail_after_calls! { PlanTrainer:
     accumulate() -> ();
     update(adam: &Adam) -> ();
     ask() -> ();
-    ask_outputs() -> ();
+    request_outputs() -> ();
     poll(result: &mut TrainResult) -> bool;
 }
 

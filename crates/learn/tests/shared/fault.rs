@@ -11,9 +11,9 @@ fn faults_have_a_description_and_a_remedy() {
         Fault::Refused { why: why() },
         Fault::OutOfMemory,
         Fault::TooSmall { needs: 9, has: 8 },
-        Fault::NoHalf,
+        Fault::NoF16,
         Fault::Unknown { what: "a plan in panels".into() },
-        Fault::ProcessorOnly { why: "this learner has nothing to offload" },
+        Fault::CpuOnly { why: "this learner has nothing to offload" },
     ];
     for fault in faults {
         for sentence in [fault.what(), fault.next_step().into()] {

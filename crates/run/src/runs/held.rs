@@ -189,7 +189,7 @@ impl<R: Room> AnyRun for Run<R> {
         let (mut polls, since_s) = (0, (self.clock.now)());
         while self.saves().is_none() {
             let is_long = (self.clock.now)() - since_s > LONG_S;
-            if is_long && (self.saves.began.is_some() || self.saves_within()) {
+            if is_long && (self.saves.began.is_some() || self.saves_mid_iteration()) {
                 break;
             }
             self.waiting = false;
@@ -225,7 +225,7 @@ impl<R: Room> AnyRun for Run<R> {
         if !is_long {
             return None;
         }
-        if self.saves_within() && !self.waiting {
+        if self.saves_mid_iteration() && !self.waiting {
             return Some(self.progress());
         }
         self.saves.began.as_ref().map(|(header, _)| header.progress.clone())

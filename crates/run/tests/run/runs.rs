@@ -305,7 +305,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
         let good = saved(&mut *run);
         let good_digest = run.digest();
         let mut wild = apart(&good);
-        wild.drive_wild();
+        wild.set_extreme_weights();
         run.command(restored(wild.together())).unwrap();
         run.events();
         run.advance(0.0);

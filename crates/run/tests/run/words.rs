@@ -583,8 +583,8 @@ impl PlanTrainer for SteadyTrainer {
         self.0.ask()
     }
 
-    fn ask_outputs(&mut self) -> Result<(), Fault> {
-        self.0.ask_outputs()
+    fn request_outputs(&mut self) -> Result<(), Fault> {
+        self.0.request_outputs()
     }
 
     fn poll(&mut self, result: &mut TrainResult) -> Result<bool, Fault> {
@@ -636,7 +636,7 @@ fn f16_is_asked_of_the_device_alone_and_one_without_it_is_named() {
     let mut home = start(&config("f32"));
     settle(&mut *home, 12);
     for (precision, wish) in [("f32", DeviceWish::Gpu), ("f16", DeviceWish::Gpu), ("f16", DeviceWish::Auto), ("f16", DeviceWish::Cpu)] {
-        let without_half = Device(|plan, state| if plan.half() { Err(Fault::NoHalf) } else { Local.trainer(plan, state) });
+        let without_half = Device(|plan, state| if plan.half() { Err(Fault::NoF16) } else { Local.trainer(plan, state) });
         let mut away = offered(&config(precision), wish, without_half);
         let told = go(&mut *away, 12);
         settle(&mut *away, 12);

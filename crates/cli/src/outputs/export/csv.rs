@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 const TABLE: Kind = Kind {
     name: "table of metrics",
-    is_one: |file| files::begins(file, b"iteration,"),
+    is_kind: |file| files::begins(file, b"iteration,"),
     next: "Name another file with --csv",
     is_stream: false,
 };
@@ -37,7 +37,7 @@ impl Csv {
     fn take_up(&mut self, progress: &Progress) -> Result<()> {
         let shown = self.path.display();
         self.file.seek(SeekFrom::Start(0)).with_context(|| format!("cannot read {shown}"))?;
-        let bytes = files::read_at_most(&self.file, files::LARGEST_BYTES, &shown.to_string())?;
+        let bytes = files::read_at_most(&self.file, files::MAX_FILE_BYTES, &shown.to_string())?;
         let (kept, last) =
             keep(&bytes, self.schema, progress).map_err(|why| anyhow!("{shown} {why}. Move it away, or name another file with --csv"))?;
         let cut = self.file.set_len(kept as u64).and_then(|()| self.file.seek(SeekFrom::End(0)));

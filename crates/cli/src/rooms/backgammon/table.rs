@@ -36,7 +36,7 @@ What a person types, a line each; most may be cut to their first letter:
 /// Matches as text, which begin `7 point match`.
 const MATCH: Kind = Kind {
     name: "match in text (.mat)",
-    is_one: |file| {
+    is_kind: |file| {
         let mut begins = [0; 32];
         let read = file.read(&mut begins).unwrap_or(0);
         let text = String::from_utf8_lossy(&begins[..read]);

@@ -254,8 +254,8 @@ fn found(args: &SolveArgs, host: Host) -> Result<Run<Cube>> {
     let mut said = std::io::stderr();
     for path in saves::kept()? {
         let Ok(mut run) = restored(&path, host) else { continue };
-        let is_one = puzzle(&run)?.size == size && agent::metric(&mut run) == metric.id();
-        if is_one && run.progress().iteration > 0 {
+        let is_kind = puzzle(&run)?.size == size && agent::metric(&mut run) == metric.id();
+        if is_kind && run.progress().iteration > 0 {
             let states = short(run.progress().counts[0]);
             writeln!(said, "solving with the newest run of the {}, {} ({states} states)", named(size), path.display())?;
             return Ok(run);

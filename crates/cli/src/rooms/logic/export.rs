@@ -39,12 +39,12 @@ enum Format {
 impl Format {
     /// A file of an earlier circuit may be written over.
     fn kind(self) -> Kind {
-        let (name, is_one): (_, fn(&mut dyn Read) -> bool) = match self {
+        let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Format::Svg => ("picture of a circuit", is_picture),
             Format::Json => ("circuit", |file| files::begins(file, b"{\n\"format\": \"hothouse circuit\"")),
             Format::Verilog | Format::Rust => ("source of a circuit", is_source),
         };
-        Kind { name, is_one, next: "Name another file with --out", is_stream: false }
+        Kind { name, is_kind, next: "Name another file with --out", is_stream: false }
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
     use run::logic::Circuit;
 
     fn is_own(format: Format, text: &str) -> bool {
-        (format.kind().is_one)(&mut text.as_bytes())
+        (format.kind().is_kind)(&mut text.as_bytes())
     }
 
     #[test]

@@ -289,7 +289,7 @@ enum Form {
 
 impl Form {
     fn kind(&self) -> Kind {
-        let (name, is_one): (_, fn(&mut dyn Read) -> bool) = match self {
+        let (name, is_kind): (_, fn(&mut dyn Read) -> bool) = match self {
             Form::Bitmap => ("bitmap (P4)", |file| files::begins(file, b"P4\n")),
             Form::Text => ("drawing of cells", |file| {
                 let mut first = Vec::new();
@@ -297,7 +297,7 @@ impl Form {
                 read.is_ok() && first.iter().all(|byte| b".#1234567\n".contains(byte))
             }),
         };
-        Kind { name, is_one, next: "Name another file with --out", is_stream: false }
+        Kind { name, is_kind, next: "Name another file with --out", is_stream: false }
     }
 
     fn of(path: &Path) -> Result<Form> {

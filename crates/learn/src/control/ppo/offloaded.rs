@@ -5,7 +5,7 @@ use math::par::Pinned;
 
 /// Machines in use besides the CPU.
 #[derive(Default)]
-pub(super) struct Away {
+pub(super) struct OffloadSlots {
     pub offloaded: Option<Offloaded>,
     /// Second learner on another machine, for timing; its results are discarded.
     pub probe: Option<Offloaded>,

@@ -140,7 +140,7 @@ impl Population {
             let placed = if there.begun == 0 { there.place(&self.members) } else { Ok(()) };
             placed.and_then(|()| there.begin_update(self)).map(|()| Slice::Worked)
         } else {
-            there.is_here().map(|here| if here { self.take_over(&mut there) } else { Slice::Waiting })
+            there.is_here().map(|here| if here { self.apply_result(&mut there) } else { Slice::Waiting })
         };
         match slice {
             Ok(slice) => {
@@ -157,7 +157,7 @@ impl Population {
     }
 
     /// Copies the result of an iteration into the members.
-    fn take_over(&mut self, there: &mut Offloaded) -> Slice<Stats> {
+    fn apply_result(&mut self, there: &mut Offloaded) -> Slice<Stats> {
         let updates = self.config.updates;
         for (i, member) in self.members.iter_mut().enumerate() {
             member.begin(0);

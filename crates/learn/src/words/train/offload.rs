@@ -4,7 +4,7 @@
 use super::super::model::plan_training;
 use super::offloaded::Offloaded;
 use super::{MOST_RUNS, Pretrainer, Stats, copy_windows, window_starts, window_tokens};
-use crate::offload::{Away, PlanSteps, Planned};
+use crate::offload::{OffloadSlots, PlanSteps, Planned};
 use crate::{Fault, Machine};
 use std::sync::Arc;
 
@@ -34,11 +34,11 @@ impl Pretrainer {
 impl Planned for Pretrainer {
     type There = Offloaded;
 
-    fn away(&self) -> &Away<Offloaded> {
+    fn away(&self) -> &OffloadSlots<Offloaded> {
         &self.away
     }
 
-    fn away_mut(&mut self) -> &mut Away<Offloaded> {
+    fn slots_mut(&mut self) -> &mut OffloadSlots<Offloaded> {
         &mut self.away
     }
 
@@ -88,13 +88,13 @@ impl Planned for Pretrainer {
         self.progress.tokens += self.config.step_tokens() as u64;
     }
 
-    fn give_up_begun(&mut self) {
+    fn discard_started_steps(&mut self) {
         self.progress.steps -= self.step as u64;
         self.progress.tokens -= (self.step * self.config.step_tokens()) as u64;
         (self.step, self.sums) = (0, Stats::default());
     }
 
-    fn take_over(&mut self, there: &mut Offloaded) {
+    fn apply_result(&mut self, there: &mut Offloaded) {
         let trained = there.machine.trained();
         trained.put(&mut self.params, &mut self.optimizer);
         self.packed.pack(&self.params);
