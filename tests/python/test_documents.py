@@ -7,19 +7,21 @@ import subprocess
 import sys
 
 import hothouse
+import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 
 
-def test_examples_of_the_python_document_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("document, least", [("docs/python.md", 4), ("crates/python/README.md", 1)])
+def test_examples_of_a_document_run(document, least, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs/python.md").read_text(encoding="utf-8"), re.S)
-    assert len(blocks) >= 4
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(encoding="utf-8"), re.S)
+    assert len(blocks) >= least
     names = {}
     for block in blocks:
         if "hothouse.ray" in block and importlib.util.find_spec("ray") is None:
             continue
-        exec(compile(block, "python.md", "exec"), names)
+        exec(compile(block, document, "exec"), names)
 
 
 def example(name, *args):

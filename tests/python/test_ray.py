@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-pytest.importorskip("ray", reason="pip install 'hothouse[ray]'")
+pytest.importorskip("ray", reason="pip install 'hothouse-rl[ray]'")
 
 import hothouse
 import ray

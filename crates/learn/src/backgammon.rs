@@ -27,7 +27,7 @@ use math::Isa;
 use std::error::Error;
 use std::ops::Range;
 
-/// Plays pieces of a round on any machine, from the output of [`Sharing::due`]; returns the input of [`Sharing::take`].
+/// Plays pieces of a round on any machine, from the output of [`crate::Sharing::due`]; returns the input of [`crate::Sharing::take`].
 pub fn play(due: &Find, pieces: Range<u64>, isa: Isa) -> Result<Parts, Box<dyn Error + Send + Sync>> {
     if published::shared::Round::is_in(due) {
         return Ok(published::shared::Round::from_parts(due)?.play(isa, pieces)?.parts());

@@ -4,7 +4,9 @@
 //! and rewards can be normalised, and an iteration can end early at a target divergence. A time limit does not count as termination.
 //! Actions are discrete or continuous.
 //!
-//!   L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
+//! ```text
+//! L = -E[min(ρ·A, clamp(ρ, 1-ε, 1+ε)·A)] + c_v·½·E[(V - R)²] - c_e·E[H],  ρ = π(a|s)/π_old(a|s)
+//! ```
 //!
 //! One iteration, in the order of this file: every environment takes `rollout_steps`, advantages are estimated, and `epochs` shuffled
 //! passes over the samples train on `minibatches` each. At the boundary after it the learner can be saved and its settings can change.

@@ -1,4 +1,4 @@
-"""Runs on many machines, on a Ray cluster: `pip install 'hothouse[ray]'`.
+"""Runs on many machines, on a Ray cluster: `pip install 'hothouse-rl[ray]'`.
 
 The digest equals that of the same run on one machine, for any number of workers and after worker failures.
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 try:
     import ray as _ray  # noqa: F401
 except ImportError as error:
-    raise ImportError("hothouse.ray needs Ray, which is not installed. Install it with: pip install 'hothouse[ray]'") from error
+    raise ImportError("hothouse.ray needs Ray, which is not installed. Install it with: pip install 'hothouse-rl[ray]'") from error
 
 from ._cluster import connect
 from ._selfplay import Trained, train
