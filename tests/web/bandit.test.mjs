@@ -38,8 +38,8 @@ test("it trains, is tested, saved and loaded, with curves, tables and CSV, and s
   await event(page, "test");
   assert.equal(await page.locator("#rooms [aria-current=page]").textContent(), "Bandit");
   await page.waitForFunction(() => /after .* pulls/.test(document.querySelector(".main-chart .plot").getAttribute("aria-label")));
-  await page.getByRole("button", { name: "How it learns as a table" }).click();
-  assert.ok((await page.getByRole("region", { name: "How it learns as a table" }).getByRole("rowheader").count()) > 1);
+  await page.getByRole("button", { name: "Training metrics as a table" }).click();
+  assert.ok((await page.getByRole("region", { name: "Training metrics as a table" }).getByRole("rowheader").count()) > 1);
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
   const [csv] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Curves as CSV" }).click()]);
   const [head, first] = readFileSync(await csv.path(), "utf8").split("\n");

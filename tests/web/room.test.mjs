@@ -215,7 +215,7 @@ test("every chart and the network are there as tables, with a caption and headin
     ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "What happened"]],
     ["State plane as a table", ["angular velocity", "−0.209", "−0.105", "0", "0.105", "0.209"]],
     [
-      "How it learns as a table",
+      "Training metrics as a table",
       [
         "Steps",
         "Time",
