@@ -284,7 +284,7 @@ export function engine(title, { open, missing, module, rooms = Object.keys(ROOMS
       const { threads } = inUse;
       assert.ok(hasThreads ? threads >= Math.min(2, availableParallelism()) : threads === 1, `${threads} threads: ${inUse.why}`);
       const badge = await page.until(() => document.querySelector(".badge .long")?.textContent);
-      assert.ok(badge.startsWith(threads === 1 ? "one thread," : `${threads} threads,`), badge);
+      assert.ok(badge === (threads === 1 ? "CPU, 1 thread" : `CPU, ${threads} threads`), badge);
       const { digest, count, link } = await page.run(
         () =>
           new Promise((resolve) =>

@@ -64,15 +64,15 @@ test("a knob that is a choice changes while it learns, one that is a text waits 
   assert.deepEqual([knob, from, to], ["baseline", "none", "mean"]);
   await payouts.fill("0.3 0.4 0.5");
   await payouts.press("Enter");
-  await page.getByText("One change waits for a new run").waitFor();
+  await page.getByText("One change applies to a new run").waitFor();
   const began = await ahead(page, "began");
-  await page.getByRole("button", { name: "New run to apply" }).click();
+  await page.getByRole("button", { name: "Start new run" }).click();
   const { knobs } = await began();
   assert.deepEqual([knobs.payouts, knobs.baseline], ["0.3 0.4 0.5", "mean"]);
   assert.match(decodeURIComponent(await page.evaluate(() => hothouse.shared().then(({ link }) => link))), /payouts=0\.3 0\.4 0\.5/);
   await payouts.fill("one");
   await payouts.press("Enter");
-  await page.getByRole("button", { name: "New run to apply" }).click();
+  await page.getByRole("button", { name: "Start new run" }).click();
   await notice(page, /Write them as in 0.2 0.9/);
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -82,11 +82,11 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   const page = await enter("#/bandit");
   await event(page, "metrics");
   const arms = () => page.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
-  /** What is said to `bring`; nothing where it is taken. */
+  /** Passes data to the page; returns the error message, or empty text on success. */
   const bring = (text, name) =>
     page.evaluate(
       async ([text, name]) =>
-        hothouse.bring(name ? new File([text], name) : text).then(
+        hothouse.provideData(name ? new File([text], name) : text).then(
           () => "",
           (error) => error.message,
         ),
@@ -111,14 +111,14 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
     let read = false;
     Object.defineProperty(file, "size", { value: 2 ** 30 });
     file.arrayBuffer = () => ((read = true), Promise.resolve(new ArrayBuffer(0)));
-    return [await hothouse.bring(file).catch((error) => error.message), read];
+    return [await hothouse.provideData(file).catch((error) => error.message), read];
   });
   assert.match(read[0], /huge\.txt has 1024 MB.*natively/);
   assert.equal(read[1], false);
   assert.equal(await arms(), 4);
   // A file beyond what a save holds is asked for again, and so is what a link names.
   const large = await page.evaluate(async () => {
-    await hothouse.bring(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
+    await hothouse.provideData(new File(["0.1 0.9 0.3", " ".repeat(17 << 20)], "large.txt"));
     return Array.from(await hothouse.save());
   });
   await page.evaluate(() =>
@@ -138,9 +138,9 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
   await notice(other, /five\.txt .* was not given/);
   const policy = () => other.evaluate(async () => (await hothouse.ask({ ask: "policy" })).length);
   assert.equal(await policy(), 3);
-  const wrong = await other.evaluate(() => hothouse.bring(new File(["0.5 0.5"], "five.txt")).catch((error) => error.message));
+  const wrong = await other.evaluate(() => hothouse.provideData(new File(["0.5 0.5"], "five.txt")).catch((error) => error.message));
   assert.match(wrong, /Provide exactly that file/);
-  await other.evaluate(() => hothouse.bring(new File(["0.1 0.9 0.3 0.4 0.2"], "my five.txt")));
+  await other.evaluate(() => hothouse.provideData(new File(["0.1 0.9 0.3 0.4 0.2"], "my five.txt")));
   assert.equal(await policy(), 5);
   assert.deepEqual(other.said, []);
   await other.context().close();
@@ -149,7 +149,7 @@ test("data is brought as a file or as text, is learned from, and is asked for wh
 test("a run whose data a save does not hold waits for it after a reload, and what trains meanwhile takes its place nowhere", async () => {
   const page = await enter("#/bandit");
   const text = `0.1 0.9 0.3${" ".repeat(17 << 20)}`;
-  const bring = () => page.evaluate((text) => hothouse.bring(new File([text], "large.txt")), text);
+  const bring = () => page.evaluate((text) => hothouse.provideData(new File([text], "large.txt")), text);
   await bring();
   await event(page, "metrics", 3);
   await kept(page, STORE);
@@ -169,7 +169,7 @@ test("a run whose data a save does not hold waits for it after a reload, and wha
   await lab(page, "bandit");
   await notice(page, /large\.txt .* was not given/);
   const told = await ahead(page, "notice");
-  await page.getByRole("button", { name: "Go on from the visit before" }).click();
+  await page.getByRole("button", { name: "Continue the visit before" }).click();
   assert.match((await told()).text, /large\.txt/);
   const began = await ahead(page, "began");
   await bring();

@@ -287,7 +287,7 @@ test("a sweep can be stopped, and the run goes on", async () => {
   const anew = await ahead(page, "began");
   await page.keyboard.press("r");
   assert.equal((await anew()).progress.iteration, 0);
-  await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
+  await page.getByText("Paused until the sweep ends.").waitFor();
   const resumed = await ahead(page, "metrics");
   await page.getByRole("button", { name: "Stop", exact: true }).click();
   await resumed();

@@ -58,7 +58,7 @@ test("a software adapter is named, and the automatic choice is the processor", a
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
   assert.match(gpu, /SwiftShader/);
   assert.match(why, /SwiftShader.* is emulated on the processor/);
-  await notice(page, /^The processor trains. *$/);
+  await notice(page, /^Training on the CPU. *$/);
   await page.locator(".badge").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText(/SwiftShader.*, not in use/).waitFor();
@@ -254,7 +254,7 @@ test("the choice is remembered; a link does not carry it, and the address goes f
   await page.goto(`${here.server.url}?device=cpu${SMALL}`);
   await lab(page);
   assert.equal((await device(page)).wish, "cpu");
-  assert.ok(await page.getByRole("radio", { name: "Train on the processor" }).isChecked());
+  assert.ok(await page.getByRole("radio", { name: "Train on the CPU" }).isChecked());
   await page.goto(`${here.server.url}?device=tpu${SMALL}`);
   await lab(page);
   assert.match((await page.evaluate(() => hothouse.backend.why)).join("\n"), /no device called 'tpu'; there are: auto, cpu, gpu/);
@@ -264,24 +264,24 @@ test("the choice is remembered; a link does not carry it, and the address goes f
 test("the switch is driven by the keyboard, and what trains is said", async () => {
   const page = await visit(here, { at: SMALL });
   await device(page);
-  await page.getByRole("radio", { name: "Train on what is faster" }).focus();
+  await page.getByRole("radio", { name: "Train on the faster device" }).focus();
   await page.keyboard.press("ArrowRight");
   await onCpu(page);
   await page.keyboard.press("ArrowRight");
   assert.equal((await onGpu(page)).wish, "gpu");
   await page.waitForFunction(() =>
-    [...document.querySelectorAll("[aria-live], [role=status]")].some((place) => /SwiftShader trains/.test(place.textContent)),
+    [...document.querySelectorAll("[aria-live], [role=status]")].some((place) => /Training on .*SwiftShader/.test(place.textContent)),
   );
   await page.context().close();
 });
 
 for (const [what, args, address, text] of [
-  ["whose GPU is refused", [], (url) => url, /this browser knows WebGPU, but gives this page no GPU/],
+  ["whose GPU is refused", [], (url) => url, /this browser supports WebGPU, but offers no GPU to this page/],
   [
     "on a page without https",
     ["--host-resolver-rules=MAP plain.test 127.0.0.1"],
     (url) => url.replace("127.0.0.1", "plain.test"),
-    /gives WebGPU to pages from https alone/,
+    /WebGPU requires a page from https/,
   ],
 ])
   test(`a browser ${what}: it trains, says why not on the GPU, and a choice of it is answered by a notice`, async () => {
@@ -325,7 +325,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   assert.match(why, /GPU was chosen, although it is emulated/);
   assert.match(gpu, /SwiftShader/);
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
-  await page.locator(".device").getByText("Google SwiftShader trains.", { exact: true }).waitFor();
+  await page.locator(".device").getByText("Training on Google SwiftShader.", { exact: true }).waitFor();
   const digest = await ahead(page, "digest");
   // While they are compiled it answers whoever asks.
   const { candidates } = await page.evaluate(() =>

@@ -315,7 +315,7 @@ test("it trains in the module without threads too, where that is asked for", asy
   const inUse = await backend(page);
   assert.equal(inUse.module, "simd128");
   assert.equal(inUse.threads, 1);
-  assert.match(inUse.why.join("\n"), /was asked for/);
+  assert.match(inUse.why.join("\n"), /was requested/);
   await page.context().close();
 });
 

@@ -112,7 +112,7 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
   let fresh = await began(page, "CartPole-v1");
   await page.keyboard.press("r");
   assert.equal((await fresh()).progress.iteration, 0);
-  await notice(page, /A new run began. The run before it is kept./);
+  await notice(page, /A new run began. The previous run is saved./);
   const bytes = await saved(page);
   await again();
 
@@ -122,7 +122,7 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
     .first()
     .setInputFiles({ name: "run.safetensors", mimeType: "application/octet-stream", buffer: bytes });
   await fresh();
-  await notice(page, /Run.safetensors goes on. The run before it is kept./);
+  await notice(page, /Run.safetensors was loaded. The previous run is saved./);
   await again();
 
   await page.evaluate(() => {
@@ -130,7 +130,7 @@ test("what ended a run can be undone: a new run, a file, a link", async () => {
     location.hash = "#/control?envs=64&rollout_steps=16&seed=9&v=2";
   });
   await page.waitForFunction(() => globalThis.hothouse && hothouse !== before);
-  await notice(page, /Another run was opened. The run before it is kept./);
+  await notice(page, /Another run was opened. The previous run is saved./);
   assert.match(await page.evaluate(async () => (await hothouse.shared()).address), /seed=9/);
   await page.evaluate(() => (globalThis.before = hothouse));
   await undo(page).click();

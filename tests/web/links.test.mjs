@@ -98,7 +98,7 @@ test("the address follows the settings; the page loaded again goes on with the r
   await copy.getByLabel("Seed", { exact: true }).fill("6");
   await copy.getByLabel("Seed", { exact: true }).press("Enter");
   await copy.keyboard.press("Escape");
-  await copy.getByRole("button", { name: "New run to apply" }).click();
+  await copy.getByRole("button", { name: "Start new run" }).click();
   await address(copy, /^#\/control\?variant=CartPole-v1&seed=6&lr=0.001&v=2$/);
   await copy.context().close();
   await page.context().close();

@@ -61,10 +61,7 @@ test("the headline of a solved run says how it does now, also once a knob has br
   const page = await visit(here, { at: "#/control?seed=3&v=2" });
   await event(page, "solved");
   const says = (now) =>
-    until(
-      page,
-      `/^Solved at \\d+ thousand steps; now ${now}\\. It goes on learning\\.$/.test(document.querySelector(".lead").textContent)`,
-    );
+    until(page, `/^Solved at \\d+ thousand steps; now ${now}\\. Still training\\.$/.test(document.querySelector(".lead").textContent)`);
   await says("\\d+(\\.\\d)?");
   await page.evaluate(() => hothouse.command({ kind: "set_knob", name: "lr", value: 0.1 }));
   await says("[1-3]?\\d?\\d(\\.\\d+)?");

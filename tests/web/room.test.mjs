@@ -29,7 +29,7 @@ test("a live change leaves a mark, and one can go back to before it; what came o
   await page.getByRole("cell", { name: /Learning rate changed from .* to 0.001/ }).waitFor();
 
   const began = await begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
-  await page.getByRole("button", { name: /^Go back to before Learning rate/ }).click();
+  await page.getByRole("button", { name: /^Restore the run before Learning rate/ }).click();
   const { progress: at, marks, history } = await began();
   assert.equal(at.iteration, mark.progress.iteration);
   assert.deepEqual(marks, []);
@@ -61,7 +61,7 @@ test("starting again loses nothing: one can go back to the run before", async ()
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 5);
   const began = () => begun(page, () => new Promise((resolve) => hothouse.onEvent((event) => event.kind === "began" && resolve(event))));
-  const back = page.getByRole("button", { name: "Go back to the run before" });
+  const back = page.getByRole("button", { name: "Back to the previous run" });
   assert.equal(await back.count(), 0);
   // At real time an iteration takes long; the run is kept all the same, and at once.
   await page.keyboard.press("1");
@@ -85,7 +85,7 @@ test("a knob that needs a new run waits for it, and can be taken back", async ()
   const field = page.getByLabel("Environments", { exact: true });
   await field.fill("128");
   await field.press("Enter");
-  await page.getByText("One change waits for a new run").waitFor();
+  await page.getByText("One change applies to a new run").waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   assert.equal(await field.inputValue(), "64");
 
@@ -102,9 +102,9 @@ test("a knob that needs a new run waits for it, and can be taken back", async ()
     error,
   );
   assert.notEqual(waits, rust);
-  await page.getByRole("button", { name: "New run to apply" }).click();
+  await page.getByRole("button", { name: "Start new run" }).click();
   assert.equal((await began()).knobs.envs, 128);
-  assert.equal(await page.getByRole("button", { name: "New run to apply" }).count(), 0);
+  assert.equal(await page.getByRole("button", { name: "Start new run" }).count(), 0);
   await page.context().close();
 });
 
@@ -113,7 +113,7 @@ test("a value out of range is refused where it is typed, with what would do", as
   const field = page.getByRole("spinbutton", { name: "Learning rate", exact: true });
   await field.fill("7");
   await field.press("Enter");
-  await page.getByText("Give a number from 0.00001 to 0.1.").waitFor();
+  await page.getByText("Enter a number from 0.00001 to 0.1.").waitFor();
   assert.equal(await field.getAttribute("aria-invalid"), "true");
   await page.context().close();
 });
@@ -168,7 +168,7 @@ test("dialogs take the focus and give it back; single keys never act from a fiel
   await event(page, "metrics");
   const badge = page.getByRole("button", { name: /^In use/ });
   await badge.click();
-  const dialog = page.getByRole("dialog", { name: "What is in use" });
+  const dialog = page.getByRole("dialog", { name: "System in use" });
   await dialog.waitFor();
   assert.ok(await dialog.evaluate((element) => element.contains(document.activeElement)));
   await page.keyboard.press("Escape");
@@ -212,7 +212,7 @@ test("every chart and the network are there as tables, with a caption and headin
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics", 3);
   for (const [name, columns] of [
-    ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "What happened"]],
+    ["Mean return as a table", ["Steps", "Time", "Training return", "Past run", "Events"]],
     ["State plane as a table", ["angular velocity", "−0.209", "−0.105", "0", "0.105", "0.209"]],
     [
       "Training metrics as a table",
@@ -371,7 +371,7 @@ test("operations of a gradient are timed while their table is open, in every roo
   await page.goto(`${here.server.url}#/logic?population=2&batch=1&updates=2&v=2`);
   await lab(page, "logic");
   await button.click();
-  await table.getByText("This learner does not compute its gradients by a plan of operations").waitFor({ timeout: WAIT_MS });
+  await table.getByText("This learner has no plan of operations to measure").waitFor({ timeout: WAIT_MS });
   assert.deepEqual(page.said, []);
   await page.context().close();
 });

@@ -77,20 +77,20 @@ test("a run is named by what differs, renamed, kept over a reload, drawn beside 
   await legend.getByRole("listitem").nth(1).waitFor();
   assert.deepEqual(
     (await legend.getByRole("listitem").allTextContents()).map((text) => text.trim()),
-    ["Present run", "A slow"],
+    ["Current run", "A slow"],
   );
   // Its values stand in the table, at the same places.
-  await page.getByRole("button", { name: "The chosen curves as a table" }).click();
-  const table = page.getByRole("region", { name: "The chosen curves as a table" });
+  await page.getByRole("button", { name: "Selected curves as a table" }).click();
+  const table = page.getByRole("region", { name: "Selected curves as a table" });
   assert.deepEqual(await table.getByRole("columnheader").allTextContents(), [
     "Steps",
     "Time",
     "Training return",
     "Past run",
     "A: slow",
-    "What happened",
+    "Events",
   ]);
-  await page.getByRole("button", { name: "The chosen curves as a table" }).click();
+  await page.getByRole("button", { name: "Selected curves as a table" }).click();
 
   await page.getByRole("button", { name: "Remove slow" }).click();
   assert.equal(await list(page).count(), 2);
@@ -100,10 +100,10 @@ test("a run is named by what differs, renamed, kept over a reload, drawn beside 
   assert.equal(await box.isChecked(), true);
   await keptWhere(page, (all) => all.some(({ name }) => name === "slow"));
   // Settings can be told from each other, and taken over.
-  await page.getByLabel("Settings, as differences from").selectOption({ label: "slow" });
+  await page.getByLabel("Differences from").selectOption({ label: "slow" });
   assert.match(await list(page).first().textContent(), /The same settings|These settings/);
   const fresh = await began(page);
-  await page.getByRole("button", { name: "Begin a run with these: slow" }).click();
+  await page.getByRole("button", { name: "Run again: slow" }).click();
   assert.deepEqual((await fresh()).config.knobs, { envs: 64, lr: 0.003 });
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -115,7 +115,7 @@ test("a run that is gone back to is the one that was kept, and a fork is another
   await again(page);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
   const back = await began(page);
-  await page.getByRole("button", { name: "Go back to the run before" }).click();
+  await page.getByRole("button", { name: "Back to the previous run" }).click();
   await back();
   await event(page, "metrics", 40);
   assert.equal(await list(page).count(), 2);
@@ -154,7 +154,7 @@ test("what a file says of the curves is what the page was told", async () => {
   // All that the run has done was told.
   await page.waitForFunction(() => rows.at(-1).progress.iteration === hothouse.progress.iteration);
   const { rows, tests, room } = await page.evaluate(() => ({ rows, tests, room: hothouse.room }));
-  const { name, bytes } = await saved(page, "Curves that are shown, as CSV");
+  const { name, bytes } = await saved(page, "Shown curves as CSV");
   assert.equal(name, "hothouse-control-CartPole-v1-seed5-curves.csv");
   const [head, ...lines] = bytes.toString().trim().split("\n");
   const names = head.split(",");
@@ -182,7 +182,7 @@ test("what a file says of the curves is what the page was told", async () => {
     tests.map(({ values }) => values),
   );
 
-  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes);
+  const told = JSON.parse((await saved(page, "Shown curves as JSON")).bytes);
   assert.deepEqual([told.room, told.runs.length, told.runs[0].seed, told.runs[0].knobs], ["control", 1, 5, { envs: 64 }]);
   assert.deepEqual(
     told.runs[0].metrics.entropy,
@@ -250,11 +250,11 @@ test("a run is listed with its first settings and its changes, also where a new 
   assert.match(await past.textContent(), /; then Learning rate 0\.001 after [\d.]+k? steps/);
   assert.doesNotMatch(await past.textContent(), /Learning rate 0\.001 \(0\.01\)/);
   assert.match(await present.getByLabel("Name of the run").inputValue(), /^CartPole, .*Learning rate 0\.001(?! →)/);
-  await page.getByLabel("Settings, as differences from").selectOption("present");
+  await page.getByLabel("Differences from").selectOption("present");
   assert.match(await past.textContent(), /Learning rate 0\.01 \(0\.001\); then Learning rate 0\.001 after /);
   // In files too, and in a run that begins with its settings.
   await past.getByRole("checkbox").check();
-  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs;
+  const told = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs;
   assert.deepEqual(
     told.map(({ knobs, marks }) => [knobs.lr, marks.map(({ to }) => to)]),
     [
@@ -262,10 +262,10 @@ test("a run is listed with its first settings and its changes, also where a new 
       [undefined, [0.001]],
     ],
   );
-  const { bytes } = await saved(page, "Curves that are shown, as CSV");
+  const { bytes } = await saved(page, "Shown curves as CSV");
   assert.ok(bytes.toString().includes(`,${progress.iteration}:lr=0.001,`));
   const fresh = await began(page);
-  await past.getByRole("button", { name: /^Begin a run with these/ }).click();
+  await past.getByRole("button", { name: /^Run again/ }).click();
   assert.deepEqual((await fresh()).config.knobs, { envs: 64 });
   assert.deepEqual(page.said, []);
   await page.context().close();
@@ -321,11 +321,11 @@ test("values are read by keys and by pointer, of tests and of other runs too; th
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("ArrowRight");
-  await page.waitForFunction(() => /steps: Present run/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
-  assert.match(await says(), /steps: Present run \d+.*A: CartPole.* \d/);
+  await page.waitForFunction(() => /steps: Current run/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
+  assert.match(await says(), /steps: Current run \d+.*A: CartPole.* \d/);
   await page.keyboard.press("ArrowUp");
   await page.waitForFunction(() => /test \d+/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
-  assert.match(await says(), /Present run \d+; test \d+, \d+ to \d+ at/);
+  assert.match(await says(), /Current run \d+; test \d+, \d+ to \d+ at/);
   await compare(page).locator(".tip").waitFor();
 
   const reset = compare(page).getByRole("button", { name: "Whole axis" });
@@ -401,9 +401,9 @@ test("a curve is smoothed as an exponential average, with the raw one beside it,
   await slider.focus();
   await page.keyboard.press("End");
   await page.waitForFunction(() => /smoothed/.test(document.querySelector(".compare .plot").getAttribute("aria-valuetext")));
-  const [, smoothed, raw] = /([\d.]+) smoothed, ([\d.]+) as it is/.exec(await slider.getAttribute("aria-valuetext"));
+  const [, smoothed, raw] = /([\d.]+) smoothed, ([\d.]+) raw/.exec(await slider.getAttribute("aria-valuetext"));
   // The same average from what is saved: 10 % of the axis, which ends at a round number of at least 100,000 steps.
-  const told = JSON.parse((await saved(page, "Curves that are shown, as JSON")).bytes).runs[0].metrics;
+  const told = JSON.parse((await saved(page, "Shown curves as JSON")).bytes).runs[0].metrics;
   const end = told.env_steps.at(-1);
   const span = Math.max(
     100_000,
@@ -418,7 +418,7 @@ test("a curve is smoothed as an exponential average, with the raw one beside it,
   assert.equal(Number(raw), Number(told.entropy.at(-1).toPrecision(3)));
   // A logarithmic scale.
   await choice.selectOption({ label: "Value loss" });
-  await page.getByLabel("logarithmic, above 0").check();
+  await page.getByLabel("Log scale").check();
   await compare(page)
     .getByRole("slider", { name: /^Value loss: [\d.]+ after/ })
     .waitFor();
@@ -433,7 +433,7 @@ for (const colorScheme of ["light", "dark"])
     await page.getByRole("checkbox", { name: /^Compare with/ }).check();
     await pause(page);
     await compare(page).scrollIntoViewIfNeeded();
-    const { name, bytes } = await saved(page, "Chart that is shown, as PNG");
+    const { name, bytes } = await saved(page, "Shown chart as PNG");
     assert.match(name, /\.png$/);
     const { width, height, colours, corner } = await page.evaluate(
       async (bytes) => {
@@ -524,7 +524,7 @@ test("where storage is refused, runs stay for the visit, and the page says so", 
   };
   const page = await visit(here, { at: SMALL, init: refuse });
   await event(page, "metrics", 20);
-  await page.getByText(/This browser refused to store runs \(not here\)/).waitFor();
+  await page.getByText(/This browser could not store runs \(not here\)/).waitFor();
   await again(page);
   await page.waitForFunction(() => document.querySelectorAll(".run-list li").length === 2);
   await page.getByRole("checkbox", { name: /^Compare with/ }).check();
@@ -578,7 +578,7 @@ test("a sweep tells how far it is before the first test, and the page why traini
     );
   });
   await page.getByRole("button", { name: "Start the sweep" }).click();
-  await page.getByText("Training pauses while the sweep runs, and goes on after it.").waitFor();
+  await page.getByText("Paused until the sweep ends.").waitFor();
   await page.getByText(/^Done: /).waitFor();
   const told = await page.evaluate(() => [...globalThis.told]);
   assert.ok(
@@ -589,7 +589,7 @@ test("a sweep tells how far it is before the first test, and the page why traini
   const bands = () => page.locator(".sweep-grid .seeds").evaluateAll((paths) => paths.map((path) => path.getAttribute("d")));
   const range = await bands();
   assert.ok(range.length === 3 && range.every((d) => /^M.*L.*Z$/.test(d)), range.join(" | "));
-  await page.getByLabel("Band over the seeds").selectOption("error");
+  await page.getByLabel("Band over seeds").selectOption("error");
   assert.notDeepEqual(await bands(), range);
   await page.getByRole("button", { name: "The sweep as a table" }).click();
   assert.match(await page.getByRole("region", { name: "The sweep as a table" }).getByRole("row").nth(1).textContent(), / ± .* at /);

@@ -42,7 +42,7 @@ for (const room of ROOMS)
     await knob.fill(String(Number(await knob.inputValue()) / 2));
     await knob.press("Enter");
     await marked();
-    await heading(page, "See what it does");
+    await heading(page, "See the effect");
     assert.ok(await page.locator(".returns.toured").count());
     await page.keyboard.press("Escape");
     await box(page).waitFor({ state: "hidden" });

@@ -122,7 +122,7 @@ for (const [what, init] of Object.entries(lacks))
         }
       });
       assert.equal(
-        (await page.getByText("This browser gives the page no canvas to draw on").count()) > 0,
+        (await page.getByText("This browser provides no canvas to draw on").count()) > 0,
         what === "contexts of canvases" && room === "control",
       );
     }
@@ -172,7 +172,7 @@ for (const inPool of [false, true])
     await notice(page, inPool ? /test panic in a pool thread/ : /test panic in the worker/);
     assert.equal(await page.getByText(/no Hothouse checkpoint/).count(), 0);
     await page.evaluate(() => (globalThis.hothouse = undefined));
-    await page.getByRole("button", { name: "Go on from the last autosave" }).click();
+    await page.getByRole("button", { name: "Continue from the last autosave" }).click();
     await lab(page);
     const after = await event(page, "metrics");
     assert.ok(after.progress.iteration > 1, `iteration ${after.progress.iteration}, it had reached ${progress.iteration}`);
@@ -209,7 +209,7 @@ test("the runs of the last two visits are kept, and one can go on from either", 
     }
     return { page, offers };
   };
-  const [last, before] = ["Go on from your last visit", "Go on from the visit before"];
+  const [last, before] = ["Continue your last visit", "Continue the visit before"];
   const first = await visitOf(11);
   assert.deepEqual(first.offers, []);
   await first.page.close();
@@ -270,7 +270,7 @@ test("a browser that refuses storage: a notice, and training goes on", async () 
   const page = await visit(here, { init });
   await event(page, "metrics");
   await hide(page);
-  await notice(page, /refused to store the run/);
+  await notice(page, /could not store the run/);
   await event(page, "metrics");
   await page.context().close();
 });

@@ -382,7 +382,7 @@ test("while a long text is prepared there is nothing to save, and another run be
   await event(page, "metrics");
   await page.evaluate(async () => {
     const config = { version: 2, room: "words", variant: "char", seed: 1, knobs: { tokenizer: "bpe" } };
-    await hothouse.bring(new File(["The fox saw the owl by the old mill. ".repeat(1_000_000)], "long.txt"), config);
+    await hothouse.provideData(new File(["The fox saw the owl by the old mill. ".repeat(1_000_000)], "long.txt"), config);
     globalThis.ready = false;
     hothouse.onEvent((event) => (globalThis.ready ||= event.kind === "room" && event.event.kind === "ready"));
   });

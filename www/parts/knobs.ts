@@ -98,10 +98,7 @@ export class Knobs {
     const fixed = knobs.filter((knob) => !knob.live && !first.includes(knob));
     const others = h("button.quiet.small", { onclick: () => this.goToOthers() }, "All knobs");
     this.first.replaceChildren(
-      h("div.first-knobs", { role: "group", "aria-label": "Main knobs" }, [
-        ...first.map((knob) => this.row(knob, true)),
-        others,
-      ]),
+      h("div.first-knobs", { role: "group", "aria-label": "Main knobs" }, [...first.map((knob) => this.row(knob, true)), others]),
     );
     this.element.replaceChildren(
       h("div.knobs", [
