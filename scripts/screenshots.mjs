@@ -1,5 +1,5 @@
-// `npm run screenshots`: the README's picture in docs/, and in test-results/ the page as a desktop
-// and a phone show it, light and dark: early in a run, once it is solved, what trains, and what each room has to show.
+// `npm run screenshots`: the README's picture in docs/, and in test-results/ the page on a desktop and a phone, light and dark: early
+// in a run, after it is solved, the device switch, and the pictures of each room.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { GPU_ARGS, launch, returning } from "./browser.mjs";
@@ -43,7 +43,7 @@ await main(import.meta.url, async () => {
   for (const [, screenshots] of await own("screenshots"))
     await screenshots({ screens: SCREENS, open, shoot: (page, name, fullPage) => shoot(page, results, name, fullPage) });
   await browser.close();
-  // The room's switch between processor and GPU, after its GPU was lost.
+  // The switch between CPU and GPU after the loss of the GPU.
   const withGpu = await launch(GPU_ARGS);
   for (const [screen, viewport] of Object.entries(SCREENS))
     await step(`what trains, ${screen}`, async () => {
