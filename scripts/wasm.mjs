@@ -10,7 +10,7 @@ import { bindgen, rust, wasmToolchain } from "./setup.mjs";
 const TARGET = "wasm32-unknown-unknown";
 const MAX_MEMORY = 1 << 30;
 
-// The scheduler keeps the order of instructions in the kernels, which is deliberate.
+// Keeps instructions in source order: the order in the kernels is deliberate.
 const common = ["-Cpanic=abort", "-Cllvm-args=-pre-RA-sched=source"];
 const shared = ["--shared-memory", `--max-memory=${MAX_MEMORY}`, "--import-memory"]
   .concat(["__wasm_init_tls", "__tls_size", "__tls_align", "__tls_base"].map((symbol) => `--export=${symbol}`))

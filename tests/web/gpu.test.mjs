@@ -1,5 +1,5 @@
-// A GPU in the page, in both rooms: chosen, trained on, moved to and from, and lost. The adapter is SwiftShader, the processor
-// pretending; so what is tested is that everything holds, and nothing about speed.
+// GPU training in the page: selection, training, moves between devices, and loss. The adapter is SwiftShader, a software GPU, so the
+// tests cover correctness and not speed.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,11 +11,11 @@ import { ahead, begun, dist, event, folder, hothouse, house, inWorkers, lab, nam
 
 const here = house(GPU_ARGS);
 const axe = createRequire(import.meta.url).resolve("axe-core");
-/** Small enough for a pretender, and still learning. */
+/** Small enough for a software GPU, and still learning. */
 const SMALL = "#/control?envs=256&rollout_steps=16&epochs=2&minibatches=4&seed=3&v=2";
 const STEPS = 256 * 16;
 
-/** The next decision on what trains that satisfies a condition written as a function's text. */
+/** Next decision on the device that satisfies a condition, given as the text of a function. */
 const device = (page, condition = () => true) =>
   page.evaluate(`
     new Promise((resolve) => {
@@ -27,7 +27,7 @@ const onGpu = (page) => device(page, (device) => device.on_gpu);
 const onCpu = (page) => device(page, (device) => !device.on_gpu);
 const choose = (page, name) => page.locator(".device").getByText(name, { exact: true }).click();
 
-/** The metrics of the next iterations, in order. */
+/** Metrics of the next iterations, in order. */
 const iterations = async (page, many) => {
   const { all, room } = await page.evaluate(
     (many) =>
@@ -41,10 +41,10 @@ const iterations = async (page, many) => {
   );
   return all.map((event) => named(event, room));
 };
-/** Some of the time went to the GPU. */
+/** True if each iteration spent time on the GPU. */
 const worked = (rows) => rows.every((row) => row.device > 0);
 
-/** Each iteration follows the one before, with all of its steps. */
+/** Checks that iterations are consecutive and complete. */
 function unbroken(rows) {
   for (const [i, { progress }] of rows.entries()) {
     assert.equal(progress.iteration, rows[0].progress.iteration + i);
@@ -52,7 +52,7 @@ function unbroken(rows) {
   }
 }
 
-test("a software adapter is named, and the automatic choice is the processor", async () => {
+test("a software adapter is named, and the automatic choice is the CPU", async () => {
   const page = await visit(here, { at: SMALL });
   const { on_gpu, wish, gpu, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
@@ -67,7 +67,7 @@ test("a software adapter is named, and the automatic choice is the processor", a
   await page.context().close();
 });
 
-test("chosen by hand it trains from the first step, and the many, the plane and the single one live on", async () => {
+test("a selected GPU trains from the first step, and all pictures stay live", async () => {
   const page = await visit(here, { at: SMALL });
   await event(page, "metrics");
   await choose(page, "GPU");
@@ -92,7 +92,7 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
         };
       }),
   );
-  await page.evaluate(() => scrollTo(0, 0)); // to where the single one is in sight
+  await page.evaluate(() => scrollTo(0, 0)); // the single environment is visible there
   const began = await ahead(page, "began");
   await page.getByRole("button", { name: "New run", exact: true }).click();
   assert.equal((await began()).progress.iteration, 0);
@@ -132,7 +132,7 @@ test("chosen by hand it trains from the first step, and the many, the plane and 
   await page.context().close();
 });
 
-test("one run moves to the GPU and back and is saved there; nothing is skipped or done twice, here and natively", async () => {
+test("a run moves to the GPU and back and is saved there, without skipped or repeated steps, in the page and natively", async () => {
   const page = await visit(here, { at: SMALL });
   const history = await begun(
     page,
@@ -152,7 +152,7 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   await onGpu(page);
   await iterations(page, 5);
   const bytes = await saved(page);
-  await choose(page, "Processor");
+  await choose(page, "CPU");
   await onCpu(page);
   const { all, room } = await history();
   const rows = all.filter(({ kind }) => kind === "metrics").map((event) => named(event, room));
@@ -184,8 +184,8 @@ test("one run moves to the GPU and back and is saved there; nothing is skipped o
   assert.equal(lines.map((line) => JSON.parse(line)).find((line) => line.kind === "began").progress.env_steps, began.counts[0]);
 });
 
-test("a GPU that is lost, then one without memory: a notice, the processor goes on from there, and it can be tried again", async () => {
-  // In the module without threads, which is another way for the GPU's answers to come.
+test("after a lost GPU or one without memory, a notice appears, the CPU continues, and the GPU can be tried again", async () => {
+  // In the module without threads, where the GPU's answers arrive differently.
   const page = await visit(here, { at: `?device=gpu&use=simd128${SMALL}` });
   await onGpu(page);
   const rows = iterations(page, 20);
@@ -207,7 +207,7 @@ test("a GPU that is lost, then one without memory: a notice, the processor goes 
   await page.context().close();
 });
 
-test("buffers that are too small: a notice with both sizes, and the processor trains", async () => {
+test("with a too small buffer limit, a notice shows both sizes and the CPU trains", async () => {
   const page = await visit(here, { at: SMALL });
   await device(page);
   await page.evaluate(() => hothouse.failGpu(1 << 16));
@@ -218,7 +218,7 @@ test("buffers that are too small: a notice with both sizes, and the processor tr
   await page.context().close();
 });
 
-test("on the GPU one can go to other environments, also where the service worker isolates the page", async () => {
+test("on the GPU the environment can be changed, also if the service worker isolates the page", async () => {
   const server = await serve(dist, { isolated: false });
   const page = await visit(here, { server, at: `?device=gpu${SMALL}`, started: false });
   await page.waitForFunction(() => crossOriginIsolated && globalThis.hothouse);
@@ -233,7 +233,7 @@ test("on the GPU one can go to other environments, also where the service worker
     await onGpu(page);
     assert.ok(worked(await iterations(page, 1)), env);
   }
-  // The first iteration compiles its shaders, and a save within a long iteration says so.
+  // The first iteration compiles shaders, and a save within a long iteration shows a notice.
   const notices = await page.locator(".notice").allTextContents();
   assert.deepEqual(
     notices.filter((text) => !text.includes("in progress is long")),
@@ -243,7 +243,7 @@ test("on the GPU one can go to other environments, also where the service worker
   await server.close();
 });
 
-test("the choice is remembered; a link does not carry it, and the address goes first", async () => {
+test("the device choice is remembered, is not part of links, and is overridden by the address", async () => {
   const page = await visit(here, { at: SMALL });
   await choose(page, "GPU");
   await onGpu(page);
@@ -261,7 +261,7 @@ test("the choice is remembered; a link does not carry it, and the address goes f
   await page.context().close();
 });
 
-test("the switch is driven by the keyboard, and what trains is said", async () => {
+test("the device switch works by keyboard, and the device is announced", async () => {
   const page = await visit(here, { at: SMALL });
   await device(page);
   await page.getByRole("radio", { name: "Train on the faster device" }).focus();
@@ -284,7 +284,7 @@ for (const [what, args, address, text] of [
     /WebGPU requires a page from https/,
   ],
 ])
-  test(`a browser ${what}: it trains, says why not on the GPU, and a choice of it is answered by a notice`, async () => {
+  test(`a browser ${what} trains on the CPU with a reason, and selecting the GPU shows a notice`, async () => {
     const server = await serve(dist, { hosts: ["plain.test"] });
     const browser = await launch(args);
     const page = await browser.newPage();
@@ -298,7 +298,7 @@ for (const [what, args, address, text] of [
     await server.close();
   });
 
-test("a browser without WebGPU: the same", async () => {
+test("a browser without WebGPU does the same", async () => {
   const init = inWorkers(`Reflect.deleteProperty(WorkerNavigator.prototype, "gpu")`);
   const page = await visit(here, { at: SMALL, init, context: { bypassCSP: true } });
   assert.match((await device(page)).why, /this browser has no WebGPU/);
@@ -306,7 +306,7 @@ test("a browser without WebGPU: the same", async () => {
   await page.context().close();
 });
 
-/** The rounds of backgammon from here on, each after the one before. */
+/** Next rounds of backgammon, checked to be consecutive. */
 async function rounds(page, many) {
   const rows = await iterations(page, many);
   for (const [i, { progress }] of rows.entries()) assert.equal(progress.iteration, rows[0].progress.iteration + i);
@@ -315,8 +315,8 @@ async function rounds(page, many) {
 const FEW = { tables: 2, games: 4, batch: 16, evals: 8, round_batches: 20, minibatch: 32, most_updates: 2, replay: 1024, duel_pairs: 0 };
 const PUBLISHED = `#/backgammon?variant=published&${new URLSearchParams(FEW)}&v=2`;
 
-// The software adapter takes a minute or two to compile these kernels, so this is done in one go and no more often.
-test("backgammon's published learner trains on the GPU; lost, it goes on on the processor, in a phone's width too", async () => {
+// The software adapter takes a minute or two to compile these kernels, so a single test covers all of it.
+test("backgammon's published learner trains on the GPU and continues on the CPU after a loss, also on a phone", async () => {
   const page = await visit(here, {
     at: `?device=gpu${PUBLISHED}`,
     context: { colorScheme: "dark", viewport: { width: 390, height: 844 } },
@@ -327,7 +327,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   assert.match(await page.locator(".badge .long").textContent(), /^GPU: Google SwiftShader$/);
   await page.locator(".device").getByText("Training on Google SwiftShader.", { exact: true }).waitFor();
   const digest = await ahead(page, "digest");
-  // While they are compiled it answers whoever asks.
+  // The worker answers while kernels are compiled.
   const { candidates } = await page.evaluate(() =>
     hothouse.ask({ ask: "analyse", request: { id: "4HPwATDgc/ABMA", dice: [3, 1], who: { kind: "now" }, evals: 20 } }),
   );
@@ -335,7 +335,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   const rows = await rounds(page, 8);
   assert.ok(worked(rows), "the GPU took time in each");
   assert.ok(rows.every((row) => Number.isFinite(row.loss) && row.evals_per_s > 0));
-  assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it learned there");
+  assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it trained on the GPU");
   assert.equal((await digest()).arithmetic, "mixed");
   assert.ok(!(await page.evaluate(() => hothouse.shared().then(({ link }) => link))).includes("digest"));
 
@@ -356,7 +356,7 @@ test("backgammon's published learner trains on the GPU; lost, it goes on on the 
   await page.context().close();
 });
 
-test("backgammon's strong learner stays on the processor, says why, and answers a choice of the GPU by a notice", async () => {
+test("backgammon's strong learner stays on the CPU with a reason, and selecting the GPU shows a notice", async () => {
   const page = await visit(here, { at: "#/backgammon?games=32&hidden=32&v=2" });
   const { on_gpu, wish, why } = await device(page);
   assert.deepEqual([on_gpu, wish], [false, "auto"]);
@@ -368,7 +368,7 @@ test("backgammon's strong learner stays on the processor, says why, and answers 
   await notice(page, /Choose another learner in this room, or train on the CPU/);
   assert.equal((await onCpu(page)).wish, "gpu");
   await rounds(page, 2);
-  // Another learner is a run of its own, and the wish goes along.
+  // Another learner starts a new run and keeps the device choice.
   await page.evaluate(
     (knobs) => hothouse.command({ kind: "reset", config: { version: 2, room: "backgammon", variant: "published", seed: 1, knobs } }),
     FEW,

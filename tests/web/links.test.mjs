@@ -26,15 +26,15 @@ test("whoever opens a link that was copied after live changes does the same run,
   const second = await turn(page, "entropy", 0.02);
   const { iteration } = await event(page, "digest", second + 1);
   await page.getByRole("button", { name: "Copy link" }).click();
-  const carries = "The link carries the settings and the seed, and 2 live changes of knobs, each at its iteration.";
-  await page.getByText(new RegExp(`${carries} Whoever opens it is told after [0-9]+ iterations`)).waitFor();
+  const contents = "The link contains the settings and the seed, and 2 live changes of knobs, each at its iteration.";
+  await page.getByText(new RegExp(`${contents} After [0-9]+ iterations the page checks`)).waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   assert.ok(link.includes(`&at=${first}:lr=0.001&at=${second}:entropy=0.02&v=2&digest=`), link);
   assert.ok(Number(/digest=(\d+)/.exec(link)[1]) >= iteration, link);
 
   await page.getByRole("button", { name: "Run it natively" }).click();
   const dialog = page.getByRole("dialog", { name: "Run it natively" });
-  await dialog.getByText("It makes 2 live changes of knobs again, each at its iteration.").waitFor();
+  await dialog.getByText("It repeats 2 live changes of knobs, each at its iteration.").waitFor();
   const command = await dialog.locator("code").first().textContent();
   assert.ok(command.endsWith(` --at ${first}:lr=0.001 --at ${second}:entropy=0.02`), command);
   await page.context().close();
