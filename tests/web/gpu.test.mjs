@@ -99,7 +99,7 @@ test("a selected GPU trains from the first step, and all pictures stay live", as
   const rows = await iterations(page, 16);
   assert.equal(rows[0].progress.iteration, 1);
   unbroken(rows);
-  assert.ok(worked(rows), "the GPU took time in each");
+  assert.ok(worked(rows), "each iteration spent time on the GPU");
   const [early, late] = [rows[2], rows.at(-1)].map((row) => row.mean_return);
   assert.ok(late > 2 * early, `mean return ${early}, then ${late}`);
   assert.ok((await alive).numbers);
@@ -333,7 +333,7 @@ test("backgammon's published learner trains on the GPU and continues on the CPU 
   );
   assert.ok(candidates.length > 1);
   const rows = await rounds(page, 8);
-  assert.ok(worked(rows), "the GPU took time in each");
+  assert.ok(worked(rows), "each iteration spent time on the GPU");
   assert.ok(rows.every((row) => Number.isFinite(row.loss) && row.evals_per_s > 0));
   assert.ok(rows.at(-1).progress.updates > rows[0].progress.updates, "it trained on the GPU");
   assert.equal((await digest()).arithmetic, "mixed");

@@ -1,5 +1,5 @@
-// The room of words: a transformer that learns before any click, a text with what it makes of it, attention heads, writing, and a text of
-// one's own. How well it learns is for other tests.
+// The words room: training of a transformer, surprise and predictions in a text, attention heads, generated text, and training on
+// user text. Other tests measure how well it learns.
 import assert from "node:assert/strict";
 import { rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,14 +9,14 @@ import { accessible, ask, entrance, fits, large, leave, narrows, reads, SCREENS 
 
 const here = house();
 
-/** Small, so that all of it is there within seconds. */
+/** A small run that is complete within seconds. */
 const SMALL = "width=32&layers=2&heads=2&context=32&batch=8&micro=8&steps=8&characters=60000&sample=40";
 const at = (more = "") => `#/words?seed=1&${SMALL}${more}&v=2`;
-/** A text of one's own, with letters of two and three bytes. */
+/** A user text with letters of two and three bytes. */
 const OWN = "Der Käfer läuft über die Straße. 日本のカエル。\n".repeat(400);
 
 const enter = entrance(here, "words", at(), ".reading textarea:not([disabled])");
-/** The text that is learned from, once it is the one that was brought. */
+/** Waits until the run trains on the user text. */
 const corpusOf = async (page, is) => {
   for (let look = 0; look < 600; look++) {
     const { corpus } = await ask(page, { ask: "about" });
@@ -40,7 +40,7 @@ const write = async (page, settings) => {
   for (const [label, value] of Object.entries(settings)) await pane.getByLabel(label, { exact: true }).fill(String(value));
   await pane.getByRole("button", { name: "Write", exact: true }).click();
 };
-/** A token as it is told. */
+/** A token as in an answer of the room. */
 const token = (...bytes) => {
   const text = Buffer.from(bytes).toString();
   return {
@@ -48,13 +48,13 @@ const token = (...bytes) => {
     text: text.includes("\ufffd") ? bytes.map((byte) => `\\x${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("") : text,
   };
 };
-/** What it wrote, once it is done. */
+/** The generated text, once it is complete. */
 const written = async (page) => {
   await page.locator(".writing").getByRole("button", { name: "Write", exact: true }).waitFor();
   return page.locator(".output .tokens").textContent();
 };
 
-test("each token stands at its own letters, also among bytes that are no text and where one token ends within a letter", async () => {
+test("each token is placed at its own letters, also with invalid bytes and tokens that end within a letter", async () => {
   const { pieces } = await part("rooms/words/tokens");
   const found = (text, ...tokens) =>
     pieces(
@@ -68,7 +68,7 @@ test("each token stands at its own letters, also among bytes that are no text an
     ["日", 3, 6],
     ["b", 6, 7],
   ]);
-  // A byte that goes on with nothing, a letter that is broken off by the next one, and one by the end.
+  // A lone continuation byte, and letters truncated by the next letter and by the end.
   assert.deepEqual(found("a\ufffdb\ufffd日\ufffd", [97], [0x80], [98], [0xe6], ...letters("日"), [0xe6], [0x97]), [
     ["a", 0, 1],
     ["\ufffd", 1, 2],
@@ -77,7 +77,7 @@ test("each token stands at its own letters, also among bytes that are no text an
     ["日", 4, 7],
     ["\ufffd", 7, 9],
   ]);
-  // As it is written: what is not whole yet is held back, as is what may become the text to stop at.
+  // During generation, incomplete letters and possible beginnings of the stop text are held back.
   assert.deepEqual(found("ab", [97], [98], [0xe6], [0x97]), [
     ["a", 0, 1],
     ["b", 1, 2],
@@ -100,8 +100,8 @@ test("each token stands at its own letters, also among bytes that are no text an
 });
 
 test(
-  "a text without blanks is read in few windows, of which each token has what stands before it; what is cut otherwise there is " +
-    "left out",
+  "a text without blanks is read in few overlapping windows, so that each token has its context; tokens that the window's edge " +
+    "cuts differently are dropped",
   async () => {
     const [{ pieces }, { attentionOf, readWindows, windowsOf }] = [await part("rooms/words/tokens"), await part("rooms/words/read")];
     const cut = (text, context) => {
@@ -119,9 +119,9 @@ test(
       for (const [k, { from }] of windows.entries())
         assert.ok(k === 0 || (from > windows[k - 1].from && from <= windows[k - 1].to - 8), JSON.stringify(windows));
     }
-    // With blanks, it is cut only before one.
+    // A text with blanks is split only before a blank.
     assert.ok(cut("the fox saw the owl. ".repeat(20), 32).windows.every(({ from, text }) => from === 0 || text.startsWith(" ")));
-    // Of a window that by itself begins with のカ as one token, the others are taken, since they stand at the same letters.
+    // A window may start with のカ as one token; its other tokens are used, because they are at the same letters.
     const { tokens, windows } = cut("日本のカエル", 4);
     assert.deepEqual(
       windows.map(({ text }) => text),
@@ -147,7 +147,7 @@ test(
   },
 );
 
-test("it learns before any click: loss falls above a floor, samples come at each test, and one goes back to earlier ones", async () => {
+test("the model trains without a click: the loss falls above a floor, each test adds samples, and old samples can be selected", async () => {
   const page = await enter();
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 5);
@@ -176,7 +176,7 @@ test("it learns before any click: loss falls above a floor, samples come at each
   await leave(page);
 });
 
-test("a text shows its surprise at each token; pointer and caret show what is expected there, and a head where it looks", async () => {
+test("a text shows the surprise of each token; pointer and caret show predictions, and a head shows its attention", async () => {
   const page = await enter();
   await eventWhere(page, "test", ({ val_loss }) => val_loss < 2.6);
   const field = page.locator(".reading textarea");
@@ -189,13 +189,13 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   assert.equal(shown[0], 0);
   assert.ok(shown.slice(1).every((fill) => fill > 0 && fill <= 1) && Math.max(...shown) > 2 * Math.min(...shown.slice(1)), shown.join());
   await text(page, ".reading output", "^loss .*perplexity ");
-  // The tokens lie below the letters: the one under the pointer is the one that is pointed at.
+  // The tokens are below the letters; the token under the pointer is selected.
   const box = await page.locator(".paper .tokens span").nth(5).boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
   await text(page, ".expected .small", "^o after f: .*%, surprise ");
   assert.equal((await page.locator(".likely li").count()) >= 10, true);
   await text(page, ".likely .marked", "o actual");
-  // Whoever types or goes on by keys looks at the caret, wherever the mouse rests.
+  // While typing or moving by keys, the caret counts and not the mouse.
   await page.keyboard.press("ControlOrMeta+Home");
   await text(page, ".expected .small", "^No predictions before the first token");
   await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2 + 1);
@@ -218,7 +218,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await text(page, ".expected .small", "^Next token after \\.\\.$");
   const { next } = await ask(page, { ask: "read", text: "The fox saw the owl.", next: 3 });
   assert.equal(next.length, 20);
-  // A head.
+  // An attention head.
   await page.locator(".reading").getByText("Attention heads", { exact: true }).click();
   await page.getByTitle("Layer 2, head 1").click();
   assert.equal(await page.getByRole("radio", { name: "Layer 2, head 1" }).isChecked(), true);
@@ -232,7 +232,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   );
   assert.ok(Math.abs(sums - 7) < 1e-4, `${sums}`);
   await page.locator(".reading").getByText("Surprise", { exact: true }).click();
-  // A character that the text of the grammar does not have is named.
+  // A character outside the grammar's alphabet is named in the error.
   await field.fill("The fox saw 日 there.");
   await text(page, ".reading .error", "日");
   assert.equal(await field.getAttribute("aria-invalid"), "true");
@@ -243,7 +243,7 @@ test("a text shows its surprise at each token; pointer and caret show what is ex
   await leave(page);
 });
 
-test("it goes on with a prompt, the same again from the same seed, until a text to stop at or the visitor ends it", async () => {
+test("a prompt is continued reproducibly for a seed, until a stop text or the visitor ends it", async () => {
   const page = await enter({ context: { permissions: ["clipboard-read", "clipboard-write"] } });
   await event(page, "metrics");
   await page.evaluate(() => hothouse.command({ kind: "pause" }));
@@ -259,7 +259,7 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   await pane.getByRole("button", { name: "Copy" }).click();
   await pane.getByRole("button", { name: "Copied" }).waitFor();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `Once upon a time${one}`);
-  // Each token's probability, by keys and as a table.
+  // Probability of each token, by keys and as a table.
   await page.locator(".output").focus();
   await page.keyboard.press("End");
   await text(page, ".writing", `${one.at(-1) === " " ? "␣" : ".*"}: .*%, surprise .* nats\\.`);
@@ -267,7 +267,7 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   assert.equal(await pane.locator("tbody tr").count(), 60);
   await pane.getByRole("button", { name: "Inspect" }).click();
   assert.equal(await page.locator(".reading textarea").inputValue(), `Once upon a time${one}`);
-  // The likeliest, with which the seed has nothing to do.
+  // The most likely tokens do not depend on the seed.
   await write(page, { Temperature: 0 });
   const likeliest = await written(page);
   await write(page, { Seed: 1 });
@@ -293,7 +293,7 @@ test("it goes on with a prompt, the same again from the same seed, until a text 
   await leave(page);
 });
 
-test("a saved run brings its samples along, and what cannot be is refused while the run stays whole", async () => {
+test("a saved run contains its samples, and impossible requests are refused without affecting the run", async () => {
   const page = await enter();
   await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
   for (const [question, words] of [
@@ -317,7 +317,7 @@ test("a saved run brings its samples along, and what cannot be is refused while 
   await leave(page);
 });
 
-test("a text of one's own is learned, by bytes and by byte pairs; what cannot be learned from says why, and the run goes on", async () => {
+test("a user text is learned by bytes and by byte pairs; an unusable text shows the reason, and the run continues", async () => {
   const page = await enter();
   await event(page, "metrics");
   const own = page.locator(".own-band");
@@ -348,7 +348,7 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await refusedFor("binary|no text|not text");
   assert.equal((await ask(page, { ask: "about" })).corpus.own, false);
   assert.ok((await event(page, "metrics")).loss > 0);
-  // Letters of several bytes, by bytes: the tokens of a letter are shown as the letter.
+  // With byte tokens, the tokens of a multi-byte letter are shown as the letter.
   await own.getByRole("button", { name: "Remove" }).click();
   await own.locator("textarea").fill(OWN);
   await own.getByLabel(/^Tokenizer/).selectOption("bytes");
@@ -358,13 +358,13 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await page.locator(".reading textarea").fill("Käfer 日");
   await page.waitForFunction(() => document.querySelectorAll(".paper .tokens span").length === 7);
   assert.equal((await ask(page, { ask: "tokens", text: "Käfer 日" })).length, 10);
-  // Written at random, most are no text: all of it is seen, with as many probabilities as there are tokens.
+  // Random bytes are mostly invalid text; all of it is shown, with a probability for each token.
   await write(page, { Prompt: "Käfer", Temperature: 5, "Length, tokens": 200 });
   const seen = await written(page);
   assert.ok(seen.includes("\ufffd") && seen === (await ask(page, { ask: "stop" })).text, seen);
   await text(page, ".model-band", "pasted text.*bytes.*unknown for your own text");
   await text(page, ".lead", "^After .*: as uncertain as a guess among [\\d.]+ tokens\\. Validation loss ");
-  // A file, by byte pairs: another vocabulary, and the preset stays.
+  // A file, by byte pairs: the vocabulary changes, the preset stays.
   await drop("frogs.txt", 400, "The green frog sat on a stone, and the frog sang to the moon. ");
   await own.getByLabel(/^Tokenizer/).selectOption("bpe");
   await own.getByLabel(/^Vocabulary/).fill("300");
@@ -377,7 +377,7 @@ test("a text of one's own is learned, by bytes and by byte pairs; what cannot be
   await leave(page);
 });
 
-test("while a long text is prepared there is nothing to save, and another run begins at once", async () => {
+test("while a long text is prepared, saving is refused, and a new run starts immediately", async () => {
   const page = await enter();
   await event(page, "metrics");
   await page.evaluate(async () => {
@@ -401,7 +401,7 @@ test("while a long text is prepared there is nothing to save, and another run be
   await leave(page);
 });
 
-test("settings that a tab cannot hold, or no model can have, are refused and the run goes on", async () => {
+test("settings that exceed the memory or are invalid are refused, and the run continues", async () => {
   const page = await enter();
   await event(page, "metrics");
   for (const [variant, knobs, words] of [
@@ -410,24 +410,24 @@ test("settings that a tab cannot hold, or no model can have, are refused and the
     ["char", { context: 1024, micro: 26, batch: 104 }, /these settings need about .* MB of memory/],
     ["d512", { heads: 1 }, /choose 2 heads or more/],
   ]) {
-    const told = await ahead(page, "notice");
+    const noticed = await ahead(page, "notice");
     await page.evaluate(
       ([variant, knobs]) => hothouse.command({ kind: "reset", config: { version: 2, room: "words", variant, seed: 1, knobs } }),
       [variant, knobs],
     );
-    const { text, next_step } = await told();
+    const { text, next_step } = await noticed();
     assert.match(`${text} ${next_step}`, words);
   }
   assert.ok((await event(page, "metrics")).loss > 0);
   await leave(page);
 });
 
-test("a file of a gigabyte is refused before it is read, and the run goes on", async () => {
+test("a file of a gigabyte is refused before it is read, and the run continues", async () => {
   const page = await enter();
   const place = folder();
   const path = join(place, "books.txt");
   writeFileSync(path, "");
-  truncateSync(path, 2 ** 30); // which takes no room on the disk
+  truncateSync(path, 2 ** 30); // a sparse file
   const own = page.locator(".own-band");
   await own.locator("input[type=file]").setInputFiles(path);
   await text(page, ".own-text [role=status]", "books\\.txt, 1073\\.7 MB");
@@ -439,7 +439,7 @@ test("a file of a gigabyte is refused before it is read, and the run goes on", a
   rmSync(place, { recursive: true });
 });
 
-test("it is accessible in both themes, fits a phone, and keeps still for whoever asked for less motion", async () => {
+test("the room passes axe in both themes, fits a phone, and respects reduced motion", async () => {
   for (const screen of SCREENS) {
     const page = await enter({ context: screen });
     await page.waitForFunction(() => document.querySelectorAll(".samples-list li b").length >= 2);
@@ -450,7 +450,7 @@ test("it is accessible in both themes, fits a phone, and keeps still for whoever
     await page.locator(".own-band").getByRole("button", { name: "Train on this text" }).click();
     await accessible(page);
     await fits(page);
-    // Letters of the field lie on their tokens, however the lines break.
+    // Letters of the field cover their tokens for any line breaks.
     const [field, tokens] = await page.evaluate(() =>
       [".paper textarea", ".paper .tokens"].map((part) => [
         document.querySelector(part).scrollHeight,
