@@ -83,7 +83,7 @@ test("without https there is no service worker and no threads, and the page trai
 });
 
 for (const isolated of [true, false])
-  test(`every room works under the page's policy, which blocks other scripts (${isolated ? "with" : "without"} the host's headers)`, async () => {
+  test(`every room works under the page's policy, other scripts do not (${isolated ? "with" : "without"} the host's headers)`, async () => {
     const server = await serve(dist, { isolated });
     const init = () => {
       globalThis.refused = [];

@@ -147,7 +147,7 @@ test(
   },
 );
 
-test("the model trains without a click: the loss falls above a floor, each test adds samples, and old samples can be selected", async () => {
+test("the model trains without a click: the loss falls above a floor, each test adds samples, and old ones can be selected", async () => {
   const page = await enter();
   const first = await event(page, "metrics");
   const later = await event(page, "metrics", first.progress.iteration + 5);
