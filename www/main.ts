@@ -1,7 +1,7 @@
 // Start of the page: header, theme, and one open room with one run. Other rooms are loaded when the visitor opens them. After a
 // crash the page shows a report and offers to continue.
 
-import "./stand-ins";
+import "./fallbacks";
 import type { Client, Crash, Options } from "./run/client";
 import { connect } from "./run/connect";
 import type { Module } from "./run/features";
@@ -19,7 +19,7 @@ import { Page } from "./parts/page";
 import { startTheme, themeButton } from "./parts/theme";
 import { rememberedDevice } from "./parts/device";
 import { ROOMS } from "./rooms";
-import { onBlankCanvas } from "./stand-ins";
+import { onBlankCanvas } from "./fallbacks";
 import "./style.css";
 import "./rooms/shared/layout.css";
 
