@@ -116,10 +116,10 @@ def test_workers_the_learner_and_a_node_may_die(cluster, tmp_path):
 
     saved = tmp_path / "run.safetensors"
     steps = 64 * 100
-    trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, told=look)
+    trained = train("backgammon", seed=3, knobs=SMALL, workers=4, address=cluster.address, steps=steps, save=saved, report=look)
     while ruin.is_alive() or not ended[0]:
         steps += 64 * 100
-        trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, told=look)
+        trained = train(resume=saved, workers=4, address=cluster.address, steps=steps, save=saved, report=look)
     ruin.join()
     assert killed == ["_play", "_Learner", "_play", "node"]
     assert trained.run.digest == alone(steps).digest

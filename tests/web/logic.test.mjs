@@ -66,7 +66,7 @@ test("the status shows the number of the curve", async () => {
       [".lead", ".main-chart .number"].map((part) => document.querySelector(part).textContent),
     );
     const [shown, drawn] = [/has (no wrong cells|[\d.]+%)/.exec(lead)?.[1].replace("no wrong cells", "100%"), /[\d.]+%/.exec(chart)?.[0]];
-    if (shown !== undefined && told === drawn) return void (await page.context().close());
+    if (shown !== undefined && shown === drawn) return void (await page.context().close());
     await page.waitForTimeout(250); // the two are written one after the other
   }
   assert.fail(

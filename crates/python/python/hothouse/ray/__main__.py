@@ -136,7 +136,7 @@ def _train(args: argparse.Namespace) -> int:
     about |= _native.rooms()[room]
     steps = math.inf if args.steps is None and args.seconds is None else args.steps
     try:
-        trained = train(**start, workers=args.workers, address=args.address, steps=steps, seconds=args.seconds, save=save, events=args.events, told=line)
+        trained = train(**start, workers=args.workers, address=args.address, steps=steps, seconds=args.seconds, save=save, events=args.events, report=line)
     except KeyboardInterrupt:
         where = f" The run is saved in {save}; continue with: python -m hothouse.ray resume {save}" if save else " The run was not saved; use --save to choose a file."
         print(f"stopped.{where}", file=sys.stderr)
@@ -175,7 +175,7 @@ def _sweep(args: argparse.Namespace) -> int:
 
     outcomes = sweep(
         args.room, variant, axes=args.knob, points=args.points, seeds=args.seeds, knobs=knobs,
-        steps=args.steps, seconds=args.seconds, until_solved=args.until_solved, address=args.address, told=line,
+        steps=args.steps, seconds=args.seconds, until_solved=args.until_solved, address=args.address, report=line,
     )  # fmt: skip
     if args.json:
         return 0

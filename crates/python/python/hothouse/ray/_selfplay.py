@@ -140,7 +140,7 @@ def train(
     seconds: float | None = None,
     save: str | os.PathLike[str] | None = None,
     events: str | os.PathLike[str] | None = None,
-    told: Callable[[dict[str, Any]], None] | None = None,
+    report: Callable[[dict[str, Any]], None] | None = None,
 ) -> Trained:
     """Trains a run whose games are played by a cluster. The result is bit-identical to `hothouse train`.
 
@@ -154,7 +154,7 @@ def train(
         seconds: Time limit. Ctrl-C also stops training and saves the run.
         save: A file for the checkpoint, updated during training.
         events: An event file for `hothouse watch`.
-        told: Callback for regular status reports.
+        report: Callback for regular status reports.
 
     Raises:
         ConnectionError: The address does not answer.
@@ -213,8 +213,8 @@ def train(
             if log is not None:
                 log.rows("metrics", state["rows"])
                 log.rows("test", state["tests"])
-            if told is not None:
-                told(state)
+            if report is not None:
+                report(state)
             if state["done"]:
                 break
     finally:

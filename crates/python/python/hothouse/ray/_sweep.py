@@ -76,7 +76,7 @@ def sweep(
     until_solved: bool = False,
     address: str | None = None,
     storage: str | None = None,
-    told: Callable[[Result, int, int], None] | None = None,
+    report: Callable[[Result, int, int], None] | None = None,
 ) -> list[tuple[dict[str, Any], list[Result]]]:
     """Trains with every setting and seed; returns the results of each setting, by seed."""
     about = _native.rooms().get(room)
@@ -99,8 +99,8 @@ def sweep(
     def finished(job: tuple[int, int], last: dict[str, Any]) -> None:
         place, seed = job
         results[job] = Result(grid[place], seed, last["result"], last["solved_at"], last["diverged"], last["digest"], last["time_total_s"])
-        if told is not None:
-            told(results[job], len(results), len(jobs))
+        if report is not None:
+            report(results[job], len(results), len(jobs))
 
     class Reporter(tune.Callback):
         def on_trial_complete(self, iteration: int, trials: list[Any], trial: Any, **info: Any) -> None:
