@@ -47,7 +47,8 @@ fn rooms_without_data_refuse_it() {
         if !takes {
             let config = Config { data: Some(payouts()), ..config };
             let link = permalink::encode(&config, None);
-            for error in [run::validate(&config, host()).unwrap_err(), not_begun(&config), permalink::decode(&link, host()).unwrap_err()] {
+            for error in [run::validate(&config, host()).unwrap_err(), begin_error(&config), permalink::decode(&link, host()).unwrap_err()]
+            {
                 assert!(matches!(error, RunError::NoData { .. }), "{error}");
                 clear(&error);
             }
@@ -67,13 +68,13 @@ fn a_run_learns_from_what_was_brought() {
     let policy: Vec<f64> = ask(&mut *brought, json!({ "ask": "policy" })).unwrap();
     assert!(policy[3] > 0.5, "{policy:?}");
     // The room judges what it is given.
-    clear(&not_begun(&on(Dataset::new("one.txt", b"0.5".to_vec()))));
-    clear(&not_begun(&on(Dataset::new("none.txt", Vec::new()))));
+    clear(&begin_error(&on(Dataset::new("one.txt", b"0.5".to_vec()))));
+    clear(&begin_error(&on(Dataset::new("none.txt", Vec::new()))));
     clear(&run::begin(on(Dataset::new("program", vec![0xFF; 100])), host()).err().unwrap());
     // What is told has no bytes, and a run from it has to be given them.
-    let began = serde_json::to_value(Told::by(&mut *brought).began()).unwrap();
+    let began = serde_json::to_value(Events::drain(&mut *brought).began()).unwrap();
     assert_eq!(began["config"]["data"], json!({ "name": "payouts.txt", "bytes": 20, "hash": payouts().hash }));
-    missing(&not_begun(&on(told(&payouts()))));
+    missing(&begin_error(&on(told(&payouts()))));
     run::validate(&on(told(&payouts())), host()).unwrap();
 }
 
@@ -82,7 +83,7 @@ fn a_checkpoint_has_the_data_it_learns_from() {
     let mut run = trained(&on(payouts()), 7);
     let file = saved(&mut *run);
     assert_eq!(run::data_wanted(&file).unwrap(), None);
-    let mut again = go_on(&file);
+    let mut again = resume(&file);
     assert_eq!(again.config().data.as_ref().unwrap().content.as_deref().unwrap(), PAYOUTS);
     for run in [&mut run, &mut again] {
         train(&mut **run, 20);
@@ -170,7 +171,7 @@ fn links_and_commands_name_the_data() {
     assert_eq!(read, config);
     let found = read.data.clone().unwrap();
     assert!(found.name == data.name && found.content.is_none());
-    let error = not_begun(&read);
+    let error = begin_error(&read);
     assert!(matches!(error, RunError::DataMissing { .. }) && clear(&error).contains("a.b & c.txt"));
     assert!(permalink::native_command(&config).ends_with(r" --data 'it'\''s 100% a.b & c.txt'"));
     // Whoever has the file starts the same run.

@@ -32,7 +32,7 @@ fn arranged(file: &[u8], names: &[&str]) -> Vec<u8> {
 
 fn history(file: &[u8]) -> Vec<Row> {
     let mut run = run::restore(file, host()).unwrap();
-    Told::by(&mut *run).began().history.clone()
+    Events::drain(&mut *run).began().history.clone()
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn checkpoints(id: &str) {
     for (_, config) in every(1).into_iter().filter(|(room, _)| room.schema().id == id) {
         let mut run = trained(&config, 1);
         if id == "backgammon" {
-            sit_down(&mut *run);
+            start_session(&mut *run);
         }
         // A mark, where this knob is live.
         let _ = run.command(set("lr", 0.002));

@@ -66,7 +66,7 @@ fn members_their_gates_and_their_circuits() {
             assert!(file["name"].as_str().unwrap().starts_with(variant), "{file}");
         }
         for question in ["gates", "circuit"] {
-            assert!(unanswered(&mut *run, json!({ "ask": question, "member": 2 })).contains("0 to 1"));
+            assert!(ask_error(&mut *run, json!({ "ask": question, "member": 2 })).contains("0 to 1"));
         }
     }
 }
@@ -79,7 +79,7 @@ fn grids_run_are_damaged_and_leave_no_trace() {
         train(&mut *asked, 1);
         asked.advance(0.0);
         let run = &mut *asked;
-        assert!(unanswered(run, json!({ "ask": "advance", "steps": 1 })).contains("Begin one"));
+        assert!(ask_error(run, json!({ "ask": "advance", "steps": 1 })).contains("Begin one"));
         let about = run.variant().about.clone();
         let (width, height) = (number(&about["width"]) as u32 + 5, number(&about["height"]) as u32 + 2);
         for soft in [false, true] {
@@ -101,8 +101,8 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             };
             assert_eq!(differ(&hit, &one), 5, "{variant}");
             let outside = json!({ "ask": "damage", "x": width, "y": 0, "radius": 1, "how": "blank" });
-            assert!(unanswered(run, outside).contains("outside the grid"));
-            assert!(unanswered(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
+            assert!(ask_error(run, outside).contains("outside the grid"));
+            assert!(ask_error(run, json!({ "ask": "advance", "steps": 100_000 })).contains("1000 at most"));
             assert_eq!(value(run, json!({ "ask": "advance", "steps": 0 }))["values"], hit["values"], "intact");
             let blank = json!({ "ask": "damage", "x": 0, "y": 0, "radius": 99, "how": "blank" });
             let blank = value(run, blank);
@@ -122,9 +122,9 @@ fn grids_run_are_damaged_and_leave_no_trace() {
             let cell = number(&next["values"][(width + 1) as usize]) & 1;
             assert_eq!(number(&bits[wire]), cell, "{variant}");
         }
-        assert!(unanswered(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
-        assert!(unanswered(run, begun(0, 4, "random", false)).contains("1 to"));
-        assert!(unanswered(run, begun(4096, 4, "random", false)).contains("1 to"));
+        assert!(ask_error(run, json!({ "ask": "values", "x": 0, "y": height })).contains("outside the grid"));
+        assert!(ask_error(run, begun(0, 4, "random", false)).contains("1 to"));
+        assert!(ask_error(run, begun(4096, 4, "random", false)).contains("1 to"));
         // A target where there is one of the size.
         let (width, height) = (number(&about["width"]) as u32, number(&about["height"]) as u32);
         let target = value(run, begun(width, height, "target", false));
@@ -144,18 +144,18 @@ fn grids_run_are_damaged_and_leave_no_trace() {
 fn big_grids_are_bits_and_too_big_ones_are_unanswered() {
     let mut run = start(&small("logic", "life", 1));
     let big = |width: u32, height: u32| json!({ "ask": "big", "width": width, "height": height, "seed": 3, "member": 0 });
-    assert!(unanswered(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
+    assert!(ask_error(&mut *run, json!({ "ask": "big_advance", "ms": 1.0 })).contains("Begin one"));
     let first = value(&mut *run, big(70, 9));
     assert_eq!((len(&first["words"]), &first["step"]), (9 * 9, &json!(0)));
     // As it begins, every gate passes on the first of what it reads.
     let next = value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }));
     assert_eq!(next["step"], 1);
     for (width, height) in [(0, 8), (8, 70_000)] {
-        assert!(unanswered(&mut *run, big(width, height)).contains("1 to 65536"));
+        assert!(ask_error(&mut *run, big(width, height)).contains("1 to 65536"));
     }
     let host = run::Host { memory_bytes: 256 << 20, ..host() };
     let mut tight = run::begin(small("logic", "life", 1), host).unwrap();
-    assert!(unanswered(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
+    assert!(ask_error(&mut *tight, big(65_536, 65_536)).contains("MB of memory"));
     assert_eq!(value(&mut *run, json!({ "ask": "big_advance", "ms": 0.0 }))["step"], 2, "intact");
 
     // Gates that have soon become others than those that pass on change the cells.
@@ -253,7 +253,7 @@ fn solved(config: &Config, most: f64) -> Box<dyn AnyRun> {
 fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
     let config = Config { variant: "life".into(), ..config_of(room("logic")) };
     let mut run = solved(&config, 8000.0);
-    let told = Told::by(&mut *run);
+    let told = Events::drain(&mut *run);
     let test = told.tests().pop().unwrap();
     let column = |name: &str| test.values[run.schema().test(name).unwrap()];
     assert_eq!((column("perfect"), column("larger")), (Some(1.0), Some(1.0)));
@@ -273,7 +273,7 @@ fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
     // It is kept, while others learn on.
     let at = run.progress().iteration;
     train(&mut *run, at + 3);
-    let again = go_on(&run.save().unwrap());
+    let again = resume(&run.save().unwrap());
     assert!(again.solved().is_some());
 }
 
@@ -281,7 +281,7 @@ fn life_is_learned_perfectly_and_its_circuit_is_the_rule() {
 fn a_checkerboard_is_learned_perfectly_and_heals() {
     let config = Config { variant: "checkerboard".into(), ..config_of(room("logic")) };
     let mut run = solved(&config, 6000.0);
-    let test = Told::by(&mut *run).tests().pop().unwrap().values.clone();
+    let test = Events::drain(&mut *run).tests().pop().unwrap().values.clone();
     let column = |name: &str| test[run.schema().test(name).unwrap()].unwrap();
     assert_eq!(column("perfect"), 1.0);
     assert!(column("larger") > 0.99 && column("healed") > 0.99, "{test:?}");

@@ -175,7 +175,7 @@ fn live(config: &Config, turns: &[Turn], cut: bool, now_s: &mut f64) -> (Story, 
                 if how == Some(EndedBy::Restore) {
                     run.command(restored(file)).unwrap();
                 } else {
-                    run = go_on(&file);
+                    run = resume(&file);
                 }
                 assert_eq!(run.digest(), digest, "{how:?}");
                 let now = ask::<serde_json::Value>(&mut *run, json!({ "ask": "session" })).ok();

@@ -52,7 +52,7 @@ fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
         let at = run.progress().iteration.max(1);
         run.command(set("lr", 0.0021)).unwrap();
         train(&mut *run, 2);
-        let told = Told::by(&mut *run);
+        let told = Events::drain(&mut *run);
         let marks: Vec<_> = told.marks().into_iter().map(|m| (&*m.knob, m.to.clone(), m.progress.iteration)).collect();
         assert_eq!(marks, [("lr", Value::Number(0.0021), at)]);
 
@@ -64,7 +64,7 @@ fn a_knob_changes_at_the_boundary_and_leaves_a_mark_that_the_file_keeps() {
         let file = saved(&mut *run);
         let mut restored = run::restore(&file, host()).unwrap();
         assert_eq!(restored.config_now(), now);
-        let told = Told::by(&mut *restored);
+        let told = Events::drain(&mut *restored);
         let began = told.began();
         assert_eq!((began.marks.len(), began.history.len()), (1, 2));
         assert_eq!(began.knobs["lr"], Value::Number(0.0021));
@@ -141,7 +141,7 @@ fn a_row_has_what_the_schema_says_and_a_rate_is_what_was_done_in_the_time() {
         let schema = room.schema();
         let mut run = start(&config);
         let mut now_s = 0.0;
-        let mut told = Told(Vec::new());
+        let mut told = Events(Vec::new());
         while run.progress().iteration < 5 {
             now_s += 0.125;
             run.advance(now_s);
@@ -183,7 +183,7 @@ fn tests_are_of_the_weights_that_they_name_and_come_after_the_iteration_that_the
             now_s += 0.001;
             run.advance(now_s);
             let at = run.progress().iteration;
-            for row in Told::by(&mut *run).tests() {
+            for row in Events::drain(&mut *run).tests() {
                 assert_eq!(row.progress.iteration, at, "nothing was learned meanwhile at home");
                 assert_eq!(row.values, run.test().unwrap().values, "{}", config.variant);
                 assert_eq!(row.values.len(), room.schema().tests.len());
@@ -199,7 +199,7 @@ fn the_first_test_that_reaches_the_goal_solves_it_and_the_file_says_so() {
     let config = small("bandit", "three-arms", 4);
     let goal = room("bandit").variants()[0].goal.unwrap();
     let mut run = start(&config);
-    let told = until(&mut *run, Told::is_solved);
+    let told = until(&mut *run, Events::is_solved);
     let solved = told.0.iter().find_map(|event| match event {
         Event::Solved { progress, goal } => Some((progress.clone(), *goal)),
         _ => None,
@@ -210,10 +210,10 @@ fn the_first_test_that_reaches_the_goal_solves_it_and_the_file_says_so() {
     train(&mut *run, at + 40);
     let mut restored = run::restore(&run.save().unwrap(), host()).unwrap();
     assert_eq!(restored.solved(), Some(&first.progress));
-    assert_eq!(Told::by(&mut *restored).began().solved.as_ref(), Some(&first.progress));
+    assert_eq!(Events::drain(&mut *restored).began().solved.as_ref(), Some(&first.progress));
     restored.command(Command::Start).unwrap();
     train(&mut *restored, at + 80);
-    assert!(!Told::by(&mut *restored).is_solved(), "a task is solved once");
+    assert!(!Events::drain(&mut *restored).is_solved(), "a task is solved once");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_sweeps_learners_are_the_runs_that_they_would_be_alone() {
         let mut alone = start(&with(Config { seed: 5, ..config }, "lr=0.004"));
         let at = schema.test(alone.variant().goal.unwrap().column).unwrap();
         train_for(&mut *alone, budget);
-        let told = Told::by(&mut *alone);
+        let told = Events::drain(&mut *alone);
         let last = told.tests().last().map(|row| [row.progress.counts[0], row.values[at].unwrap()]);
         let cell = &cells[3];
         assert_eq!(timeless(&cell.progress), timeless(&alone.progress()), "{}", schema.id);
@@ -322,7 +322,7 @@ fn divergence_stops_the_run_says_so_and_is_never_saved() {
             }
         }
         assert!(run.diverged() && !run.running(), "{id}");
-        let told = Told::by(&mut *run);
+        let told = Events::drain(&mut *run);
         let said = told.0.iter().position(|event| match event {
             Event::Notice { level: Level::Error, text, next_step } => text.contains("diverged") && next_step.contains("learning rate"),
             _ => false,
@@ -381,7 +381,7 @@ fn a_link_carries_the_run_and_tells_whether_it_was_reproduced() {
             let mut again = start(&config);
             again.expect(expected);
             train(&mut *again, DIGEST_EVERY);
-            let told = Told::by(&mut *again);
+            let told = Events::drain(&mut *again);
             let [(level, text, next_step)] = told.notices()[..] else { panic!("{:?}", told.notices()) };
             (level, text.to_string(), next_step.to_string())
         };
@@ -405,7 +405,7 @@ fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
         train(&mut *first, 5);
         first.command(set("lr", 0.0021)).unwrap();
         // A save and a load between two changes make no difference.
-        let mut first = go_on(&first.save().unwrap());
+        let mut first = resume(&first.save().unwrap());
         first.command(set("lr", 0.0023)).unwrap();
         first.command(set("lr", 0.0022)).unwrap();
         train(&mut *first, DIGEST_EVERY);
@@ -424,7 +424,7 @@ fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
                 again.command(set("lr", 0.003)).unwrap();
             }
             train(&mut *again, DIGEST_EVERY);
-            let told = Told::by(&mut *again);
+            let told = Events::drain(&mut *again);
             let marks: Vec<_> = told.marks().iter().map(|m| (m.progress.iteration, m.to.clone())).collect();
             let notices: Vec<_> = told.notices().iter().map(|(_, text, _)| text.to_string()).collect();
             (again, marks, notices)
@@ -440,7 +440,7 @@ fn a_link_replays_live_changes_and_tells_whether_the_run_was_reproduced() {
         // From the middle of the replay, what is ahead still comes.
         let mut early = trained(&link.config, 3);
         assert_eq!(early.shared().address, shared.address);
-        let mut early = go_on(&early.save().unwrap());
+        let mut early = resume(&early.save().unwrap());
         assert_eq!(early.shared().address, shared.address);
         train(&mut *early, DIGEST_EVERY);
         assert_eq!(early.digest(), digest);
@@ -471,7 +471,7 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
     let paying = |payouts: &str| with_text(small("bandit", "three-arms", 4), "payouts", payouts);
     // What is no payout is refused by the room, though the text is one.
     let wrong = paying("0.1 0.2   0.9&'=%#/✓");
-    clear(&not_begun(&wrong));
+    clear(&begin_error(&wrong));
     let link = permalink::encode(&wrong, None);
     assert!(!link.contains([' ', '\'', '✓']) && link.matches('#').count() == 1, "{link}");
     clear(&permalink::decode(&link, host()).unwrap_err());
@@ -488,15 +488,15 @@ fn a_choice_and_a_text_are_knobs_like_others_everywhere() {
         assert!(matches!(run.command(command), Err(RunError::WrongKind { .. })));
     }
     assert!(matches!(run.command(set("payouts", "1 2")), Err(RunError::NotLive { .. })));
-    let told = Told::by(&mut *run);
+    let told = Events::drain(&mut *run);
     let mark = told.marks()[0].clone();
     assert_eq!((mark.from, mark.to), ("none".into(), "mean".into()));
     train(&mut *run, 4);
 
-    let mut restored = go_on(&run.save().unwrap());
+    let mut restored = resume(&run.save().unwrap());
     assert_eq!(restored.config_now(), run.config_now());
     assert_eq!(restored.config_now().changes[0].value, "mean".into());
-    let began = Told::by(&mut *restored);
+    let began = Events::drain(&mut *restored);
     assert_eq!(began.began().knobs["payouts"], "0.1 0.95 0.3 0.5".into());
     assert_eq!(began.began().marks[0].to, "mean".into());
     for run in [&mut run, &mut restored] {
@@ -611,7 +611,7 @@ fn a_run_may_be_lent_a_clock_and_says_where_its_time_went() {
         let plain = trained(&config, 2);
         let mut run: Box<dyn AnyRun> = start(&config);
         run.set_clock(ticks);
-        let mut told = Told(Vec::new());
+        let mut told = Events(Vec::new());
         while run.progress().iteration < 2 {
             run.advance(ticks());
             told.0.extend(run.events());
@@ -662,7 +662,7 @@ fn operations_are_timed_while_somebody_looks_and_leave_no_trace() {
 /// What a run told of its iterations, without what depends on the time.
 fn timeless_metrics(run: &mut dyn AnyRun) -> Vec<Vec<Option<f64>>> {
     let columns = run.schema().metrics;
-    let told = Told::by(run);
+    let told = Events::drain(run);
     told.metrics().into_iter().map(|row| unrated(columns, row)).collect()
 }
 
@@ -683,7 +683,7 @@ fn a_save_at_any_slice_goes_on_to_the_bit() {
             }
             let done = run.progress().iteration as usize;
             let now = run.saves();
-            let mut again = go_on(&run.save().unwrap());
+            let mut again = resume(&run.save().unwrap());
             // What cannot be saved within an iteration ends it first.
             assert_eq!(again.progress(), now.unwrap_or_else(|| run.progress()), "{variant}");
             let done = done.max(again.progress().iteration as usize);
@@ -722,7 +722,7 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         assert!(!run.at_boundary() && run.progress().iteration == 0, "{variant}");
         run.events();
         run.command(Command::Save).unwrap();
-        let bytes = Told::by(&mut *run).saved().expect(variant);
+        let bytes = Events::drain(&mut *run).saved().expect(variant);
         let again = run::restore(&bytes, host()).unwrap();
         assert_eq!(again.progress(), run.progress(), "{variant}");
         assert!(!again.at_boundary(), "{variant}: it is in the file that so much of the iteration is done");
@@ -752,14 +752,14 @@ fn an_iteration_of_hours_is_saved_and_paused_at_once() {
         assert_eq!(run.saves(), None, "{variant}: it may be over soon");
         run.command(Command::Pause).unwrap();
         run.command(Command::Save).unwrap();
-        while Told::by(&mut *run).saved().is_none() {
+        while Events::drain(&mut *run).saved().is_none() {
             now_s += 1.5;
             assert!(run.advance(now_s), "{variant}");
         }
         assert!(!run.at_boundary() && !run.advance(now_s), "{variant}: nothing goes on behind the save");
         assert_eq!(run.saves().map(|at| at.iteration), Some(1), "{variant}");
-        let mut again = go_on(&run.save().unwrap());
-        let told = Told::by(&mut *run);
+        let mut again = resume(&run.save().unwrap());
+        let told = Events::drain(&mut *run);
         let notices = told.notices();
         assert!(notices.iter().any(|one| one.1.contains("as it was after 1")), "{variant}: {notices:?}");
         settle(&mut *again, 3);
@@ -777,7 +777,7 @@ fn a_knob_that_waits_for_the_end_of_an_iteration_is_in_the_file() {
     run.advance(2.0);
     assert!(!run.at_boundary() && run.saves().is_some());
     run.command(set("lr", 0.01)).unwrap();
-    let mut again = go_on(&run.save().unwrap());
+    let mut again = resume(&run.save().unwrap());
     for run in [&mut run, &mut again] {
         settle(&mut **run, 2);
     }

@@ -111,7 +111,7 @@ fn a_save_waits_for_nobody_and_goes_on_as_the_run_does() {
         let saved = shared.save().unwrap();
         train(&mut *own, 2);
         assert_eq!(shared.digest(), own.digest());
-        let mut again = go_on(&saved);
+        let mut again = resume(&saved);
         // It is shared still, and what was restored is another's to share.
         bring(&mut *shared, 6);
         train(&mut *shared, 3);

@@ -51,11 +51,11 @@ fn an_attempt_that_fails_is_told_kept_and_no_solution() {
             continue;
         }
         failed = true;
-        let mut again = go_on(&run.save().unwrap());
+        let mut again = resume(&run.save().unwrap());
         assert_eq!((again.attempts(), again.solved()), (1, None));
-        assert_eq!(Told::by(&mut *again).began().attempts, 1);
+        assert_eq!(Events::drain(&mut *again).began().attempts, 1);
         // It goes on until it is confirmed; and what was learned by then is what it would have been.
-        until(&mut *again, Told::is_solved);
+        until(&mut *again, Events::is_solved);
         let attempts = again.attempts();
         assert!(attempts >= 1 && again.solved().unwrap().iteration > progress.iteration);
         let again = run::restore(&again.save().unwrap(), host()).unwrap();
@@ -260,7 +260,7 @@ fn a_confirmation_in_slices_goes_on_from_a_file() {
         while run.advance(0.0) {
             slices += 1;
         }
-        let told = Told::by(run);
+        let told = Events::drain(run);
         assert!(told.tests().is_empty(), "the test itself is not made again");
         (slices, told.confirmations()[0].clone())
     };
@@ -282,7 +282,7 @@ fn circuits_that_were_called_solved_are_right_on_other_grids() {
     for seed in [26, 30, 36, 40] {
         let config = Config { variant: "checkerboard".into(), seed, ..run::config_of(room("logic")) };
         let mut run = start(&config);
-        let told = until(&mut *run, Told::is_solved);
+        let told = until(&mut *run, Events::is_solved);
         let all = told.confirmations();
         assert_eq!(all.iter().filter(|one| !one.confirmed).count(), run.attempts() as usize);
         assert_eq!(all.last().unwrap().value, Some(1.0));

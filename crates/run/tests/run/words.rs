@@ -35,7 +35,7 @@ fn tested(run: &mut dyn AnyRun, column: &str) -> Option<f64> {
 /// From a save it goes on as if it had not stopped.
 #[track_caller]
 fn goes_on(mut run: Box<dyn AnyRun>, iterations: u32) {
-    let mut again = go_on(&run.save().unwrap());
+    let mut again = resume(&run.save().unwrap());
     settle(&mut *run, iterations);
     settle(&mut *again, iterations);
     assert_eq!(run.digest(), again.digest());
@@ -55,7 +55,7 @@ fn a_text_is_prepared_and_told_of() {
         assert!(before["model"].is_null() && before["preparing"]["done"] == 0.0, "{before}");
         for question in ["tokens", "read"] {
             let early = json!({ "ask": question, "text": "a", "next": 1 });
-            assert!(unanswered(&mut *run, early).contains("being prepared"));
+            assert!(ask_error(&mut *run, early).contains("being prepared"));
         }
         train(&mut *run, 5);
         run.command(Command::Pause).unwrap();
@@ -147,11 +147,11 @@ fn the_model_is_asked_what_it_makes_of_a_text() {
             (json!({ "ask": "attention", "text": "fox", "layer": 2, "head": 0 }), "a layer of 0 to 1"),
             (json!({ "ask": "attention", "text": "fox", "layer": 0, "head": 2 }), "a head of 0 to 1"),
         ] {
-            assert!(unanswered(run, question.clone()).contains(says), "{question}");
+            assert!(ask_error(run, question.clone()).contains(says), "{question}");
         }
         if variant == "char" {
             for question in ["tokens", "read"] {
-                let text = unanswered(run, json!({ "ask": question, "text": "a fôx ✓", "next": 1 }));
+                let text = ask_error(run, json!({ "ask": question, "text": "a fôx ✓", "next": 1 }));
                 assert!(text.contains("'ô'") && text.contains("'✓'"), "{text}");
             }
         }
@@ -167,11 +167,11 @@ fn generate(prompt: &str, temperature: f64, most: u32, stop: &str) -> Value {
 fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
     for variant in variants("words") {
         let mut run = start(&small("words", variant, 2));
-        let early = unanswered(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
+        let early = ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 }));
         assert!(early.contains("being prepared"));
         train(&mut *run, 2);
-        assert!(unanswered(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
-        assert!(unanswered(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
+        assert!(ask_error(&mut *run, json!({ "ask": "continue", "tokens": 1 })).contains("Ask for one"));
+        assert!(ask_error(&mut *run, json!({ "ask": "stop" })).contains("Ask for one"));
         let begun = value(&mut *run, generate("a fox", 1.0, 40, ""));
         assert_eq!((&begun["tokens"], &begun["text"], &begun["ended"]), (&json!(0), &json!(""), &Value::Null));
         let at_once = value(&mut *run, json!({ "ask": "continue", "tokens": 1000 }));
@@ -216,7 +216,7 @@ fn a_text_is_written_token_by_token_with_the_weights_it_began_with() {
             (generate(&"fox ".repeat(50), 1.0, 40, ""), "the model sees 16 at once"),
             (generate("a fox", -1.0, 40, ""), "Choose 0 to 100"),
         ] {
-            assert!(unanswered(&mut *run, question.clone()).contains(says), "{question}");
+            assert!(ask_error(&mut *run, question.clone()).contains(says), "{question}");
         }
     }
 }
@@ -446,7 +446,7 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         let mut first = trained(&on("squares.txt", squares.as_bytes(), tokenizer), 1);
         let tokenizer_of = |run: &mut dyn AnyRun| -> Value {
             let mut run = run::restore(&run.save().unwrap(), host()).unwrap();
-            Told::by(&mut *run).began().room["tokenizer"].clone()
+            Events::drain(&mut *run).began().room["tokenizer"].clone()
         };
         let known = tokenizer_of(&mut *first);
         let line = run::words::vocabulary_line(&known);
@@ -460,7 +460,7 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         goes_on(run, 4);
         // Of another kind it is refused, and so is a text with characters that it lacks.
         let other = if tokenizer == "bytes" { "chars" } else { "bytes" };
-        let error = not_begun(&with_text(with(&cubes), "tokenizer", other));
+        let error = begin_error(&with_text(with(&cubes), "tokenizer", other));
         assert!(error.next_step().contains(&format!("Set tokenizer to {tokenizer}")), "{error}");
         let strange = run::begin(with(&cubes.replace('1', "x")), host());
         match tokenizer {
@@ -469,7 +469,7 @@ fn a_text_may_be_read_in_the_tokens_of_another_run() {
         }
     }
     let damaged = format!("{}\n{squares}", r#"{"hothouse_vocabulary":{"kind":"bpe","merges":[[1,999]]}}"#);
-    let error = not_begun(&on("damaged.txt", damaged.as_bytes(), "bpe"));
+    let error = begin_error(&on("damaged.txt", damaged.as_bytes(), "bpe"));
     assert!(error.next_step().contains("export words"), "{error}");
 }
 
@@ -489,7 +489,7 @@ fn a_text_that_cannot_be_learned_is_refused_with_what_would_do() {
         let mut run = trained(&small("words", "char", 1), 1);
         let digest = run.digest();
         let config = on("text", text, tokenizer);
-        for error in [not_begun(&config), run.command(Command::Reset { config: Some(config) }).unwrap_err()] {
+        for error in [begin_error(&config), run.command(Command::Reset { config: Some(config) }).unwrap_err()] {
             assert!(clear(&error).contains(says), "{says}: {error}");
         }
         assert_eq!(run.digest(), digest);
@@ -681,7 +681,7 @@ fn a_knob_set_while_the_text_is_read_is_in_the_file() {
     assert!(!run.at_boundary(), "it has not read its text");
     run.command(set("clip", 3.5)).unwrap();
     let file = run.save().unwrap();
-    for run in [run, go_on(&file)] {
+    for run in [run, resume(&file)] {
         let changes = run.config_now().changes;
         assert!(changes.iter().any(|made| made.knob == "clip" && made.value == 3.5.into()), "{changes:?}");
     }
