@@ -1,4 +1,4 @@
-//! The example of a run in Rust.
+//! Runs the Rust example.
 
 #[path = "../../../../examples/train.rs"]
 #[allow(dead_code)] // its `main`
@@ -7,7 +7,7 @@ mod train;
 use crate::common::host;
 
 #[test]
-fn the_example_trains_until_solved_and_saves() {
+fn example_trains_until_solved_and_saves() {
     let folder = testkit::Scratch::new("example");
     let file = folder.path("run.safetensors");
     train::train(&file).unwrap();
