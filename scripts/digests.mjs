@@ -14,7 +14,7 @@ const FIRST = 16;
 /** All variants as `{ room, variant, knobs }`. scripts/rooms/<room>.mjs names knobs for short runs. */
 export async function everyRun(program) {
   const quick = Object.fromEntries(await own("digests"));
-  const [, list] = (await sh(program, ["train", "--help"])).match(/^Rooms, and what .*\n((?: +.*\n)+)/m) ?? [];
+  const [, list] = (await sh(program, ["train", "--help"])).match(/^Rooms and their variants.*\n((?: +.*\n)+)/m) ?? [];
   const variants = (room) => {
     const found = list?.replace(/\s+/g, " ").match(new RegExp(` ${room}: (.+?)\\. --steps`));
     if (!found) throw new Trouble(`hothouse train --help lists no variants of ${room}`, "see room_list in crates/cli/src/help.rs");

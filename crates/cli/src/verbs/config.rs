@@ -4,7 +4,7 @@
 use crate::args::values::{device, device_name, number, seconds, set_one};
 use crate::args::{CommonArgs, TrainArgs};
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::session::begin;
 use anyhow::{Result, anyhow};
 use run::protocol::{Config, DeviceWish, Value as Setting};
@@ -194,7 +194,7 @@ pub fn with_file(file: &Path, id: Option<String>, mut args: TrainArgs) -> Result
             if !names.contains(&name.as_str()) {
                 return Err(wrong(unknown("knob", name, &names)));
             }
-            set_one(name, value, &known).map_err(refusal)?;
+            set_one(name, value, &known).map_err(usage_error)?;
         }
     }
     // What comes later counts.

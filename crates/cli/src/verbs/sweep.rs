@@ -5,7 +5,7 @@
 
 use crate::args::SweepArgs;
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::format::{self, clock, grouped, plural, quoted, short};
 use crate::host::Machine;
 use crate::session::begin;
@@ -203,7 +203,7 @@ impl Sweep {
             if settings[0].contains_key(&axis.name) {
                 bail!(Usage(format!("{0} is given twice. Name it once, with all its values", axis.name)));
             }
-            let values = axis.values(args.points, &knobs).map_err(refusal)?;
+            let values = axis.values(args.points, &knobs).map_err(usage_error)?;
             // Counted before anything is made of it.
             let runs = settings.len().saturating_mul(values.len()).saturating_mul(args.seeds as usize);
             if runs > MOST_RUNS {
@@ -244,7 +244,7 @@ impl Sweep {
         let mut opened = Backend::default();
         for setting in &sweep.settings {
             let config = sweep.config(setting, 1);
-            run::validate(&config, host).map_err(refusal)?;
+            run::validate(&config, host).map_err(usage_error)?;
             let is_size = |name: &str| name == VARIANT || knobs.iter().any(|k| k.name == name && !k.live);
             let size: Vec<_> = setting.iter().filter(|(k, _)| is_size(k)).map(|(k, v)| format!("{k}={v}")).collect();
             if sizes.insert(size) {

@@ -3,20 +3,20 @@
 use crate::args::values::{device_name, set, set_one};
 use crate::args::{CommonArgs, MachineArgs, TrainArgs};
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::format::quoted;
 use crate::host::Machine;
 use crate::outputs::events::EventLog;
 use crate::outputs::export::Exports;
 use crate::outputs::screen::{Mode, Screen};
-use crate::outputs::show::{Shown, wants_screen};
+use crate::outputs::show::{RunDisplay, wants_screen};
 use crate::rooms;
 use crate::session::begin::{config, give_data, restored, room};
 use crate::session::budget::Budget;
 use crate::session::monitor_file::{self, MonitorFile};
 use crate::session::record::Record;
 use crate::session::saves;
-use crate::session::training::{Place, Session};
+use crate::session::training::{SaveTarget, Session};
 use crate::signals::{self, SIGNALS};
 use crate::verbs::config as file;
 use anyhow::{Result, bail};
@@ -41,16 +41,16 @@ pub fn train(mut id: Option<String>, mut args: TrainArgs, began: Instant) -> Res
     config.seed = args.seed.unwrap_or(1);
     let knobs = room.knobs(&config.variant);
     for (iteration, knob, text) in &args.at {
-        let value = set_one(knob, text, &knobs).map_err(refusal)?;
+        let value = set_one(knob, text, &knobs).map_err(usage_error)?;
         config.changes.push(Change { iteration: *iteration, knob: knob.clone(), value });
     }
     if args.print_config {
-        run::validate(&config, machine.host).map_err(refusal)?;
+        run::validate(&config, machine.host).map_err(usage_error)?;
         let text = file::text(room, &config, &args)?;
         return Ok(std::io::stdout().write_all(text.as_bytes())?);
     }
     give_data(&mut config, &args.common.data, machine.host)?;
-    let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(refusal)?;
+    let run = machine.pool.install(|| run::begin(config, machine.host)).map_err(usage_error)?;
     let save = args.common.save.clone();
     session(run, args.common, save, None, machine, began)
 }
@@ -60,8 +60,8 @@ pub fn resume(file: Option<PathBuf>, common: CommonArgs, began: Instant) -> Resu
     // Whoever was asked and wants none of them has what they want.
     let Some(file) = file.map_or_else(saves::chosen, |file| Ok(Some(file)))? else { return Ok(()) };
     let mut run = machine.pool.install(|| restored(&file, &common.data, machine.host))?;
-    for (name, value) in set(&common.set, &run.knobs()).map_err(refusal)? {
-        run.command(Command::SetKnob { name, value }).map_err(refusal)?;
+    for (name, value) in set(&common.set, &run.knobs()).map_err(usage_error)? {
+        run.command(Command::SetKnob { name, value }).map_err(usage_error)?;
     }
     let save = common.save.clone().or_else(|| Some(file.clone()));
     session(run, common, save, Some(&file), machine, began)
@@ -76,7 +76,7 @@ fn session(
     machine: Machine,
     began: Instant,
 ) -> Result<()> {
-    run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(refusal)?;
+    run.command(Command::Device { wish: common.device.unwrap_or_default() }).map_err(usage_error)?;
     check_files(&common, save.as_deref(), resumed)?;
     let schema = run.schema();
     let mut exports = Exports::open(common.csv.as_deref(), common.tensorboard.as_deref(), schema, &run.progress())?;
@@ -95,7 +95,7 @@ fn session(
     let monitor = place.and_then(|path| MonitorFile::create(&path, schema, &about));
     signals::listen()?;
 
-    let (wish, wishes) = channel();
+    let (request, requests) = channel();
     let screen = wants_screen(common.show.json || common.show.plain);
     let clock = || began.elapsed().as_secs_f64();
     let out_of_reach = rooms::shell(schema.id).and_then(|shell| shell.out_of_reach(run.config()));
@@ -103,24 +103,24 @@ fn session(
         run,
         budget: Budget { steps: common.steps, seconds: common.seconds, cpu_seconds: common.cpu_seconds, until_solved: common.until_solved },
         out_of_reach,
-        place: Place::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
+        target: SaveTarget::new(save, common.save_every.unwrap_or(SAVE_EVERY_S)),
         interactive: screen,
         program: std::env::args().next().unwrap_or("hothouse".into()),
         resume_flags: machine_flags(&common.machine) + &other_flags(&common),
         clock: &clock,
         signals: &SIGNALS,
-        wishes,
+        requests,
         updates,
         monitor: monitor.map_err(|error| format!("{error:#}")),
     };
-    let shown = Shown {
+    let display = RunDisplay {
         json: common.show.json,
         screen: screen.then(|| Screen::new(Mode::Training, rooms::picture)),
-        wishes: Some(&wish),
-        broken: "training stopped at an internal error, told above. Resume from the last save, and please report it",
+        requests: Some(&request),
+        panic_message: "training stopped at an internal error, shown above. Resume from the last save, and please report it",
     };
     // On a thread of the pool, so that training and its helpers are exactly that many.
-    shown.beside(|updates| machine.pool.install(|| session(updates).train()), &mut log)
+    display.show(|updates| machine.pool.install(|| session(updates).train()), &mut log)
 }
 
 /// Refuses names under which this run would destroy what is not its own, before anything is written.

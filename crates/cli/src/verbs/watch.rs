@@ -4,7 +4,7 @@
 use crate::args::ShowArgs;
 use crate::format::{briefs, clock, counted};
 use crate::outputs::screen::Screen;
-use crate::outputs::show::{Shown, wants_screen};
+use crate::outputs::show::{RunDisplay, wants_screen};
 use crate::session::monitor_file;
 use crate::session::record::{By, Names, Record};
 use crate::session::training::Update;
@@ -42,13 +42,13 @@ pub fn watch(file: Option<PathBuf>, show: &ShowArgs) -> Result<()> {
         }
     };
     signals::listen()?;
-    let shown = Shown {
+    let display = RunDisplay {
         json: show.json,
         screen: wants_screen(show.json || show.plain).then(Screen::watching),
-        wishes: None,
-        broken: "reading stopped at an internal error, told above",
+        requests: None,
+        panic_message: "reading stopped at an internal error, shown above",
     };
-    shown.beside(|updates| follow(&file, &SIGNALS, &updates), &mut |_| {})
+    display.show(|updates| follow(&file, &SIGNALS, &updates), &mut |_| {})
 }
 
 /// Gives records until the last one, or until told to stop.

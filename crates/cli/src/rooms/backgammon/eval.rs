@@ -8,7 +8,7 @@ use crate::args::values::{count, up_to_a_million};
 use crate::error::Usage;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::progress::Live;
+use crate::progress::ProgressLine;
 use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Context, Result, bail};
@@ -76,7 +76,7 @@ impl VerbArgs for JudgeArgs {
         HELP.into()
     }
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine, &SIGNALS))
     }
 }
@@ -167,7 +167,7 @@ enum Line<'a> {
 }
 
 fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals: &Signals) -> Result<()> {
-    let mut live = Live::new(args.json);
+    let mut live = ProgressLine::new(args.json);
     let names = [one.player().name(), other.player().name()];
     let mut games = Duel::new(args.seed, args.games.div_ceil(2), ABREAST);
     let began = Instant::now();
@@ -183,7 +183,7 @@ fn duel(one: &mut Contestant, other: &mut Contestant, args: &JudgeArgs, signals:
             return Err(error);
         }
         stepped?;
-        live.tell(|| format!("{}, {}", summary(games.tally()), clock(began.elapsed().as_secs_f64())));
+        live.update(|| format!("{}, {}", summary(games.tally()), clock(began.elapsed().as_secs_f64())));
     }
     drop(live);
     let (tally, seconds) = (games.tally(), began.elapsed().as_secs_f64());

@@ -38,7 +38,7 @@ impl VerbArgs for MovesArgs {
     }
 
     /// Answers the calling program.
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         let MovesArgs { game, stdio } = self;
         if game != "backgammon" {
             bail!(Usage(format!("the rules of '{game}' are not known here. Choose backgammon")));

@@ -74,7 +74,7 @@ impl VerbArgs for PlayArgs {
         format!("{}\n\n{STDIO}", table::WORDS)
     }
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         if self.game != "backgammon" {
             bail!(Usage(format!("'{}' is not played here. Choose backgammon", self.game)));
         }

@@ -4,7 +4,7 @@
 use super::table::{Done, Game, Table, behind, depth_words, ending_words, hint_words};
 use crate::format::{fitted, wrapped};
 use crate::outputs::screen::draw::{bold, faint, key_lines};
-use crate::outputs::screen::terminal::{DRAW_EVERY, Held, NO_KEYS, read_keys};
+use crate::outputs::screen::terminal::{DRAW_EVERY, FullScreen, NO_KEYS, read_keys};
 use crate::outputs::screen::{ACCENT, FAINT, MARKED};
 use crate::signals::{self, SIGNALS};
 use anyhow::{Context, Result, anyhow, bail};
@@ -116,7 +116,7 @@ fn answer(game: &mut Game, ask: Ask) -> Answer {
 }
 
 fn show(seat: &mut Seat, ask: Sender<Ask>, answers: &Receiver<Answer>) -> Result<()> {
-    let mut terminal = Held::take(&SIGNALS)?;
+    let mut terminal = FullScreen::start(&SIGNALS)?;
     let keys = read_keys();
     // Typed while the agent thought.
     let mut typed: VecDeque<KeyEvent> = VecDeque::new();

@@ -52,7 +52,7 @@ impl VerbArgs for EnvArgs {
     }
 
     /// Answers the calling program, or describes the environment.
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         let mut env = Env::new(&self.id).map_err(|error| Usage(error.to_string()))?;
         if self.stdio {
             return serve(&mut env, &mut std::io::stdin().lock(), &mut std::io::stdout().lock());

@@ -4,10 +4,10 @@
 use crate::args::MachineArgs;
 use crate::args::values::count;
 use crate::error::Usage;
-use crate::error::refusal;
+use crate::error::usage_error;
 use crate::format::{grouped, short};
 use crate::host::Machine;
-use crate::progress::Live;
+use crate::progress::ProgressLine;
 use crate::shell::VerbArgs;
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
@@ -86,7 +86,7 @@ impl VerbArgs for SolveArgs {
     const PATH: &'static [&'static str] = &["solve"];
     const ABOUT: &'static str = "Solve every environment of control from its preset, seed by seed, and print how long each took";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host, &SIGNALS))
     }
 }
@@ -98,7 +98,7 @@ struct Task {
 }
 
 fn tasks(args: &SolveArgs) -> Result<Vec<Task>> {
-    let room = run::room(&args.room).map_err(refusal)?;
+    let room = run::room(&args.room).map_err(usage_error)?;
     if args.room != "control" {
         let room = &args.room;
         bail!(Usage(format!("only control is solved. Train this room with `hothouse train {room} --until-solved`")));
@@ -164,7 +164,7 @@ fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Si
     let mut run = run::room(&config.room)?.begin(config, host)?;
     let column = run.schema().test(task.goal.column).unwrap_or_default();
     run.command(Command::Start)?;
-    let mut live = Live::new(args.json || !std::io::stdout().is_terminal());
+    let mut live = ProgressLine::new(args.json || !std::io::stdout().is_terminal());
     while !row.solved && row.steps < args.steps && run.running() {
         if signals.interrupts.load(Relaxed) > 0 {
             return Ok(None);
@@ -179,7 +179,7 @@ fn solve(config: Config, task: &Task, args: &SolveArgs, host: Host, signals: &Si
             }
         }
         (row.solved, row.attempts) = (run.solved().is_some(), run.attempts());
-        live.tell(|| {
+        live.update(|| {
             let (steps, mean) = (short(row.steps as f64), mean(row.mean_return));
             format!("{} seed {seed}: {steps} steps, mean return {mean}", row.variant)
         });

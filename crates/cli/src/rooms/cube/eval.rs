@@ -6,7 +6,7 @@ use crate::args::MachineArgs;
 use crate::args::values::up_to_a_million;
 use crate::format::{clock, grouped};
 use crate::host::Machine;
-use crate::progress::Live;
+use crate::progress::ProgressLine;
 use crate::shell::{VerbArgs, ask};
 use crate::signals::{SIGNALS, Signals};
 use anyhow::{Result, bail};
@@ -89,7 +89,7 @@ impl VerbArgs for EvalArgs {
     const ABOUT: &'static str =
         "Judge an agent that has learned a cube: greedy play from every state of the 2x2x2, and a search on uniform states";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host))
     }
 }
@@ -151,7 +151,7 @@ struct Tried {
 /// Searches from each of `states` states; a stop signal ends it early.
 fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, signals: &Signals) -> Result<Vec<Tried>> {
     let mut tried = Vec::new();
-    let mut live = Live::new(false);
+    let mut live = ProgressLine::new(false);
     for number in 0..states {
         if signals.stopping() {
             break;
@@ -159,7 +159,7 @@ fn search(run: &mut Run<Cube>, method: SolveMethod, states: u32, seed: u32, sign
         let state = ask(run, json!({ "ask": "uniform", "seed": seed, "number": number }))?;
         let Some(one) = one(run, &state, method, signals)? else { break };
         tried.push(one);
-        live.tell(|| format!("{} of {states}", number + 1));
+        live.update(|| format!("{} of {states}", number + 1));
     }
     Ok(tried)
 }

@@ -107,7 +107,7 @@ impl VerbArgs for SolveArgs {
         HELP.into()
     }
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| run(&self, machine.host))
     }
 }

@@ -91,7 +91,7 @@ impl VerbArgs for ExportArgs {
     const PATH: &'static [&'static str] = &["export", "logic"];
     const ABOUT: &'static str = "Write the circuit of a hardened automaton as a picture, as data or as source";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         if let Some(out) = &self.out {
             files::check(out, self.format.kind())?;
         }

@@ -101,7 +101,7 @@ impl VerbArgs for RunArgs {
     const PATH: &'static [&'static str] = &["run", "logic"];
     const ABOUT: &'static str = "Run a circuit on a grid, a bit a cell, and say how fast";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         if let Some(out) = &self.out {
             files::check(out, Form::of(out)?.kind())?;
         }

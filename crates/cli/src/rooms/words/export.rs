@@ -26,7 +26,7 @@ impl VerbArgs for ExportArgs {
     const PATH: &'static [&'static str] = &["export", "words"];
     const ABOUT: &'static str = "Write the tokenizer of a run, one line of JSON, to standard output";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         let machine = Machine::new(&self.machine)?;
         let mut run = machine.pool.install(|| begin::restored(&self.file, &self.data, machine.host))?;
         let notes = run.events().into_iter().find_map(|event| match event {

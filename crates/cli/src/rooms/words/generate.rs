@@ -61,7 +61,7 @@ impl VerbArgs for GenerateArgs {
     const PATH: &'static [&'static str] = &["generate", "words"];
     const ABOUT: &'static str = "Write a text behind a prompt, as a trained model goes on";
 
-    fn obey(self) -> Result<()> {
+    fn run(self) -> Result<()> {
         Machine::work(&self.machine, |machine| {
             let mut run = begin::restored(&self.file, &self.data, machine.host)?;
             if run.schema().id != "words" {
