@@ -28,7 +28,7 @@ pub trait RoomShell: Sync {
 
     /// Runs the benchmarks that start whole processes, after the others, whose figures are `measured`. `_versus` adds the
     /// comparison with other software.
-    fn bench(&self, _versus: bool, _measured: &[Figure], _machine: &Machine, _give: Give) -> Result<()> {
+    fn bench(&self, _versus: bool, _measured: &[Figure], _machine: &Machine, _emit: Emit) -> Result<()> {
         Ok(())
     }
 
@@ -49,7 +49,7 @@ pub trait RoomShell: Sync {
 }
 
 /// Callback that receives each figure as soon as it is measured.
-pub type Give<'a> = &'a mut dyn FnMut(Figure) -> std::io::Result<()>;
+pub type Emit<'a> = &'a mut dyn FnMut(Figure) -> std::io::Result<()>;
 
 pub struct Rival {
     pub name: &'static str,

@@ -7,7 +7,7 @@ mod solve;
 
 use crate::host::Machine;
 use crate::outputs::screen::Picture;
-use crate::shell::{Give, RoomShell, RoomVerb, verb};
+use crate::shell::{Emit, RoomShell, RoomVerb, verb};
 use ::bench::Figure;
 use anyhow::Result;
 use run::control::{Control, TEST_EPISODES};
@@ -41,8 +41,8 @@ impl RoomShell for Shell {
         ]
     }
 
-    fn bench(&self, _versus: bool, _measured: &[Figure], machine: &Machine, give: Give) -> Result<()> {
-        bench::solve(machine, give)
+    fn bench(&self, _versus: bool, _measured: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
+        bench::solve(machine, emit)
     }
 
     /// Mean, least and greatest return of so many fresh episodes.

@@ -5,7 +5,7 @@ mod generate;
 mod versus;
 
 use crate::host::Machine;
-use crate::shell::{Give, Rival, RoomShell, RoomVerb, verb};
+use crate::shell::{Emit, Rival, RoomShell, RoomVerb, verb};
 use anyhow::Result;
 use bench::Figure;
 use run::protocol::Config;
@@ -37,8 +37,8 @@ impl RoomShell for Shell {
         Some(Rival { name: "pytorch", check: versus::check })
     }
 
-    fn bench(&self, versus: bool, measured: &[Figure], machine: &Machine, give: Give) -> Result<()> {
-        if versus { versus::bench(measured, machine, give) } else { Ok(()) }
+    fn bench(&self, versus: bool, measured: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
+        if versus { versus::bench(measured, machine, emit) } else { Ok(()) }
     }
 
     fn out_of_reach(&self, config: &Config) -> Option<&'static str> {

@@ -3,7 +3,7 @@
 
 use crate::host::Machine;
 use crate::session::training::now_s;
-use crate::shell::Give;
+use crate::shell::Emit;
 use anyhow::{Context, Result, bail};
 use bench::{Figure, Steps};
 use math::Isa;
@@ -42,15 +42,15 @@ pub fn check() -> Result<()> {
 }
 
 /// Of what was measured of ours.
-pub fn bench(ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
+pub fn bench(ours: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
     // What it compiles it looks up in a file.
     let script = tempfile::Builder::new().prefix("hothouse-pytorch-").suffix(".py").tempfile();
     let written = script.and_then(|mut file| file.write_all(SCRIPT.as_bytes()).map(|()| file));
     let script = written.context("cannot write the script for PyTorch. Make room, or set TMPDIR to another folder")?;
-    measure(script.path(), ours, machine, give)
+    measure(script.path(), ours, machine, emit)
 }
 
-fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Result<()> {
+fn measure(script: &Path, ours: &[Figure], machine: &Machine, emit: Emit) -> Result<()> {
     for (preset, shape) in SHAPES {
         let measured = |path: &str| {
             let name = format!("words.{preset}{path}.tokens_per_s");
@@ -90,15 +90,15 @@ fn measure(script: &Path, ours: &[Figure], machine: &Machine, give: Give) -> Res
             }
             let best = fastest(&each);
             for figure in each {
-                give(figure)?;
+                emit(figure)?;
             }
             let (mode, rates) = (modes[best], &rates[best]);
             let unit = format!("tokens/s, torch {torch}, {mode}, the faster of {}", modes.join(" and "));
-            give(Figure::measured(format!("words.{preset}.{name}.tokens_per_s"), rates, unit))?;
+            emit(Figure::measured(format!("words.{preset}.{name}.tokens_per_s"), rates, unit))?;
             for (path, ours) in paths.iter().zip(our_rates) {
                 let ratios: Vec<f64> = ours.iter().zip(rates).map(|(ours, rate)| ours / rate).collect();
                 let unit = format!("times as fast as PyTorch {mode}, in {ROUNDS} turns");
-                give(Figure::measured(format!("words.{preset}{path}.ratio_to_{name}"), &ratios, unit))?;
+                emit(Figure::measured(format!("words.{preset}{path}.ratio_to_{name}"), &ratios, unit))?;
             }
         }
     }
