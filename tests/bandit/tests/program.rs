@@ -113,7 +113,7 @@ fn it_learns_from_a_file_of_payouts() {
         ("train bandit --data nowhere.txt", "there"),
         ("train bandit --data .", "0.2 0.9"),
         ("train bandit --data half.safetensors", "0.2 0.9"),
-        ("resume half.safetensors --data other.txt", "does not learn from"),
+        ("resume half.safetensors --data other.txt", "was not trained on"),
         ("train control --data other.txt", "takes no data"),
     ] {
         let output = place.run(args);
