@@ -65,17 +65,17 @@ fn eval_and_play_errors_name_the_remedy() {
 #[test]
 fn moves_are_served_to_another_program() {
     let scratch = Scratch::new();
-    let client =
+    let answers =
         |lines: &[u8]| -> Vec<String> { scratch.stdout_with_input("play backgammon --stdio", lines).lines().map(String::from).collect() };
-    let lines = client(b"hello\nmove 4HPwATDgc/ABMA 3 1\nbatch 2\nmove 4HPwATDgc/ABMA 1 3\nmove x 1 3\nquit\nhello\n");
+    let lines = answers(b"hello\nmove 4HPwATDgc/ABMA 3 1\nbatch 2\nmove 4HPwATDgc/ABMA 1 3\nmove x 1 3\nquit\nhello\n");
     assert!(lines.len() == 4 && lines[3].starts_with("error: "), "{lines:?}");
     assert_eq!((lines[0].as_str(), &lines[1]), ("linear", &lines[2]));
     // The input ends in the middle of a batch, in the middle of a line.
-    let lines = client(b"batch 3\nmove 4HPwATDgc/ABMA 3 1\nmove 4HPwATDgc/ABMA 6");
+    let lines = answers(b"batch 3\nmove 4HPwATDgc/ABMA 3 1\nmove 4HPwATDgc/ABMA 6");
     assert!(lines.len() == 3 && lines[1].starts_with("error: ") && lines[2].contains("1 lines of this batch"), "{lines:?}");
     // A line over the length limit.
     let long = ["batch 2\n", &"m".repeat(200_000), "\nmove 4HPwATDgc/ABMA 6 6\n"].concat();
-    let lines = client(long.as_bytes());
+    let lines = answers(long.as_bytes());
     assert!(lines.len() == 2 && lines[0].contains("too long") && !lines[1].contains("error"), "{lines:?}");
 }
 
@@ -132,12 +132,12 @@ fn a_game_is_played_by_lines_and_ends_with_the_input() {
 #[test]
 fn a_game_against_an_agent_has_hints_reviews_and_the_cube() {
     let scratch = with_agent();
-    let client = |lines: &str| scratch.stdout_with_input("play backgammon run.safetensors --seed 3", lines);
+    let answers = |lines: &str| scratch.stdout_with_input("play backgammon run.safetensors --seed 3", lines);
     // The agent may begin; then the second roll is the user's.
-    let asked = client("roll\nroll\nhint\n");
+    let asked = answers("roll\nroll\nhint\n");
     let best = asked.lines().find_map(|line| line.trim_start().strip_prefix("1. ")).expect("a ranked move");
     let best = best.split(" +").next().unwrap().split(" -").next().unwrap().trim();
-    let turn = client(&format!("roll\nroll\n{best}\nundo all\n{best}\ndone\nhint\ndouble\n"));
+    let turn = answers(&format!("roll\nroll\n{best}\nundo all\n{best}\ndone\nhint\ndouble\n"));
     assert!(asked.contains("1-ply, all 21 rolls"), "{asked}");
     assert!(turn.contains("`done`, or `undo`.") && turn.contains("The best of"), "{turn}");
     assert!(["agent rolls", "agent doubles"].iter().any(|words| turn.contains(words)), "{turn}");

@@ -38,12 +38,12 @@ const HELP: &str = "
   ← → ↑ ↓      choose a checker and a die; Enter plays it
   24/18 8/6    or type the move, also bar/22* and 6/off(2)
   Enter        roll, confirm, start the next game
-  u, U         take back the last checker, or the whole move
+  u, U         undo the last checker, or the whole move
   d, t, p      double, take, pass
-  h            show the agent's moves: choose with ↑ ↓, play with Enter
+  h            show hints: choose with ↑ ↓, play with Enter
   x            resign the game, or a gammon
   w            write the match as text (.mat)
-  :moves, :id  show the moves so far, or the position as an XGID
+  :moves, :id  show the moves, or the position as an XGID
   q            save and quit; prints the command to resume";
 
 /// A request to the game thread.
