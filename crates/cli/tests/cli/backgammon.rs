@@ -118,8 +118,8 @@ fn a_game_is_played_by_lines_and_ends_with_the_input() {
         "in standard notation",
         "error: there is no command \"nonsense\"",
         "error: no move of yours is due",
-            "error: this player gives no hints",
-            "error: a game can be resigned for 1, 2",
+        "error: this player gives no hints",
+        "error: a game can be resigned for 1, 2",
         "You lose a gammon, 2 points",
         "0 : 2; match saved to",
     ] {

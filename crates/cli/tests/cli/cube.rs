@@ -105,7 +105,7 @@ fn an_agent_is_trained_saved_tested_resumed_and_solves() {
         ("--from three.safetensors --cube 2 --scramble R", &["3x3x3, not the 2x2x2"]),
         ("--from two.safetensors --metric htm --scramble R", &["qtm, not htm", "metric=htm"]),
         ("--from none.safetensors --scramble R", &["does not exist"]),
-        ("--from pole.safetensors --scramble R", &["solves no cube"]),
+        ("--from pole.safetensors --scramble R", &["not 'cube'"]),
         ("--cube 4 --scramble R", &["4"]),
         ("--method magic --scramble R", &["choose greedy, beam, astar or exact"]),
         ("--cube 2", &["--facelets", "--scramble"]),
