@@ -22,7 +22,7 @@ pub struct Bench<'a> {
     pub attach: &'a mut dyn FnMut(&Schema) -> Option<Writer>,
     pub sink: &'a mut dyn FnMut(Figure),
     /// Reports figures that this machine cannot measure, with the reason.
-    pub lacks: &'a mut dyn FnMut(String),
+    pub report_missing: &'a mut dyn FnMut(String),
 }
 
 impl Bench<'_> {

@@ -130,8 +130,8 @@ mod tests {
     #[test]
     fn profile_rows_have_names_shapes_and_shares_that_add_up() {
         let mut rows = Vec::new();
-        let (attach, lacks, sink) = (&mut |_: &_| None, &mut |_| {}, &mut |figure| rows.push(figure));
-        let mut bench = Bench { isa: Isa::best(), now: read_s, attach, sink, lacks };
+        let (attach, report_missing, sink) = (&mut |_: &_| None, &mut |_| {}, &mut |figure| rows.push(figure));
+        let mut bench = Bench { isa: Isa::best(), now: read_s, attach, sink, report_missing };
         profile_training("x", &mut small_step(Isa::best()), 3, &mut bench);
         let names: Vec<_> = rows.iter().map(|row| row.name.clone()).collect();
         for expected in ["x.profile.linear.64x144x128", "x.profile.linear_dw.64x144x128", "x.profile.adam.27216"] {

@@ -35,7 +35,7 @@ fn sets(bench: &mut Bench) -> Vec<(Isa, &'static str)> {
         if bench.isa == Isa::Avx512 && isa.is_available() {
             sets.push((isa, suffix));
         } else {
-            (bench.lacks)(format!("words.*{suffix}.*, which needs {needs} and the native program"));
+            (bench.report_missing)(format!("words.*{suffix}.*, which needs {needs} and the native program"));
         }
     }
     sets

@@ -31,8 +31,8 @@ fn measure(suite: &str, versus: Option<&str>, profile: bool, json: bool, machine
     let file = std::env::temp_dir().join(format!("hothouse-bench-{}.ring", std::process::id()));
     let mut attach = |schema: &_| monitor_file::measured(&file, schema).ok();
     let mut unavailable = Vec::new();
-    let lacks = &mut |name| unavailable.push(name);
-    let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, lacks };
+    let report_missing = &mut |name| unavailable.push(name);
+    let mut bench = Bench { isa, now: now_s, attach: &mut attach, sink: &mut print, report_missing };
     match bench::suite(suite) {
         Some(suite) if profile => suite.profile.map_or((), |profile| profile(&mut bench)),
         Some(suite) => (suite.measure)(&mut bench),
